@@ -1,0 +1,131 @@
+//! The ladder of realism: how far a run may leave what std does today.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// How freely the choices of one run may differ from what std does today.
+///
+/// The upper four are the levels of the NonDex paper (Gyori et al., ICST 2016); [`Level::Std`] is the rung beneath
+/// them. The order of the variants is the order of realism: the weakest level that makes a test fail says how real the
+/// finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Level {
+    /// What std and the platform really do under another seed. A failure is a flaky test today.
+    Std,
+    /// One other fixed implementation for the whole run. A failure breaks on another platform or std version.
+    One,
+    /// Order by content: equal collections have equal orders.
+    Eq,
+    /// Order by object and modification: an unmodified object keeps its order.
+    Id,
+    /// A new order at every read. A failure relies on what std keeps but its text does not promise.
+    Full,
+}
+
+impl Level {
+    /// Every level, from the most to the least realistic.
+    pub const ALL: [Level; 5] = [Level::Std, Level::One, Level::Eq, Level::Id, Level::Full];
+
+    /// The name used on the command line and in every record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Std => "STD",
+            Level::One => "ONE",
+            Level::Eq => "EQ",
+            Level::Id => "ID",
+            Level::Full => "FULL",
+        }
+    }
+
+    /// What a failure whose weakest level is this one means, as one clause.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Level::Std => "flaky today, now reproducible",
+            Level::One => "breaks on another platform, std or hasher version",
+            Level::Eq => "relies on equal collections built differently having equal orders",
+            Level::Id => "relies on a rebuilt or modified collection keeping its order",
+            Level::Full => {
+                "relies on an unmodified collection keeping its order, which std does but does not promise"
+            }
+        }
+    }
+
+    /// The tag that separates this level's generators from every other level's.
+    pub(crate) const fn tag(self) -> u64 {
+        match self {
+            Level::Std => 0,
+            Level::One => 1,
+            Level::Eq => 2,
+            Level::Id => 3,
+            Level::Full => 4,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The error of parsing a [`Level`]: the text that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseLevelError {
+    found: String,
+}
+
+impl fmt::Display for ParseLevelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "unknown level `{}`, expected one of STD, ONE, EQ, ID, FULL",
+            self.found
+        )
+    }
+}
+
+impl std::error::Error for ParseLevelError {}
+
+impl FromStr for Level {
+    type Err = ParseLevelError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Level::ALL
+            .into_iter()
+            .find(|level| level.name().eq_ignore_ascii_case(text))
+            .ok_or_else(|| ParseLevelError {
+                found: text.to_owned(),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_parses_from_its_own_name_in_any_case() {
+        for level in Level::ALL {
+            assert_eq!(level.name().parse(), Ok(level));
+            assert_eq!(level.name().to_lowercase().parse(), Ok(level));
+            assert_eq!(
+                serde_json::to_string(&level).unwrap(),
+                format!("\"{level}\"")
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_level_says_what_was_found_and_what_was_expected() {
+        let message = "FUL".parse::<Level>().unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL"
+        );
+    }
+}

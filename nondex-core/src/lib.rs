@@ -1,0 +1,30 @@
+//! What a choice is: the engine of `cargo nondex`, without any shim.
+//!
+//! Some specifications leave a choice open, such as the order of a `HashMap`. A *shim* asks this crate at each such
+//! *choice point* what to do ([`decide`]); the answer depends on the seed, the [`Level`] and the identity of the choice,
+//! and is recorded. A [`RunSpec`] goes into a test process, a [`RunRecord`] comes out.
+//!
+//! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
+//! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
+//! - [`spec`], [`record`]: the protocol between the driver and a test process, versioned.
+
+pub mod choice;
+pub mod context;
+pub mod hash;
+mod journal;
+pub mod level;
+pub mod model;
+pub mod permutation;
+pub mod record;
+pub mod site;
+pub mod spec;
+pub mod stack;
+
+pub use choice::{Aspect, Decision, decide, entropy};
+pub use context::Context;
+pub use level::Level;
+pub use model::{Family, Kind, Model};
+pub use permutation::Permutation;
+pub use record::{Event, Failure, Frame, Outcome, PointRecord, RunRecord};
+pub use site::{Caller, Site};
+pub use spec::{ALGORITHM, PROTOCOL, RunSpec, Selection};

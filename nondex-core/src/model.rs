@@ -1,0 +1,267 @@
+//! The catalogue: which std specifications leave a choice open, and what code should do instead.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::level::Level;
+
+/// A group of models that are switched together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// `HashMap` with std's `RandomState`.
+    HashMap,
+    /// `HashSet` with std's `RandomState`.
+    HashSet,
+    /// `HashMap` and `HashSet` with any other hasher: their order is repeatable today, and no less open.
+    FixedHasher,
+    /// The order of a directory.
+    Directory,
+    /// The order of the environment.
+    Environment,
+    /// Random bytes of the operating system.
+    Entropy,
+}
+
+impl Family {
+    /// Every family.
+    pub const ALL: [Family; 6] = [
+        Family::HashMap,
+        Family::HashSet,
+        Family::FixedHasher,
+        Family::Directory,
+        Family::Environment,
+        Family::Entropy,
+    ];
+
+    /// The name used on the command line and in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Family::HashMap => "hash_map",
+            Family::HashSet => "hash_set",
+            Family::FixedHasher => "fixed_hasher",
+            Family::Directory => "directory",
+            Family::Environment => "environment",
+            Family::Entropy => "entropy",
+        }
+    }
+
+    /// Whether a run at `level` has anything to decide here: a fixed hasher never varies on one std.
+    #[must_use]
+    pub const fn varies_at(self, level: Level) -> bool {
+        !(matches!(self, Family::FixedHasher) && matches!(level, Level::Std))
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What kind of freedom a specification leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The order of a sequence is open.
+    Permute,
+    /// The value is open.
+    Random,
+    /// The result may be larger or later than asked.
+    Extend,
+    /// The result may be shorter than asked.
+    Short,
+    /// It may happen without a cause.
+    Spurious,
+}
+
+impl Kind {
+    /// The name used in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Permute => "permute",
+            Kind::Random => "random",
+            Kind::Extend => "extend",
+            Kind::Short => "short",
+            Kind::Spurious => "spurious",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One modelled API.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Model {
+    /// The path a user writes, such as `std::collections::HashMap::iter`.
+    pub api: &'static str,
+    /// The family it is switched with.
+    pub family: Family,
+    /// The kind of freedom.
+    pub kind: Kind,
+    /// What the std documentation leaves open, paraphrased.
+    pub promise: &'static str,
+    /// Where it says so, below `https://doc.rust-lang.org/std/`.
+    pub link: &'static str,
+    /// What to do instead.
+    pub fix: &'static str,
+}
+
+impl Model {
+    /// The name that `--models` and `--skip-models` match: family, slash, API.
+    #[must_use]
+    pub fn name(&self, family: Family) -> String {
+        format!("{family}/{}", self.api)
+    }
+
+    /// The families this API is recorded under: its own, and [`Family::FixedHasher`] for the hash collections.
+    #[must_use]
+    pub fn families(&self) -> &'static [Family] {
+        match self.family {
+            Family::HashMap => &[Family::HashMap, Family::FixedHasher],
+            Family::HashSet => &[Family::HashSet, Family::FixedHasher],
+            Family::FixedHasher => &[Family::FixedHasher],
+            Family::Directory => &[Family::Directory],
+            Family::Environment => &[Family::Environment],
+            Family::Entropy => &[Family::Entropy],
+        }
+    }
+
+    /// The full address of the documentation.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("https://doc.rust-lang.org/std/{}", self.link)
+    }
+
+    /// The model of an API path.
+    #[must_use]
+    pub fn by_api(api: &str) -> Option<&'static Model> {
+        CATALOGUE.iter().copied().find(|model| model.api == api)
+    }
+}
+
+macro_rules! catalogue {
+    ($($(#[$group:meta])* $family:ident $kind:ident $fix:literal { $($name:ident $api:literal $link:literal $promise:literal)* })*) => {
+        $($(
+            #[doc = concat!("`", $api, "`: ", $promise, ".")]
+            pub static $name: Model = Model {
+                api: $api,
+                family: Family::$family,
+                kind: Kind::$kind,
+                promise: $promise,
+                link: $link,
+                fix: $fix,
+            };
+        )*)*
+        /// Every model, in the order of the documentation.
+        pub static CATALOGUE: &[&Model] = &[$($(&$name,)*)*];
+    };
+}
+
+catalogue! {
+    HashMap Permute "sort what was collected, compare as maps, or use BTreeMap or IndexMap" {
+        HASH_MAP_ITER "std::collections::HashMap::iter" "collections/struct.HashMap.html#method.iter"
+            "visits the pairs in arbitrary order"
+        HASH_MAP_ITER_MUT "std::collections::HashMap::iter_mut" "collections/struct.HashMap.html#method.iter_mut"
+            "visits the pairs in arbitrary order"
+        HASH_MAP_KEYS "std::collections::HashMap::keys" "collections/struct.HashMap.html#method.keys"
+            "visits the keys in arbitrary order"
+        HASH_MAP_VALUES "std::collections::HashMap::values" "collections/struct.HashMap.html#method.values"
+            "visits the values in arbitrary order"
+        HASH_MAP_VALUES_MUT "std::collections::HashMap::values_mut" "collections/struct.HashMap.html#method.values_mut"
+            "visits the values in arbitrary order"
+        HASH_MAP_INTO_ITER "std::collections::HashMap::into_iter" "collections/struct.HashMap.html#impl-IntoIterator-for-HashMap%3CK,+V,+S,+A%3E"
+            "moves the pairs out in arbitrary order"
+        HASH_MAP_INTO_KEYS "std::collections::HashMap::into_keys" "collections/struct.HashMap.html#method.into_keys"
+            "visits the keys in arbitrary order"
+        HASH_MAP_INTO_VALUES "std::collections::HashMap::into_values" "collections/struct.HashMap.html#method.into_values"
+            "visits the values in arbitrary order"
+        HASH_MAP_DRAIN "std::collections::HashMap::drain" "collections/struct.HashMap.html#method.drain"
+            "returns the pairs in no promised order"
+        HASH_MAP_RETAIN "std::collections::HashMap::retain" "collections/struct.HashMap.html#method.retain"
+            "visits the elements in unsorted, unspecified order"
+        HASH_MAP_EXTRACT_IF "std::collections::HashMap::extract_if" "collections/struct.HashMap.html#method.extract_if"
+            "visits the elements in no promised order"
+        HASH_MAP_DEBUG "std::collections::HashMap::fmt" "collections/struct.HashMap.html#impl-Debug-for-HashMap%3CK,+V,+S,+A%3E"
+            "prints the pairs in the order of iteration, which is arbitrary"
+    }
+    HashSet Permute "sort what was collected, compare as sets, or use BTreeSet or IndexSet" {
+        HASH_SET_ITER "std::collections::HashSet::iter" "collections/struct.HashSet.html#method.iter"
+            "visits the elements in arbitrary order"
+        HASH_SET_INTO_ITER "std::collections::HashSet::into_iter" "collections/struct.HashSet.html#impl-IntoIterator-for-HashSet%3CT,+S,+A%3E"
+            "moves the elements out in arbitrary order"
+        HASH_SET_DRAIN "std::collections::HashSet::drain" "collections/struct.HashSet.html#method.drain"
+            "returns the elements in no promised order"
+        HASH_SET_RETAIN "std::collections::HashSet::retain" "collections/struct.HashSet.html#method.retain"
+            "visits the elements in unsorted, unspecified order"
+        HASH_SET_EXTRACT_IF "std::collections::HashSet::extract_if" "collections/struct.HashSet.html#method.extract_if"
+            "visits the elements in no promised order"
+        HASH_SET_DEBUG "std::collections::HashSet::fmt" "collections/struct.HashSet.html#impl-Debug-for-HashSet%3CT,+S,+A%3E"
+            "prints the elements in the order of iteration, which is arbitrary"
+        HASH_SET_UNION "std::collections::HashSet::union" "collections/struct.HashSet.html#method.union"
+            "visits the elements in arbitrary order"
+        HASH_SET_INTERSECTION "std::collections::HashSet::intersection" "collections/struct.HashSet.html#method.intersection"
+            "visits the elements in arbitrary order"
+        HASH_SET_DIFFERENCE "std::collections::HashSet::difference" "collections/struct.HashSet.html#method.difference"
+            "visits the elements in arbitrary order"
+        HASH_SET_SYMMETRIC_DIFFERENCE "std::collections::HashSet::symmetric_difference" "collections/struct.HashSet.html#method.symmetric_difference"
+            "visits the elements in arbitrary order"
+    }
+    Directory Permute "collect the entries and sort them by file name" {
+        FS_READ_DIR "std::fs::read_dir" "fs/fn.read_dir.html"
+            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
+        PATH_READ_DIR "std::path::Path::read_dir" "path/struct.Path.html#method.read_dir"
+            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
+        LIBC_READDIR "readdir" "fs/fn.read_dir.html"
+            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
+    }
+    Environment Permute "collect the variables and sort them by name" {
+        ENV_VARS "std::env::vars" "env/fn.vars.html"
+            "iterates over a snapshot of the variables in no promised order"
+        ENV_VARS_OS "std::env::vars_os" "env/fn.vars_os.html"
+            "iterates over a snapshot of the variables in no promised order"
+    }
+    Entropy Random "seed the generator in the test, or assert what holds for every value" {
+        GETRANDOM "getrandom" "hash/struct.RandomState.html"
+            "returns random bytes"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_api_is_listed_once_and_can_be_found_again() {
+        for model in CATALOGUE {
+            assert_eq!(
+                CATALOGUE
+                    .iter()
+                    .filter(|other| other.api == model.api)
+                    .count(),
+                1,
+                "{}",
+                model.api
+            );
+            assert_eq!(Model::by_api(model.api), Some(*model));
+            assert!(model.families().contains(&model.family));
+        }
+    }
+
+    #[test]
+    fn a_fixed_hasher_never_varies_at_std_and_everything_else_always_may() {
+        for family in Family::ALL {
+            for level in Level::ALL {
+                let expected = (family, level) != (Family::FixedHasher, Level::Std);
+                assert_eq!(family.varies_at(level), expected, "{family} {level}");
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Call sites: where in the source a modelled API was called.
+
+use std::fmt;
+use std::panic::Location;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::Family;
+
+/// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Caller {
+    /// The path as rustc was given it.
+    pub file: &'static str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+impl Caller {
+    /// The caller of the function this is called in, when that is `#[track_caller]`.
+    #[track_caller]
+    #[inline]
+    #[must_use]
+    pub const fn here() -> Self {
+        let location = Location::caller();
+        Caller {
+            file: location.file(),
+            line: location.line(),
+            column: location.column(),
+        }
+    }
+}
+
+/// One call site of one modelled API: the unit that is switched on and off to find a culprit.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Site {
+    /// The path of the API, as in [`Model::api`](crate::Model::api).
+    pub api: String,
+    /// The family it was recorded under.
+    pub family: Family,
+    /// The source file, the same on every machine: see [`portable_path`].
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} at {}:{}:{}",
+            self.api, self.file, self.line, self.column
+        )
+    }
+}
+
+/// A source path without what differs between machines: paths of the workspace are relative already, published
+/// dependencies are cut to `name-version/…`, git dependencies to `name-hash/revision/…`, and std's to `library/…`.
+#[must_use]
+pub fn portable_path(file: &str) -> &str {
+    fn after<'a>(file: &'a str, marker: &str, skip: usize) -> Option<&'a str> {
+        let mut rest = &file[file.find(marker)? + marker.len()..];
+        for _ in 0..skip {
+            rest = &rest[rest.find(['/', '\\'])? + 1..];
+        }
+        Some(rest)
+    }
+    after(file, "/registry/src/", 1)
+        .or_else(|| after(file, "\\registry\\src\\", 1))
+        .or_else(|| after(file, "/git/checkouts/", 0))
+        .or_else(|| {
+            file.strip_prefix("/rustc/")
+                .and_then(|rest| Some(&rest[rest.find('/')? + 1..]))
+        })
+        .or_else(|| after(file, "/rustlib/src/rust/", 0))
+        .unwrap_or(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_loses_what_differs_between_machines_and_nothing_else() {
+        for (found, expected) in [
+            ("src/lib.rs", "src/lib.rs"),
+            ("/home/me/other/src/lib.rs", "/home/me/other/src/lib.rs"),
+            (
+                "/home/me/.cargo/registry/src/index-1949/serde-1.0.0/src/ser.rs",
+                "serde-1.0.0/src/ser.rs",
+            ),
+            (
+                "/home/me/.cargo/git/checkouts/egg-77/ab12/src/lib.rs",
+                "egg-77/ab12/src/lib.rs",
+            ),
+            (
+                "/rustc/59807616e/library/alloc/src/vec/mod.rs",
+                "library/alloc/src/vec/mod.rs",
+            ),
+        ] {
+            assert_eq!(portable_path(found), expected);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What one run is asked to do: the only input of the runtime.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::level::Level;
+use crate::site::Site;
+
+/// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
+pub const PROTOCOL: u32 = 1;
+
+/// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
+pub const ALGORITHM: u32 = 1;
+
+/// The environment variable that carries a [`RunSpec`] as JSON into a test process. It is removed before a test starts.
+pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
+
+/// Environment variables that switch the shims on without the driver, in a plain `cargo test` of a dev build.
+pub const SEED_VARIABLE: &str = "NONDEX_SEED";
+/// See [`SEED_VARIABLE`]; the default is `FULL`.
+pub const LEVEL_VARIABLE: &str = "NONDEX_LEVEL";
+
+/// Everything that decides one run of one test. With the built binary it determines the [`RunRecord`](crate::RunRecord).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// The name of the test as libtest prints it; part of every choice's identity.
+    pub test: String,
+    /// How freely choices are made.
+    pub level: Level,
+    /// What they are made from.
+    pub seed: u64,
+    /// Which choices are made at all; the others take the base order.
+    pub choices: Selection,
+    /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models_off: Vec<String>,
+    /// Where the record is written, absolute; `None` keeps nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<PathBuf>,
+    /// Sites for which the stack of the first call is kept (slow: it reads debug information).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<Site>,
+}
+
+/// Which choice points of a run are decided by the seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// None: a clean run in base order. Choice points are recorded all the same.
+    None,
+    /// All of them.
+    #[default]
+    All,
+    /// Those at the given sites.
+    Only(Vec<Site>),
+    /// All but those at the given sites.
+    Except(Vec<Site>),
+}
+
+impl Selection {
+    /// Whether choices at `site` are made.
+    #[must_use]
+    pub fn contains(&self, site: &Site) -> bool {
+        match self {
+            Selection::None => false,
+            Selection::All => true,
+            Selection::Only(sites) => sites.contains(site),
+            Selection::Except(sites) => !sites.contains(site),
+        }
+    }
+}
+
+impl RunSpec {
+    /// A clean run of `test`: base order everywhere.
+    #[must_use]
+    pub fn clean(test: impl Into<String>) -> Self {
+        RunSpec {
+            choices: Selection::None,
+            ..RunSpec::new(test, Level::Std, 0)
+        }
+    }
+
+    /// A run of `test` with all choices made at `level` from `seed`.
+    #[must_use]
+    pub fn new(test: impl Into<String>, level: Level, seed: u64) -> Self {
+        RunSpec {
+            protocol: PROTOCOL,
+            test: test.into(),
+            level,
+            seed,
+            choices: Selection::All,
+            models_off: Vec::new(),
+            record: None,
+            trace: Vec::new(),
+        }
+    }
+
+    /// Reads a spec from JSON.
+    ///
+    /// # Errors
+    /// When the text is not a spec of this [`PROTOCOL`]; the message says what was found.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let spec: RunSpec =
+            serde_json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
+        if spec.protocol != PROTOCOL {
+            return Err(format!(
+                "the run spec has protocol {}, this runtime speaks {PROTOCOL}",
+                spec.protocol
+            ));
+        }
+        Ok(spec)
+    }
+
+    /// The spec as JSON, on one line.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a spec has no map with keys that are not strings")
+    }
+}

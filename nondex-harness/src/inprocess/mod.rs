@@ -1,0 +1,4 @@
+//! inprocess
+
+/// x
+pub fn main() {}

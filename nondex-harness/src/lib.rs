@@ -1,0 +1,23 @@
+//! The harness of `cargo nondex`.
+//!
+//! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature `cli`) is the driver, in
+//! which data flows one way: [`cli`] → [`project`] → [`campaign`] → [`report`].
+
+pub mod inprocess;
+
+#[cfg(feature = "cli")]
+pub mod campaign;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod command;
+#[cfg(feature = "cli")]
+pub mod error;
+#[cfg(feature = "cli")]
+pub mod exit_code;
+#[cfg(feature = "cli")]
+pub mod project;
+#[cfg(feature = "cli")]
+pub mod report;
+
+pub use inprocess::main;

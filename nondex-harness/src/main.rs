@@ -1,0 +1,2 @@
+//! The `cargo nondex` command.
+fn main() {}
