@@ -93,12 +93,30 @@ pub fn entropy(model: &'static Model, caller: Caller, len: usize) -> Option<ChaC
     Some(generator(seed, ENTROPY_TAG, reached.place, reached.ordinal))
 }
 
+/// The generator of the keys of std's `RandomState`, once for each thread; `None` outside a test.
+///
+/// The keys vary at STD only, where the table's own order is what the run varies, and are no choice point of their own:
+/// what they decide is recorded where an order is read.
+#[must_use]
+pub fn map_keys() -> Option<ChaCha8Rng> {
+    let thread = context::map_keys()?;
+    let seed = if thread.made {
+        thread.seed
+    } else {
+        CLEAN_ENTROPY
+    };
+    Some(generator(seed, MAP_KEYS_TAG, thread.place, thread.ordinal))
+}
+
 /// Separates the key of names at STD from the bare seed.
 const STD_KEY: u64 = 0x6e6f_6e64_6578_2d31;
 /// The seed of entropy in clean runs.
 const CLEAN_ENTROPY: u64 = u64::MAX;
 /// Separates entropy from every level's orders.
 const ENTROPY_TAG: u64 = 16;
+
+/// Separates the keys of hash maps from all other entropy.
+const MAP_KEYS_TAG: u64 = 17;
 
 /// The generator keyed by the four words.
 fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {

@@ -16,7 +16,7 @@ use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::record::{Event, Failure, Frame, PointRecord};
 use crate::site::{Caller, Site, portable_path};
-use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
+use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE, Selection};
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
@@ -147,6 +147,7 @@ struct ThreadState {
     path_hash: u64,
     spawned: u64,
     objects: u64,
+    keys: u64,
     sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
 }
 
@@ -163,6 +164,7 @@ impl ThreadState {
             path_hash: hasher.finish(),
             spawned: 0,
             objects: 0,
+            keys: 0,
             sites: HashMap::with_hasher(FixedState),
         }
     }
@@ -327,6 +329,23 @@ pub(crate) fn reach(
     len: usize,
 ) -> Option<Reached> {
     with_state(|state| state.reach(model, family, caller, len)).flatten()
+}
+
+/// As [`reach`], for the keys of hash maps, which are no choice point.
+pub(crate) fn map_keys() -> Option<Reached> {
+    with_state(|state| {
+        let ordinal = state.keys;
+        state.keys += 1;
+        let spec = &state.context.spec;
+        let made = spec.level == Level::Std && !matches!(spec.choices, Selection::None);
+        Reached {
+            level: spec.level,
+            seed: spec.seed,
+            place: state.path_hash,
+            ordinal,
+            made,
+        }
+    })
 }
 
 /// A new object identity: the thread's path and a count, never an address. 0 outside a test.

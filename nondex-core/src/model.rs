@@ -219,8 +219,6 @@ catalogue! {
             "lists the entries in an order that depends on platform and filesystem, and may change between calls"
         PATH_READ_DIR "std::path::Path::read_dir" "path/struct.Path.html#method.read_dir"
             "lists the entries in an order that depends on platform and filesystem, and may change between calls"
-        LIBC_READDIR "readdir" "fs/fn.read_dir.html"
-            "lists the entries in an order that depends on platform and filesystem, and may change between calls"
     }
     Environment Permute "collect the variables and sort them by name" {
         ENV_VARS "std::env::vars" "env/fn.vars.html"

@@ -4,13 +4,13 @@ use crate::record::Frame;
 use crate::site::portable_path;
 
 /// The frames of the current thread that have a source line, innermost first. Costs milliseconds: it reads the debug
-/// information of the executable. Frames of this crate are left out.
+/// information of the executable. Frames of the engine are left out; paths are absolute where rustc knew them so.
 pub fn capture() -> Vec<Frame> {
-    parse(&std::backtrace::Backtrace::force_capture().to_string())
+    parse(&format!("{:#}", std::backtrace::Backtrace::force_capture()))
 }
 
-/// Reads the text of a [`Backtrace`](std::backtrace::Backtrace): `  4: path::of::function` followed by
-/// `             at file:line:column`.
+/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace): `  4:     0x1234 - path::of::function` (later
+/// inlined functions have no number and address) followed by `             at file:line:column`.
 fn parse(text: &str) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut function = "";
@@ -21,12 +21,14 @@ fn parse(text: &str) -> Vec<Frame> {
             if let (Some(line), Some(file)) = (number.and_then(|n| n.parse().ok()), file) {
                 frames.push(Frame {
                     function: function.to_owned(),
-                    file: portable_path(file.strip_prefix("./").unwrap_or(file)).to_owned(),
+                    file: portable_path(file).to_owned(),
                     line,
                 });
             }
-        } else if let Some((_, name)) = line.split_once(": ") {
+        } else if let Some((_, name)) = line.split_once(" - ") {
             function = name;
+        } else {
+            function = line;
         }
     }
     frames.retain(|frame| {
