@@ -31,9 +31,7 @@ fn parse(text: &str) -> Vec<Frame> {
             function = line;
         }
     }
-    frames.retain(|frame| {
-        !frame.function.starts_with("nondex_core::") && !frame.function.contains("<nondex_core::")
-    });
+    frames.retain(|frame| !frame.function.contains("nondex_core"));
     frames
 }
 
@@ -42,16 +40,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stack_of_this_test_names_this_test() {
-        let text = "   0: nondex_core::stack::capture\n             at ./src/stack.rs:11:5\n   \
-                    1: mine::test\n             at ./src/lib.rs:7:9\n   2: no_debug_info\n";
-        assert_eq!(
-            parse(text),
-            [Frame {
-                function: "mine::test".into(),
-                file: "src/lib.rs".into(),
-                line: 7
-            }]
-        );
+    fn frames_are_read_with_inlined_functions_and_without_our_own() {
+        let text = "   0:     0x55d0 - nondex_core::stack::capture\n             at /w/src/stack.rs:11:5\n   \
+                    1:     0x55d1 - mine::test\n             at /w/src/lib.rs:7:9\n                    \
+                    mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
+        let frame = |function: &str, line| Frame { function: function.into(), file: "/w/src/lib.rs".into(), line };
+        assert_eq!(parse(text), [frame("mine::test", 7), frame("mine::outer", 3)]);
+    }
+
+    #[test]
+    fn a_captured_stack_leaves_the_engine_out() {
+        assert!(capture().iter().all(|frame| !frame.function.contains("nondex_core")));
     }
 }
