@@ -1,1 +1,9 @@
-//! report
+//! What is written down: the schema, where it is stored, and the exit code that follows from it.
+
+pub mod exit;
+pub mod schema;
+pub mod store;
+
+pub use exit::exit_code;
+pub use schema::{Culprit, FailureReport, Report, TestReport, Verdict};
+pub use store::RunDirectory;

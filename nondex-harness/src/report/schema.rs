@@ -1,0 +1,344 @@
+//! The report: one versioned schema, from which every other output is rendered.
+//!
+//! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does not know. A field
+//! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
+
+use std::collections::BTreeMap;
+
+use nondex_core::{Family, Kind, Level, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// The version of [`Report`].
+pub const SCHEMA: u32 = 1;
+
+/// What one command found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Whether the run was interrupted: tests that were not judged by then are [`Verdict::NotRun`].
+    #[serde(default)]
+    pub partial: bool,
+    /// What was run.
+    pub run: RunInfo,
+    /// The counts.
+    pub summary: Summary,
+    /// Every selected test, in the order of binaries and names.
+    pub tests: Vec<TestReport>,
+    /// What the whole run wants to say, such as that address randomisation could not be switched off.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// The name of the run's directory, unique in its target directory.
+    pub id: String,
+    /// The command line.
+    pub command: String,
+    /// The levels, from the most to the least realistic.
+    pub levels: Vec<Level>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// What was done about the network.
+    pub network: NetworkMode,
+    /// The version of the algorithm that turns a seed into choices: a seed reproduces within one version.
+    #[serde(default)]
+    pub algorithm: u32,
+    /// How often each test ran in base order.
+    #[serde(default)]
+    pub clean_runs: u32,
+    /// The time limit of one run, in milliseconds.
+    #[serde(default)]
+    pub timeout_ms: u64,
+    /// Whether findings at level FULL are failures rather than advice.
+    #[serde(default)]
+    pub strict: bool,
+}
+
+/// What is done about the network while tests run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkMode {
+    /// What really happens is observed.
+    #[default]
+    Observe,
+    /// Every operation beyond the loopback fails as if offline.
+    Block,
+}
+
+/// The counts over all tests. The verdicts add up to `tests`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// All selected tests.
+    pub tests: u64,
+    /// Those with verdict `stable`.
+    pub stable: u64,
+    /// Those with verdict `ID`, advice included.
+    pub id: u64,
+    /// Those with verdict `OD-victim` or `OD-brittle`.
+    pub od: u64,
+    /// Those with verdict `ND`.
+    pub nd: u64,
+    /// Those with verdict `UD`.
+    pub ud: u64,
+    /// Those with verdict `network`.
+    pub network: u64,
+    /// Those with verdict `broken`.
+    pub broken: u64,
+    /// Those with verdict `not-run`.
+    pub not_run: u64,
+    /// Choice points reached by the first clean run of each test, added up.
+    pub choice_points: u64,
+    /// Test processes that were started.
+    pub runs: u64,
+    /// Names of the models that any run reached: family, slash, API. Sorted.
+    pub models_reached: Vec<String>,
+    /// Those of `id` that fail only at level FULL: advice, not failures, unless the run was strict.
+    #[serde(default)]
+    pub advice: u64,
+    /// Results that follow from another run, so that no process was started for them.
+    #[serde(default)]
+    pub implied: u64,
+}
+
+/// The one word that is said about a test, the same in every output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It passed in every run.
+    #[serde(rename = "stable")]
+    Stable,
+    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a specification leaves open.
+    #[serde(rename = "ID")]
+    ImplementationDependent,
+    /// Order-dependent: it passes alone and fails after another test.
+    #[serde(rename = "OD-victim")]
+    OrderDependentVictim,
+    /// Order-dependent: it fails alone and passes after another test.
+    #[serde(rename = "OD-brittle")]
+    OrderDependentBrittle,
+    /// Non-deterministic: two runs with every choice the same ended differently.
+    #[serde(rename = "ND")]
+    NonDeterministic,
+    /// Flaky of unknown cause.
+    #[serde(rename = "UD")]
+    Unknown,
+    /// It failed because there is no network.
+    #[serde(rename = "network")]
+    Network,
+    /// It fails in base order too, whatever is chosen.
+    #[serde(rename = "broken")]
+    Broken,
+    /// It was not executed, or not often enough to be judged.
+    #[serde(rename = "not-run")]
+    NotRun,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::Stable,
+        Verdict::ImplementationDependent,
+        Verdict::OrderDependentVictim,
+        Verdict::OrderDependentBrittle,
+        Verdict::NonDeterministic,
+        Verdict::Unknown,
+        Verdict::Network,
+        Verdict::Broken,
+        Verdict::NotRun,
+    ];
+
+    /// The word, as serialised.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Stable => "stable",
+            Verdict::ImplementationDependent => "ID",
+            Verdict::OrderDependentVictim => "OD-victim",
+            Verdict::OrderDependentBrittle => "OD-brittle",
+            Verdict::NonDeterministic => "ND",
+            Verdict::Unknown => "UD",
+            Verdict::Network => "network",
+            Verdict::Broken => "broken",
+            Verdict::NotRun => "not-run",
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is known about one test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestReport {
+    /// `<binary-id>$<test name>`.
+    pub id: String,
+    /// The package's name.
+    pub package: String,
+    /// The id of the test binary, as nextest names it.
+    pub binary: String,
+    /// The test's name, as libtest prints it.
+    pub name: String,
+    /// The source file, relative to the workspace root, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// What is concluded.
+    pub verdict: Verdict,
+    /// Choice points that its first clean run reached.
+    pub choice_points: u64,
+    /// The most realistic level at which the outcome depends on the seed.
+    pub weakest_level: Option<Level>,
+    /// The failing runs, in the order clean, then by level and seed; at most [`MAX_FAILURES`], one of each spec, without
+    /// the runs that the search for a culprit made.
+    pub failures: Vec<FailureReport>,
+    /// How many seeds failed, of how many, at each level that was run. A seed whose choices are provably those of another run
+    /// counts with that run's outcome. Levels above the weakest failing one are left out unless they were asked for.
+    pub failure_rate: BTreeMap<Level, [u64; 2]>,
+    /// The calls that are responsible.
+    pub culprits: Vec<Culprit>,
+    /// What failed because there is no network.
+    pub network: Vec<NetworkEvent>,
+    /// The tests its outcome depends on, for order-dependent tests.
+    pub order: Option<Order>,
+    /// The command that shows the failure again, when there is one.
+    pub reproduce: Option<String>,
+    /// What else there is to know, each a sentence.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What the first failing run wrote to stdout and stderr, its middle left out when it is long.
+    #[serde(default)]
+    pub output: Option<String>,
+    /// The call sites with choices that the first clean run reached.
+    #[serde(default)]
+    pub points: Vec<PointReport>,
+    /// Processes started for it.
+    #[serde(default)]
+    pub runs: u64,
+    /// Results that follow from another of its runs.
+    #[serde(default)]
+    pub implied: u64,
+}
+
+/// How many [`TestReport::failures`] are kept.
+pub const MAX_FAILURES: usize = 64;
+
+impl TestReport {
+    /// Whether this is a finding at level FULL only: code relies on what std keeps but does not promise.
+    #[must_use]
+    pub fn is_full_only(&self) -> bool {
+        self.verdict == Verdict::ImplementationDependent && self.weakest_level == Some(Level::Full)
+    }
+}
+
+/// One failing run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureReport {
+    /// The level; null for a clean run.
+    pub level: Option<Level>,
+    /// The seed; null for a clean run.
+    pub seed: Option<u64>,
+    /// The panic message, the error the test returned, or how the process ended.
+    pub message: String,
+    /// Where it panicked, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// How the run ended: `"failed"`, `"timed_out"`, `{"exited": code}` or `{"signalled": number}`.
+    #[serde(default = "failed")]
+    pub outcome: Outcome,
+}
+
+const fn failed() -> Outcome {
+    Outcome::Failed
+}
+
+/// A call that is responsible for a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Culprit {
+    /// The std path of the API.
+    pub api: String,
+    /// The source file of the call, as in [`Site::file`](nondex_core::Site::file).
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// What kind of freedom the API has.
+    pub kind: Kind,
+    /// The largest number of elements it had in the failing run.
+    pub len: u64,
+    /// The two elements whose order matters, when known.
+    pub elements: Option<[u64; 2]>,
+    /// Whether it was confirmed both ways: with only the confirmed culprits chosen by the seed the outcome changes every
+    /// time, with all but them it never does. Otherwise it is suspected.
+    pub confirmed: bool,
+    /// The family it was switched with.
+    pub family: Family,
+    /// The file of the nearest frame in the user's workspace, when the call itself is in a dependency or in std.
+    #[serde(default)]
+    pub user_file: Option<String>,
+    /// Line of that frame, from 1.
+    #[serde(default)]
+    pub user_line: Option<u32>,
+}
+
+impl Culprit {
+    /// The place to show: file, line and, where known, column. The user's own frame if the call is not in their code.
+    #[must_use]
+    pub fn place(&self) -> (&str, u32, Option<u32>) {
+        match (&self.user_file, self.user_line) {
+            (Some(file), Some(line)) => (file, line, None),
+            _ => (&self.file, self.line, Some(self.column)),
+        }
+    }
+}
+
+/// An operation that failed because there is no network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkEvent {
+    /// The operation, such as `connect`.
+    pub operation: String,
+    /// What it was about: an address or a host name.
+    pub address: String,
+    /// The error.
+    pub error: String,
+    /// The source file, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+}
+
+/// The tests that an order-dependent test depends on, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Make it fail when they run before it.
+    pub polluters: Vec<String>,
+    /// Make it pass when they run before it.
+    pub setters: Vec<String>,
+    /// Undo a polluter when they run between.
+    pub cleaners: Vec<String>,
+}
+
+/// A call site with choices that a test reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointReport {
+    /// The std path of the API.
+    pub api: String,
+    /// The family it is switched with.
+    pub family: Family,
+    /// The source file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// How many calls had a choice, over all threads.
+    pub count: u64,
+    /// The largest number of elements.
+    pub max_len: u64,
+}

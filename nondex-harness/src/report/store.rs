@@ -1,0 +1,154 @@
+//! Where reports are kept: `<target>/nondex/runs/<id>/report.json`, and the last one in `<target>/nondex/latest`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::process;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::schema::{Report, SCHEMA};
+use crate::error::{Error, Result};
+
+/// The name of a report in its directory.
+const REPORT: &str = "report.json";
+
+/// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share one, in one process or in two.
+#[derive(Clone, Debug)]
+pub struct RunDirectory {
+    root: Utf8PathBuf,
+    id: String,
+}
+
+impl RunDirectory {
+    /// Creates the directory of a new run inside `<target>/nondex`.
+    ///
+    /// # Errors
+    /// When it cannot be created or written, a set-up error with its path.
+    pub fn create(target: &Utf8Path) -> Result<Self> {
+        let root = target.join("nondex");
+        let runs = root.join("runs");
+        fs::create_dir_all(&runs).map_err(|e| unwritable(&runs, &e))?;
+        let seconds = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs());
+        let base = format!("{seconds}-{}", process::id());
+        // Another host may share the file system, and this process may run twice in a second: creation decides.
+        for attempt in 0_u32.. {
+            let id = match attempt {
+                0 => base.clone(),
+                _ => format!("{base}-{attempt}"),
+            };
+            let path = runs.join(&id);
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let run = RunDirectory { root, id };
+                    let records = run.records();
+                    fs::create_dir(&records).map_err(|e| unwritable(&records, &e))?;
+                    return Ok(run);
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(unwritable(&path, &e)),
+            }
+        }
+        unreachable!("a free name is found long before 2^32 attempts")
+    }
+
+    /// The run's id: seconds since 1970 and the process.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> Utf8PathBuf {
+        self.root.join("runs").join(&self.id)
+    }
+
+    /// Where the records of its runs are written. Those of failing runs stay.
+    #[must_use]
+    pub fn records(&self) -> Utf8PathBuf {
+        self.path().join("records")
+    }
+
+    /// Writes the report as this run's and as the latest one, each at once: a reader, or another run that ends at the same
+    /// time, never sees half of one. Returns the path of this run's.
+    ///
+    /// # Errors
+    /// When a file cannot be written, a set-up error with its path.
+    pub fn write(&self, report: &Report) -> Result<Utf8PathBuf> {
+        let mut json =
+            serde_json::to_vec_pretty(report).expect("every map of a report has strings as keys");
+        json.push(b'\n');
+        let own = self.path().join(REPORT);
+        let latest = latest(&self.root);
+        // Both are renamed from this run's own directory, so that no two runs write to one temporary file. The latest
+        // is a copy, not a link: links need a privilege on Windows, and the run may be deleted.
+        let temporary = self.path().join("report.json.part");
+        for path in [&own, &latest] {
+            replace(&temporary, path, &json).map_err(|e| unwritable(path, &e))?;
+        }
+        // Only fails when records of failing runs are in it.
+        let _ = fs::remove_dir(self.records());
+        Ok(own)
+    }
+}
+
+/// The path of the latest report below `<target>/nondex`.
+fn latest(root: &Utf8Path) -> Utf8PathBuf {
+    root.join("latest").join(REPORT)
+}
+
+fn replace(temporary: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut file = fs::File::create(temporary)?;
+    file.write_all(bytes)?;
+    drop(file);
+    fs::rename(temporary, path)
+}
+
+fn unwritable(path: &Utf8Path, error: &io::Error) -> Error {
+    Error::setup(format!("failed to write `{path}`: {error}"))
+}
+
+/// Reads the report that the last run in `target` wrote.
+///
+/// # Errors
+/// As [`read`], and with the hint to run first when there is none.
+pub fn read_latest(target: &Utf8Path) -> Result<Report> {
+    let path = latest(&target.join("nondex"));
+    if !path.exists() {
+        return Err(Error::setup(format!(
+            "there is no report at `{path}`: run `cargo nondex` first"
+        )));
+    }
+    read(&path)
+}
+
+/// Reads a report.
+///
+/// # Errors
+/// A set-up error with the path, and with what was found and what was expected.
+pub fn read(path: &Utf8Path) -> Result<Report> {
+    let text = fs::read_to_string(path)
+        .map_err(|e| Error::setup(format!("failed to read report `{path}`: {e}")))?;
+    parse(&text)
+        .map_err(|message| Error::setup(format!("failed to read report `{path}`: {message}")))
+}
+
+/// Parses a report; the schema is looked at first, so that a newer report is not called malformed.
+fn parse(text: &str) -> Result<Report, String> {
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|e| format!("it is not JSON: {e}"))?;
+    match value.get("schema") {
+        None => return Err(format!("it has no `schema`, expected {SCHEMA}")),
+        Some(found) if *found != SCHEMA => {
+            return Err(format!("its schema is {found}, expected {SCHEMA}"));
+        }
+        Some(_) => {}
+    }
+    serde_json::from_value(value).map_err(|e| format!("it is not a report of schema {SCHEMA}: {e}"))
+}
