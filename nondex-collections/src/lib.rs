@@ -1,1 +1,33 @@
-//! x
+//! A mirror of std whose open choices are made from a seed.
+//!
+//! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature `nondex` everything here
+//! *is* std, type for type. With it, the collections, directories, environment and threads are shims: what their
+//! documentation leaves open is decided by the run that `cargo nondex` asked for, or by `NONDEX_SEED` and
+//! `NONDEX_LEVEL` in the environment of a plain `cargo test`; where neither is set, they behave as std does.
+//!
+//! ```
+//! use nondex_collections::collections::HashMap;
+//!
+//! let ages = HashMap::from([("Ada", 36), ("Grace", 85)]);
+//! let mut names: Vec<_> = ages.keys().collect();
+//! names.sort(); // without this line, the assertion holds in one order of two
+//! assert_eq!(names, [&"Ada", &"Grace"]);
+//! ```
+//!
+//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`, so that type names and messages
+//! read as std's, and stands in for it (`--extern std=…`). Inside, the real std is always written `::std`.
+
+pub use ::std::*;
+
+#[cfg(feature = "nondex")]
+mod arrange;
+#[cfg(feature = "nondex")]
+pub mod collections;
+#[cfg(feature = "nondex")]
+pub mod env;
+#[cfg(feature = "nondex")]
+pub mod fs;
+#[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
+mod interpose;
+#[cfg(feature = "nondex")]
+pub mod thread;

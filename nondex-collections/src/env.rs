@@ -1,0 +1,79 @@
+//! `std::env`, with the order of the variables chosen.
+
+pub use ::std::env::*;
+
+use ::std::ffi::OsString;
+use ::std::fmt;
+use ::std::marker::PhantomData;
+use ::std::vec::IntoIter;
+
+use nondex_core::{Caller, Model, model};
+
+use crate::arrange::arrange;
+
+/// As [`::std::env::Vars`], in the order the run decides.
+pub struct Vars {
+    inner: VarsOs,
+}
+
+/// As [`::std::env::VarsOs`], in the order the run decides.
+pub struct VarsOs {
+    inner: IntoIter<(OsString, OsString)>,
+    // std's own type is neither `Send` nor `Sync`.
+    local: PhantomData<*const ()>,
+}
+
+/// As [`::std::env::vars`], in the order the run decides.
+#[must_use]
+#[track_caller]
+pub fn vars() -> Vars {
+    Vars { inner: snapshot(&model::ENV_VARS, Caller::here()) }
+}
+
+/// As [`::std::env::vars_os`], in the order the run decides.
+#[must_use]
+#[track_caller]
+pub fn vars_os() -> VarsOs {
+    snapshot(&model::ENV_VARS_OS, Caller::here())
+}
+
+fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
+    let variables = arrange(::std::env::vars_os().collect(), model, caller, |(name, _)| name.as_encoded_bytes());
+    VarsOs { inner: variables.into_iter(), local: PhantomData }
+}
+
+impl Iterator for Vars {
+    type Item = (String, String);
+
+    fn next(&mut self) -> Option<(String, String)> {
+        self.inner.next().map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl fmt::Debug for Vars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vars").field("inner", &self.inner.inner.as_slice()).finish()
+    }
+}
+
+impl Iterator for VarsOs {
+    type Item = (OsString, OsString);
+
+    fn next(&mut self) -> Option<(OsString, OsString)> {
+        self.inner.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl fmt::Debug for VarsOs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VarsOs").field("inner", &self.inner.as_slice()).finish()
+    }
+}
