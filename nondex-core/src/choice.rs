@@ -11,7 +11,8 @@ use crate::hash;
 use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::permutation::Permutation;
-use crate::site::Caller;
+use crate::site::{Caller, Site};
+use crate::spec::RunSpec;
 
 /// What a shim does at one choice point.
 #[derive(Clone, Debug)]
@@ -80,6 +81,29 @@ pub fn decide(
     }
 }
 
+/// The permutation that [`decide`] will draw in a run of `spec` for the call numbered `ordinal`, from 0, of the thread
+/// with path `thread` at `site`, if that follows from the place and the length alone: at ONE and FULL, for a choice that
+/// the spec makes. What to conclude without running.
+#[must_use]
+pub fn foresee(
+    spec: &RunSpec,
+    site: &Site,
+    thread: &str,
+    ordinal: u64,
+    len: usize,
+) -> Option<Permutation> {
+    let (a, b) = match spec.level {
+        Level::One => (len as u64, 0),
+        Level::Full => (
+            context::place(context::path_hash(&spec.test, thread), site),
+            ordinal,
+        ),
+        Level::Std | Level::Eq | Level::Id => return None,
+    };
+    let made = spec.choices.contains(site) && site.family.varies_at(spec.level);
+    made.then(|| Permutation::new(generator(spec.seed, spec.level.tag(), a, b), len))
+}
+
 /// The generator of one request for random bytes, `None` outside a test. When the spec makes this choice it depends on
 /// the seed, otherwise only on the request's identity, so that clean runs repeat too.
 #[must_use]
@@ -125,4 +149,51 @@ fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     ChaCha8Rng::from_seed(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+    use crate::model::HASH_MAP_ITER;
+
+    #[test]
+    fn what_is_foreseen_at_one_and_full_is_what_is_decided() {
+        for level in Level::ALL {
+            let spec = RunSpec::new("mine", level, 7);
+            let context = Context::new(spec.clone());
+            let entered = context::enter(&context, "mine");
+            let caller = Caller {
+                file: "src/lib.rs",
+                line: 3,
+                column: 9,
+            };
+            let orders: Vec<Option<Vec<usize>>> = [5, 2, 5]
+                .into_iter()
+                .map(
+                    |len| match decide(&HASH_MAP_ITER, Family::HashMap, caller, len, |_| 0) {
+                        Decision::Permute(order) => Some(order.collect()),
+                        _ => None,
+                    },
+                )
+                .collect();
+            drop(entered);
+            let site = Site {
+                api: HASH_MAP_ITER.api.to_owned(),
+                family: Family::HashMap,
+                file: "src/lib.rs".to_owned(),
+                line: 3,
+                column: 9,
+            };
+            for (ordinal, (len, decided)) in [5, 2, 5].into_iter().zip(orders).enumerate() {
+                let foreseen = foresee(&spec, &site, "0", ordinal as u64, len);
+                match level {
+                    Level::One | Level::Full => {
+                        assert_eq!(foreseen.map(Iterator::collect::<Vec<_>>), decided);
+                    }
+                    _ => assert!(foreseen.is_none()),
+                }
+            }
+        }
+    }
 }

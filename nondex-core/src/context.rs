@@ -138,6 +138,20 @@ struct SiteState {
     stack: Vec<Frame>,
 }
 
+/// The hash of a thread's path in a test.
+pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
+    let mut hasher = FixedHasher::default();
+    hasher.write(test.as_bytes());
+    hasher.write_u8(0);
+    hasher.write(path.as_bytes());
+    hasher.finish()
+}
+
+/// The identity, without the ordinal, of the choices that the thread makes at `site`.
+pub(crate) fn place(path_hash: u64, site: &Site) -> u64 {
+    hash::mix(path_hash ^ hash::of(site))
+}
+
 /// The state of one thread in one test.
 #[derive(Debug)]
 struct ThreadState {
@@ -153,15 +167,12 @@ struct ThreadState {
 
 impl ThreadState {
     fn new(context: Arc<Context>, test: Arc<str>, path: String) -> Self {
-        let mut hasher = FixedHasher::default();
-        hasher.write(test.as_bytes());
-        hasher.write_u8(0);
-        hasher.write(path.as_bytes());
+        let path_hash = path_hash(&test, &path);
         ThreadState {
             context,
             test,
             path,
-            path_hash: hasher.finish(),
+            path_hash,
             spawned: 0,
             objects: 0,
             keys: 0,
@@ -195,7 +206,7 @@ impl ThreadState {
                 };
                 let context = &self.context;
                 let mut state = SiteState {
-                    place: hash::mix(self.path_hash ^ hash::of(&site)),
+                    place: place(self.path_hash, &site),
                     made: context.spec.choices.contains(&site)
                         && family.varies_at(context.spec.level),
                     off: context.model_is_off(model, family),
