@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde_derive::{Deserialize, Serialize};
 
 use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use serde::{Deserialize, Serialize};
+use serde_derive::{Deserialize, Serialize};
 
 use crate::model::Family;
 

@@ -1,5 +1,15 @@
 //! From a user's project to its built test binaries and their tests.
 
+mod arguments;
+pub mod build;
+mod config;
+pub mod intercept;
+mod listing;
+pub mod runtime;
 pub mod suite;
+mod toolchain;
 
+pub use build::{Project, build, metadata};
+pub use intercept::intercept;
+pub use runtime::cache_dir;
 pub use suite::{Harness, Suite, TestBinary, TestCase};

@@ -1,0 +1,285 @@
+//! Building a project's tests: cargo does it, with our runtime in place of std and test.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::BufReader;
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Message, Metadata, MetadataCommand, PackageId, TargetKind};
+
+use super::arguments;
+use super::config::{CargoConfig, runner_variable};
+use super::intercept::{Intercept, RECORD, Start};
+use super::listing;
+use super::runtime::Runtime;
+use super::suite::{Suite, TestBinary};
+use super::toolchain::Toolchain;
+use crate::cli::{BuildArgs, Mode};
+use crate::error::{Error, Result};
+
+/// A project whose tests are built and listed.
+#[derive(Debug)]
+pub struct Project {
+    /// Every test executable with its tests, in cargo's order.
+    pub suites: Vec<Suite>,
+    /// The project's target directory; ours is `nondex` in it.
+    pub target_dir: Utf8PathBuf,
+    /// The root of the workspace.
+    pub workspace_root: Utf8PathBuf,
+    /// What cargo knows of the workspace, without its dependencies.
+    pub metadata: Metadata,
+    /// What the user should know of this build, a sentence each: what is not covered, and why.
+    pub notes: Vec<String>,
+}
+
+/// What cargo says of a workspace; with `deps` its dependency graph too.
+///
+/// # Errors
+/// When there is no manifest, or cargo cannot read it; the message is cargo's.
+pub fn metadata(args: &BuildArgs, deps: bool) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        command.cargo_path(cargo);
+    }
+    if let Some(path) = &args.manifest_path {
+        command.manifest_path(path);
+    }
+    if !deps {
+        command.no_deps();
+    }
+    let mut options: Vec<String> = Vec::new();
+    options.extend(args.locked.then(|| "--locked".to_owned()));
+    options.extend(args.offline.then(|| "--offline".to_owned()));
+    options.extend(args.frozen.then(|| "--frozen".to_owned()));
+    for config in &args.config {
+        options.extend(["--config".to_owned(), config.clone()]);
+    }
+    command.other_options(options);
+    command.exec().map_err(|e| match e {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            Error::setup(stderr.trim().trim_start_matches("error: ").to_owned())
+        }
+        other => Error::setup(format!("failed to read the workspace: {other}")),
+    })
+}
+
+/// Builds the selected tests, finds out how cargo would start each executable, and lists what is in it.
+///
+/// # Errors
+/// [`Error::build`] when the project does not compile (cargo has said why on stderr), [`Error::setup`] for everything
+/// that is wrong with manifest, toolchain, cache or target directory.
+pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
+    let metadata = metadata(args, false)?;
+    let workspace_root = metadata.workspace_root.clone();
+    let here = std::env::current_dir().map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let here = Utf8PathBuf::from_path_buf(here)
+        .map_err(|path| Error::setup(format!("the current folder `{}` is not UTF-8", path.display())))?;
+    let target_dir = match &args.target_dir {
+        Some(dir) => here.join(dir),
+        None => metadata.target_directory.clone(),
+    };
+    let toolchain = Toolchain::in_dir(&workspace_root)?;
+    let target = args.target.clone().unwrap_or_else(|| toolchain.host.clone());
+    let config = CargoConfig::read(&here, &target);
+    let runtime = match args.mode {
+        Mode::Program => {
+            Some(Runtime::for_toolchain(&toolchain, &target, args.offline || args.frozen)?)
+        }
+        Mode::Swap => None,
+    };
+    let own = target_dir.join("nondex");
+    let cargo = Cargo { args, toolchain: &toolchain, target: &target, metadata: &metadata };
+    let build_dir = own.join(if runtime.is_some() { "build" } else { "swap" });
+    prepare(&build_dir, runtime.as_ref())?;
+
+    let starts = build_dir.join(format!("starts-{}", std::process::id()));
+    std::fs::create_dir_all(&starts).map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
+    let intercept = Intercept {
+        runtime,
+        wrapper: config.rustc_wrapper,
+        starts: starts.clone(),
+        replaced: ["RUSTC_WRAPPER", "RUSTDOC"]
+            .into_iter()
+            .map(|name| (name.to_owned(), std::env::var(name).ok()))
+            .collect(),
+    };
+    let built = cargo.build(&build_dir, &intercept, quiet).and_then(|executables| {
+        cargo.start(&build_dir, &intercept)?;
+        read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
+    });
+    let _ = std::fs::remove_dir_all(&starts);
+    let (executables, started, doctests) = built?;
+
+    let mut notes = Vec::new();
+    if doctests > 0 {
+        let packages = if doctests == 1 { "1 package" } else { &format!("{doctests} packages") };
+        notes.push(format!("the doctests of {packages} were not run: rustdoc compiles them out of reach"));
+    }
+    let runner: Vec<OsString> = config.runner.into_iter().map(OsString::from).collect();
+    let mut binaries = Vec::new();
+    for executable in executables {
+        let Some(start) = started.get(&executable.path) else {
+            notes.push(format!("`{}` was built but cargo does not run it", executable.id));
+            continue;
+        };
+        if executable.kind == "proc-macro" && args.mode == Mode::Program {
+            notes.push(format!("`{}` is a proc macro: its tests run on the host's own std", executable.id));
+        }
+        binaries.push(executable.into_binary(start, &runner));
+    }
+    let suites = listing::list(binaries, &workspace_root)?;
+    Ok(Project { suites, target_dir, workspace_root, metadata, notes })
+}
+
+/// Makes sure that `dir` holds nothing that was built with another runtime: cargo does not see what our wrapper adds.
+fn prepare(dir: &Utf8Path, runtime: Option<&Runtime>) -> Result<()> {
+    let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{dir}`: {e}"));
+    let key = runtime.map_or("", |runtime| runtime.key.as_str());
+    let stamp = dir.join("nondex-runtime");
+    let before = std::fs::read_to_string(&stamp).ok();
+    if before.as_deref().is_some_and(|before| before != key) {
+        std::fs::remove_dir_all(dir).map_err(|e| failed("remove the outdated build in", e))?;
+    }
+    std::fs::create_dir_all(dir).map_err(|e| failed("create the build folder", e))?;
+    if before.as_deref() != Some(key) {
+        std::fs::write(&stamp, key).map_err(|e| failed("write to", e))?;
+    }
+    // As cargo marks its own: backups and searches skip what can be built again.
+    let tag = dir.join("CACHEDIR.TAG");
+    if !tag.exists() {
+        let _ = std::fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
+    }
+    Ok(())
+}
+
+/// A test executable that cargo built.
+struct Executable {
+    path: Utf8PathBuf,
+    id: String,
+    package: String,
+    target: String,
+    kind: String,
+}
+
+impl Executable {
+    fn into_binary(self, start: &Start, runner: &[OsString]) -> TestBinary {
+        TestBinary {
+            id: self.id,
+            package: self.package,
+            target: self.target,
+            kind: self.kind,
+            executable: self.path,
+            cwd: start.cwd.clone(),
+            env: start.environment(),
+            runner: runner.to_vec(),
+            harness: super::suite::Harness::Opaque,
+        }
+    }
+}
+
+/// One selection of a project's targets, for cargo.
+struct Cargo<'a> {
+    args: &'a BuildArgs,
+    toolchain: &'a Toolchain,
+    target: &'a str,
+    metadata: &'a Metadata,
+}
+
+impl Cargo<'_> {
+    /// `cargo test` for the selection, with our part in it.
+    fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
+        let own = std::env::current_exe()
+            .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
+        let own = own.to_str().ok_or_else(|| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
+        let mut command = Command::new(&self.toolchain.cargo);
+        command.arg("test").args(["--target", self.target, "--target-dir"]).arg(build_dir);
+        command.args(arguments::for_cargo(self.args)).stdin(Stdio::null());
+        if intercept.runtime.is_some() {
+            command.env("RUSTC_WRAPPER", own).env("RUSTDOC", own);
+        } else {
+            command.args(["--features", "nondex-collections/nondex"]).env("RUSTDOC", own);
+        }
+        // On the command line, because only an array can hold a path with spaces.
+        let runner = toml::Value::from(vec![own, RECORD]);
+        command.arg("--config").arg(format!("target.{}.runner={runner}", self.target));
+        command.env_remove(runner_variable(self.target));
+        intercept.install(&mut command);
+        Ok(command)
+    }
+
+    /// Builds, with cargo's own output on stderr.
+    fn build(&self, build_dir: &Utf8Path, intercept: &Intercept, quiet: bool) -> Result<Vec<Executable>> {
+        let mut command = self.test(build_dir, intercept)?;
+        command.args(["--no-run", "--message-format=json-render-diagnostics"]).stdout(Stdio::piped());
+        if quiet {
+            command.arg("--quiet");
+        }
+        let spawned = command.spawn();
+        let mut cargo = spawned
+            .map_err(|e| Error::setup(format!("failed to run `{}`: {e}", self.toolchain.cargo.display())))?;
+        let stdout = cargo.stdout.take().expect("stdout is piped");
+        let mut executables = Vec::new();
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            let message = message.map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
+            if let Message::CompilerArtifact(artifact) = message
+                && artifact.profile.test
+                && let Some(path) = artifact.executable
+            {
+                executables.push(self.executable(path, &artifact.package_id, &artifact.target));
+            }
+        }
+        let status = cargo.wait().map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
+        if status.success() { Ok(executables) } else { Err(Error::build("the project's tests do not build")) }
+    }
+
+    /// Lets cargo start every executable, which only writes down how.
+    fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
+        let mut command = self.test(build_dir, intercept)?;
+        command.args(["--no-fail-fast", "--quiet"]);
+        super::toolchain::stdout(&mut command)
+            .map(drop)
+            .map_err(|e| e.context("failed to ask cargo how it starts the tests"))
+    }
+
+    fn executable(&self, path: Utf8PathBuf, package: &PackageId, target: &cargo_metadata::Target) -> Executable {
+        let package = self
+            .metadata
+            .packages
+            .iter()
+            .find(|known| known.id == *package)
+            .map_or_else(|| package.repr.clone(), |package| package.name.to_string());
+        let kind = match target.kind.first() {
+            Some(TargetKind::Bin) => "bin",
+            Some(TargetKind::Test) => "test",
+            Some(TargetKind::Example) => "example",
+            Some(TargetKind::Bench) => "bench",
+            Some(TargetKind::ProcMacro) => "proc-macro",
+            _ => "lib",
+        };
+        let id = match kind {
+            "lib" | "proc-macro" => package.clone(),
+            "test" => format!("{package}::{}", target.name),
+            kind => format!("{package}::{kind}/{}", target.name),
+        };
+        Executable { path, id, package, target: target.name.clone(), kind: kind.to_owned() }
+    }
+}
+
+/// The starts that were written down, by executable, and how many packages' doctests were left out.
+fn read_starts(dir: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, usize)> {
+    let failed = |e: String| Error::setup(format!("failed to read `{dir}`: {e}"));
+    let mut starts = BTreeMap::new();
+    let mut doctests = 0;
+    for entry in dir.read_dir_utf8().map_err(|e| failed(e.to_string()))? {
+        let entry = entry.map_err(|e| failed(e.to_string()))?;
+        if entry.file_name().starts_with("doctests-") {
+            doctests += 1;
+            continue;
+        }
+        let text = std::fs::read_to_string(entry.path()).map_err(|e| failed(e.to_string()))?;
+        let start: Start = serde_json::from_str(&text).map_err(|e| failed(e.to_string()))?;
+        starts.insert(start.program.clone(), start);
+    }
+    Ok((starts, doctests))
+}

@@ -1,0 +1,152 @@
+//! What this program does when cargo starts it in the middle of a build or a test run.
+//!
+//! In whole-program mode cargo is told to use it as rustc wrapper, as rustdoc, and as target runner. Which of them a
+//! call is can be told from its first argument: the path of rustc, a flag of rustdoc, or [`RECORD`].
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use super::runtime::Runtime;
+
+/// The environment variable that carries an [`Intercept`] as JSON to ourselves.
+const VARIABLE: &str = "NONDEX_INTERCEPT";
+
+/// The first argument of a call as target runner.
+pub(super) const RECORD: &str = "__record";
+
+/// What the intercepted calls need to know.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Intercept {
+    /// What is put in place of std and test; `None` in swap mode.
+    pub(super) runtime: Option<Runtime>,
+    /// The user's own rustc wrapper, which is run around rustc.
+    pub(super) wrapper: Option<String>,
+    /// Where calls as target runner are written down.
+    pub(super) starts: Utf8PathBuf,
+    /// The environment variables we set for cargo, with their values before.
+    pub(super) replaced: BTreeMap<String, Option<String>>,
+}
+
+/// How cargo would have started a test executable.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Start {
+    pub(super) program: Utf8PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) cwd: Utf8PathBuf,
+    /// Names and values: bytes, because neither need be UTF-8.
+    pub(super) env: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Start {
+    /// The whole environment.
+    pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let decode = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
+        self.env.iter().map(|(name, value)| (decode(name), decode(value))).collect()
+    }
+}
+
+impl Intercept {
+    /// Makes `command` a cargo whose calls come to us.
+    pub(super) fn install(&self, command: &mut Command) {
+        let text = serde_json::to_string(self).expect("an intercept has only string keys");
+        command.env(VARIABLE, text);
+    }
+}
+
+/// Does the work of an intercepted call and returns its exit code; `None` when this is an ordinary start.
+#[must_use]
+pub fn intercept() -> Option<ExitCode> {
+    let text = std::env::var(VARIABLE).ok()?;
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let result = serde_json::from_str::<Intercept>(&text).map_err(|e| format!("{VARIABLE}: {e}")).and_then(
+        |intercept| match arguments.first() {
+            Some(first) if first == RECORD => record(&intercept, &arguments[1..]),
+            Some(first) if first.as_bytes().starts_with(b"-") => Ok(rustdoc(&intercept)),
+            Some(_) => rustc(&intercept, &arguments),
+            None => Err("started in the middle of a build without arguments".to_owned()),
+        },
+    );
+    Some(result.unwrap_or_else(|message| {
+        anstream::eprintln!("cargo-nondex: {message}");
+        ExitCode::FAILURE
+    }))
+}
+
+/// Runs rustc, with the facade for every crate that is built for the target.
+fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, String> {
+    let mut command = match &intercept.wrapper {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.arg(&arguments[0]);
+            command
+        }
+        None => Command::new(&arguments[0]),
+    };
+    command.args(&arguments[1..]);
+    if let Some(runtime) = &intercept.runtime
+        && is_target_crate(arguments)
+    {
+        command.arg(format!("-Ldependency={}", runtime.libraries));
+        command.arg(format!("--extern=std={}", runtime.std));
+        if arguments.iter().any(|argument| argument == "--test") {
+            command.arg(format!("--extern=test={}", runtime.test));
+        }
+        // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
+        // user's own builds.
+        if !arguments.iter().any(|argument| argument.as_bytes().starts_with(b"--cap-lints")) {
+            command.arg("--cap-lints=allow");
+        }
+    }
+    let error = command.exec();
+    Err(format!("failed to run `{}`: {error}", command.get_program().display()))
+}
+
+/// Whether a rustc call compiles a crate for the target: build scripts, proc macros and their dependencies have no
+/// `--target`, and cargo's own probing has a crate name of its own.
+fn is_target_crate(arguments: &[OsString]) -> bool {
+    let has = |flag: &str| {
+        arguments.iter().any(|argument| {
+            argument == flag || argument.to_str().is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
+        })
+    };
+    let probe = arguments.windows(2).any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
+    has("--target") && has("--crate-name") && !probe
+}
+
+/// Doctests are compiled and run by rustdoc, out of our sight: they are noted and not run.
+fn rustdoc(intercept: &Intercept) -> ExitCode {
+    let _ = std::fs::write(intercept.starts.join(format!("doctests-{}", std::process::id())), "");
+    ExitCode::SUCCESS
+}
+
+/// Writes down how cargo would start a test executable, and does not start it.
+fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, String> {
+    let text = |value: &OsStr| value.to_str().map(str::to_owned).ok_or_else(|| format!("{value:?} is not UTF-8"));
+    let program = arguments.first().ok_or("no executable to record")?;
+    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    env.remove(OsStr::new(VARIABLE));
+    for (name, before) in &intercept.replaced {
+        match before {
+            Some(value) => env.insert(name.into(), value.into()),
+            None => env.remove(OsStr::new(name)),
+        };
+    }
+    let cwd = std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
+    let start = Start {
+        program: text(program)?.into(),
+        arguments: arguments[1..].iter().map(|argument| text(argument)).collect::<Result<_, _>>()?,
+        cwd: Utf8PathBuf::from_path_buf(cwd).map_err(|path: PathBuf| format!("{path:?} is not UTF-8"))?,
+        env: env.into_iter().map(|(name, value)| (name.into_vec(), value.into_vec())).collect(),
+    };
+    let file = intercept.starts.join(format!("start-{}.json", std::process::id()));
+    let json = serde_json::to_string(&start).expect("a start has no map");
+    std::fs::write(&file, json).map_err(|e| format!("failed to write `{file}`: {e}"))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,157 @@
+//! Which tests are in an executable: it is asked, as cargo and nextest ask it.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use camino::Utf8Path;
+use serde::Deserialize;
+
+use super::suite::{Harness, Suite, TestBinary, TestCase};
+use crate::error::{Error, Result};
+
+/// Lists the tests of all `binaries`, as many at once as there are cores.
+///
+/// # Errors
+/// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
+pub(super) fn list(binaries: Vec<TestBinary>, workspace_root: &Utf8Path) -> Result<Vec<Suite>> {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, Into::into).min(binaries.len());
+    let binaries = &binaries;
+    let mut listed: Vec<(usize, Result<Suite>)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((index, binary)) = {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                binaries.get(index).map(|binary| (index, binary))
+            } {
+                done.push((index, suite(binary.clone(), workspace_root)));
+            }
+            done
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a listing thread does not panic")).collect()
+    });
+    listed.sort_by_key(|(index, _)| *index);
+    listed.into_iter().map(|(_, suite)| suite).collect()
+}
+
+fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
+    if let Some(text) = ask(&binary, &["--list", "--format", "json"])?
+        && let Some(mut tests) = from_json(&text)
+    {
+        binary.harness = Harness::Nondex;
+        for file in tests.iter_mut().filter_map(|test| test.file.as_mut()) {
+            if let Ok(relative) = Utf8Path::new(file.as_str()).strip_prefix(workspace_root) {
+                *file = relative.to_string();
+            }
+        }
+        return Ok(sorted(binary, tests));
+    }
+    let terse = ["--list", "--format", "terse"];
+    let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
+    let Some(all) = all else {
+        binary.harness = Harness::Opaque;
+        let test = TestCase { name: binary.target.clone(), file: None, line: None, ignored: false };
+        return Ok(Suite { binary, tests: vec![test] });
+    };
+    binary.harness = Harness::Libtest;
+    let ignored = ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
+    let ignored = ignored.unwrap_or_default();
+    let tests = all
+        .into_iter()
+        .map(|name| TestCase { file: None, line: None, ignored: ignored.contains(&name), name })
+        .collect();
+    Ok(sorted(binary, tests))
+}
+
+fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
+    tests.sort_by(|a, b| a.name.cmp(&b.name));
+    Suite { binary, tests }
+}
+
+/// What the executable prints for these arguments, `None` when it does not succeed.
+fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
+    let mut line = binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
+    let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
+    let output = Command::new(program)
+        .args(line)
+        .args(arguments)
+        .env_clear()
+        .envs(&binary.env)
+        .current_dir(&binary.cwd)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable)))?;
+    Ok(output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+/// A line of libtest's listing in JSON.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line {
+    Suite {},
+    Test {
+        name: String,
+        ignore: bool,
+        source_path: String,
+        start_line: u32,
+    },
+    #[serde(alias = "benchmark")]
+    Bench {},
+}
+
+/// The tests of a listing in JSON; `None` when it is none.
+fn from_json(text: &str) -> Option<Vec<TestCase>> {
+    let mut lines = text.lines().map(serde_json::from_str::<Line>);
+    let Some(Ok(Line::Suite {})) = lines.next() else { return None };
+    let mut tests = Vec::new();
+    for line in lines {
+        if let Line::Test { name, ignore, source_path, start_line } = line.ok()? {
+            let known = !source_path.is_empty();
+            tests.push(TestCase {
+                name,
+                file: known.then_some(source_path),
+                line: known.then_some(start_line),
+                ignored: ignore,
+            });
+        }
+    }
+    Some(tests)
+}
+
+/// The tests of a terse listing; `None` when a line is none of its.
+fn from_terse(text: &str) -> Option<BTreeSet<String>> {
+    let mut tests = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_suffix(": test") {
+            tests.insert(name.to_owned());
+        } else if !line.ends_with(": benchmark") {
+            return None;
+        }
+    }
+    Some(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terse_listing_is_read_and_anything_else_is_refused() {
+        let listed = from_terse("a::b: test\nwith: colon: test\nb: benchmark\n").unwrap();
+        assert_eq!(listed.into_iter().collect::<Vec<_>>(), ["a::b", "with: colon"]);
+        assert_eq!(from_terse("running benchmarks\n"), None);
+    }
+
+    #[test]
+    fn a_json_listing_has_places_and_anything_else_is_refused() {
+        let text = r#"{ "type": "suite", "event": "discovery" }
+{ "type": "test", "event": "discovered", "name": "a", "ignore": true, "ignore_message": "x", "source_path": "src/lib.rs", "start_line": 7, "start_col": 4, "end_line": 7, "end_col": 5 }
+{ "type": "suite", "event": "completed", "tests": 1, "benchmarks": 0, "total": 1, "ignored": 1 }
+"#;
+        let place = TestCase { name: "a".into(), file: Some("src/lib.rs".into()), line: Some(7), ignored: true };
+        assert_eq!(from_json(text), Some(vec![place]));
+        assert_eq!(from_json("a: test\n"), None);
+    }
+}

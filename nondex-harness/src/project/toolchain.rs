@@ -1,0 +1,54 @@
+//! The Rust toolchain that builds the project under test.
+
+use std::ffi::OsString;
+use std::process::Command;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::error::{Error, Result};
+
+/// A toolchain, as the project's own folder selects it.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// The cargo to run.
+    pub cargo: OsString,
+    /// The rustc that cargo will run.
+    pub rustc: OsString,
+    /// Its whole version text (`rustc -vV`): what decides whether two can share libraries.
+    pub version: String,
+    /// The host triple.
+    pub host: String,
+}
+
+impl Toolchain {
+    /// The toolchain that cargo uses in `dir`.
+    ///
+    /// # Errors
+    /// When rustc cannot be run there.
+    pub fn in_dir(dir: &Utf8Path) -> Result<Self> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let version = stdout(Command::new(&rustc).arg("-vV").current_dir(dir))?;
+        let host = version
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "))
+            .ok_or_else(|| Error::setup(format!("`{} -vV` names no host, it printed: {version}", rustc.display())))?
+            .to_owned();
+        // Behind rustup, `rustc` is chosen by the current folder: elsewhere it would be another one.
+        let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
+        let own = Utf8PathBuf::from(sysroot.trim()).join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
+        let rustc = if own.is_file() { own.into_os_string() } else { rustc };
+        Ok(Toolchain { cargo, rustc, version, host })
+    }
+}
+
+/// What a command prints, when it succeeds.
+pub(super) fn stdout(command: &mut Command) -> Result<String> {
+    let name = command.get_program().display().to_string();
+    let output = command.output().map_err(|e| Error::setup(format!("failed to run `{name}`: {e}")))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::setup(format!("`{name}` failed ({}): {}", output.status, stderr.trim())));
+    }
+    String::from_utf8(output.stdout).map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
+}
