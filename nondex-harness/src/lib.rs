@@ -20,4 +20,4 @@ pub mod project;
 #[cfg(feature = "cli")]
 pub mod report;
 
-pub use inprocess::main;
+pub use inprocess::{Trial, main};

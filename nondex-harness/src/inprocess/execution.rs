@@ -1,0 +1,118 @@
+//! One test: on this thread, within the context of the run, with its outcome in the record.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nondex_core::context::{self, Context};
+use nondex_core::record::Failure;
+use nondex_core::site::portable_path;
+
+use super::bencher::Bencher;
+use super::descriptor::{TestDesc, TestFn};
+use super::panics;
+use super::time_limit::TimeLimits;
+use super::verdict::{Thrown, Verdict, judge, message_of};
+
+/// Runs a test on this thread; the time it took only when there are `limits`.
+pub(crate) fn run_test(
+    desc: &TestDesc,
+    function: TestFn,
+    limits: Option<&TimeLimits>,
+) -> (Verdict, Option<Duration>) {
+    let context = context::global();
+    // Around the test, this thread does our own work.
+    let _pause = context::pause();
+    let name = desc.name.as_slice();
+    let entered = context.map(|context| {
+        panics::watch(context, name);
+        context::enter(context, name)
+    });
+    let start = limits.map(|_| Instant::now());
+    let (thrown, measured) = call(function);
+    let time = start.map(|start| start.elapsed());
+    let mut verdict = judge(desc, thrown.as_deref(), limits, time);
+    if let (Verdict::Ok, Some(measured)) = (&verdict, measured) {
+        verdict = measured;
+    }
+    if let (Some(context), Some(entered)) = (context, entered) {
+        let failure = explain(desc, &verdict, thrown.as_deref(), panics::unwatch());
+        entered.end(context, name, failure, !verdict.is_failure());
+    }
+    // What was thrown may panic when it is dropped, too.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(thrown)));
+    (verdict, time)
+}
+
+/// Calls a test function. The verdict is that of a benchmark that was measured.
+fn call(function: TestFn) -> (Thrown, Option<Verdict>) {
+    let mut bencher = match function {
+        TestFn::StaticBenchFn(_) | TestFn::DynBenchFn(_) => Bencher::measuring(),
+        _ => Bencher::once(),
+    };
+    let measures = function.is_benchmark();
+    let result = catch_unwind(AssertUnwindSafe(|| match function {
+        TestFn::StaticTestFn(f) => __rust_begin_short_backtrace(f),
+        TestFn::DynTestFn(f) => __rust_begin_short_backtrace(f),
+        TestFn::StaticBenchFn(f) | TestFn::StaticBenchAsTestFn(f) => {
+            __rust_begin_short_backtrace(|| bencher.bench(f).map(drop))
+        }
+        TestFn::DynBenchFn(f) | TestFn::DynBenchAsTestFn(f) => {
+            __rust_begin_short_backtrace(|| bencher.bench(f).map(drop))
+        }
+    }));
+    match result {
+        Ok(Ok(())) => (None, measures.then(|| Verdict::Measured(bencher.samples()))),
+        Ok(Err(message)) => (Some(Box::new(message)), None),
+        Err(thrown) => (Some(thrown), None),
+    }
+}
+
+/// The frame at which std cuts short backtraces, by its name.
+#[inline(never)]
+fn __rust_begin_short_backtrace<T>(f: impl FnOnce() -> T) -> T {
+    // The call must not become a jump, or the frame is lost.
+    std::hint::black_box(f())
+}
+
+/// Why a test failed, in its own words, with the place when `last_panic` is what failed it.
+fn explain(
+    desc: &TestDesc,
+    verdict: &Verdict,
+    thrown: Option<&(dyn std::any::Any + Send)>,
+    last_panic: Option<Failure>,
+) -> Option<Failure> {
+    let thrown = thrown.map(|thrown| message_of(thrown).unwrap_or("Box<dyn Any>"));
+    let message = match verdict {
+        Verdict::Ok | Verdict::Ignored | Verdict::Measured(_) => return None,
+        Verdict::Failed => thrown.unwrap_or_default().to_owned(),
+        Verdict::FailedBecause(message) => message.clone(),
+        Verdict::TooSlow => "time limit exceeded".to_owned(),
+    };
+    let place = match thrown {
+        // A panic that was resumed on this thread began elsewhere; an error was returned.
+        Some(thrown) => last_panic
+            .filter(|panic| panic.message == thrown)
+            .map(|panic| (panic.file, panic.line)),
+        None if desc.source_file.is_empty() => None,
+        None => Some((
+            Some(portable_path(desc.source_file).to_owned()),
+            u32::try_from(desc.start_line).ok(),
+        )),
+    };
+    let (file, line) = place.unwrap_or_default();
+    Some(Failure {
+        message,
+        file,
+        line,
+    })
+}
+
+/// The context of this process, with our panic hook in place when there is one.
+pub(crate) fn prepare() -> Option<&'static Arc<Context>> {
+    let context = context::global();
+    if context.is_some() {
+        panics::install_hook();
+    }
+    context
+}

@@ -1,0 +1,179 @@
+//! What the programs that rustc and rustdoc generate from tests call: the crate `test` is this module.
+//!
+//! `rustc --test` writes each `#[test]` as a constant [`TestDescAndFn`] and ends in [`test_main_static`]; rustdoc does the
+//! same with doctests and [`test_main_with_exit_callback`]. Passing another crate with `--extern test=..` is all it takes
+//! to be called instead of libtest, on a stable toolchain. Names are therefore libtest's, also of what only nightly code
+//! can reach.
+
+use std::env;
+use std::process::{self, ExitCode, Termination};
+
+use super::arguments::{Arguments, Request};
+use super::{console, runner};
+
+pub use super::arguments::ColorConfig::*;
+pub use super::arguments::{ColorConfig, OutputFormat, RunIgnored};
+pub use super::bencher::{BenchSamples, Bencher, black_box};
+pub use super::descriptor::NamePadding::*;
+pub use super::descriptor::TestFn::*;
+pub use super::descriptor::TestName::*;
+pub use super::descriptor::{
+    NamePadding, ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType,
+};
+pub use super::summary::Summary;
+
+/// The code a test executable ends with when a test failed, or its command line is wrong.
+pub const ERROR_EXIT_CODE: i32 = 101;
+
+/// What the caller of [`test_main`] decides instead of the command line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// As `--show-output`.
+    pub display_output: bool,
+    /// Accepted for libtest's sake. Tests are run in this process all the same.
+    pub panic_abort: bool,
+}
+
+impl Options {
+    /// libtest's defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Options::default()
+    }
+
+    /// Sets [`display_output`](Self::display_output).
+    #[must_use]
+    pub const fn display_output(mut self, display_output: bool) -> Self {
+        self.display_output = display_output;
+        self
+    }
+
+    /// Sets [`panic_abort`](Self::panic_abort).
+    #[must_use]
+    pub const fn panic_abort(mut self, panic_abort: bool) -> Self {
+        self.panic_abort = panic_abort;
+        self
+    }
+}
+
+/// What a test function returned, as a result.
+///
+/// # Errors
+/// When its exit code is not 0, in libtest's words. The error a test returned is printed by std and not known here.
+pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
+    let code = result.report();
+    if code == ExitCode::SUCCESS {
+        return Ok(());
+    }
+    Err(format!(
+        "the test returned a termination value with a non-zero status code ({}) which indicates a \
+         failure",
+        number_of(code)
+    ))
+}
+
+/// The number of an exit code, which std gives out in its debug text only: `ExitCode(unix_exit_status(1))`.
+fn number_of(code: ExitCode) -> String {
+    let text = format!("{code:?}");
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Where the program made by `rustc --test` begins.
+pub fn test_main_static(tests: &[&TestDescAndFn]) {
+    let args: Vec<String> = env::args().collect();
+    test_main(&args, tests.iter().copied().map(owned).collect(), None);
+}
+
+/// As [`test_main_static`], with `panic = "abort"` for tests (nightly only). libtest gives each test a process; here a
+/// failed test ends the run, as the driver starts one process for each test anyway.
+pub fn test_main_static_abort(tests: &[&TestDescAndFn]) {
+    test_main_static(tests);
+}
+
+/// Runs or lists `tests` as `args` say, program name first. Ends the process with [`ERROR_EXIT_CODE`] if one fails.
+pub fn test_main(args: &[String], tests: Vec<TestDescAndFn>, options: Option<Options>) {
+    test_main_with_exit_callback(args, tests, options, || {});
+}
+
+/// As [`test_main`], and calls `exit_callback` after the last test.
+pub fn test_main_with_exit_callback<F: FnOnce()>(
+    args: &[String],
+    tests: Vec<TestDescAndFn>,
+    options: Option<Options>,
+    exit_callback: F,
+) {
+    let Some(mut arguments) = parse(args) else {
+        return;
+    };
+    if let Some(options) = options {
+        arguments.show_output = options.display_output;
+    }
+    if arguments.logfile.is_some() {
+        eprint!("warning: `--logfile` is deprecated");
+    }
+    let passed = if arguments.list {
+        console::list(&arguments, tests).map(|()| true)
+    } else {
+        let passed = runner::run(&arguments, tests);
+        exit_callback();
+        passed
+    };
+    match passed {
+        Ok(true) => {}
+        Ok(false) => process::exit(ERROR_EXIT_CODE),
+        Err(error) => fail(&format!("io error when listing tests: {error:?}")),
+    }
+}
+
+/// Prints the times, in seconds, of doctests that rustdoc compiled together.
+pub fn print_merged_doctests_times(args: &[String], total_time: f64, compilation_time: f64) {
+    if let Some(arguments) = parse(args)
+        && let Err(error) = console::doctest_times(&arguments, total_time, compilation_time)
+    {
+        fail(&format!("io error when listing tests: {error:?}"));
+    }
+}
+
+fn parse(args: &[String]) -> Option<Arguments> {
+    match Request::parse(args, |variable| env::var(variable).ok()) {
+        Ok(Request::Run(arguments)) => Some(*arguments),
+        Ok(Request::Help(text)) => {
+            print!("{text}");
+            None
+        }
+        Err(message) => fail(&message),
+    }
+}
+
+fn fail(message: &str) -> ! {
+    eprintln!("error: {message}");
+    process::exit(ERROR_EXIT_CODE);
+}
+
+/// A copy of a test that rustc wrote.
+fn owned(test: &TestDescAndFn) -> TestDescAndFn {
+    let testfn = match test.testfn {
+        StaticTestFn(f) => StaticTestFn(f),
+        StaticBenchFn(f) => StaticBenchFn(f),
+        _ => panic!("non-static tests passed to test::test_main_static"),
+    };
+    TestDescAndFn {
+        desc: test.desc.clone(),
+        testfn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_judged_by_its_exit_code() {
+        assert_eq!(assert_test_result(()), Ok(()));
+        assert_eq!(assert_test_result(ExitCode::from(0)), Ok(()));
+        assert_eq!(
+            assert_test_result(ExitCode::from(42)).unwrap_err(),
+            "the test returned a termination value with a non-zero status code (42) which indicates a failure"
+        );
+    }
+}
