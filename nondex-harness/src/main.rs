@@ -1,2 +1,11 @@
 //! The `cargo nondex` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Cargo starts this executable again as a wrapper of its tools; that must not meet the command line's parser.
+    if let Some(code) = nondex_harness::project::intercept() {
+        return code;
+    }
+    nondex_harness::command::main(std::env::args_os()).into()
+}

@@ -1,1 +1,18 @@
-//! cli
+//! The command line, the environment variables, and the selection of tests.
+
+pub mod build_args;
+pub mod command_line;
+pub mod filterset;
+pub mod model_args;
+pub mod output_args;
+pub mod run_args;
+pub mod seeds;
+pub mod shell;
+pub mod test_filter;
+
+pub use build_args::{BuildArgs, Mode};
+pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs};
+pub use model_args::ModelArgs;
+pub use output_args::{Color, MessageFormat, OutputArgs};
+pub use run_args::RunArgs;
+pub use test_filter::{FilterArgs, Match, TestFilter};

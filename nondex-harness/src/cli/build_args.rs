@@ -1,0 +1,134 @@
+//! What is built, and how: the flags of `cargo test`, by cargo's names.
+
+use std::num::NonZeroUsize;
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum};
+
+/// How the tests of a project come to make their choices from a seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// The whole program is built over a std that makes its open choices from a seed; no source change.
+    #[default]
+    Program,
+    /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched on.
+    Swap,
+}
+
+/// Cargo's selection of packages, targets, features and profile, and the files it works on.
+#[derive(Args, Clone, Debug, Default)]
+pub struct BuildArgs {
+    /// Package to test
+    #[arg(short = 'p', long = "package", value_name = "SPEC")]
+    #[arg(help_heading = "Package selection")]
+    pub packages: Vec<String>,
+
+    /// Test all packages in the workspace
+    #[arg(long, alias = "all", help_heading = "Package selection")]
+    pub workspace: bool,
+
+    /// Exclude packages from the test
+    #[arg(long, value_name = "SPEC", help_heading = "Package selection")]
+    pub exclude: Vec<String>,
+
+    /// Test only this package's library
+    #[arg(long, help_heading = "Target selection")]
+    pub lib: bool,
+
+    /// Test all binaries
+    #[arg(long, help_heading = "Target selection")]
+    pub bins: bool,
+
+    /// Test only the specified binary
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub bin: Vec<String>,
+
+    /// Test all examples
+    #[arg(long, help_heading = "Target selection")]
+    pub examples: bool,
+
+    /// Test only the specified example
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub example: Vec<String>,
+
+    /// Test all targets that have `test = true` set
+    #[arg(long, help_heading = "Target selection")]
+    pub tests: bool,
+
+    /// Test only the specified test target
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub test: Vec<String>,
+
+    /// Test all targets that have `bench = true` set
+    #[arg(long, help_heading = "Target selection")]
+    pub benches: bool,
+
+    /// Test only the specified bench target
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub bench: Vec<String>,
+
+    /// Test all targets
+    #[arg(long, help_heading = "Target selection")]
+    pub all_targets: bool,
+
+    /// Space or comma separated list of features to activate
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    #[arg(help_heading = "Feature selection")]
+    pub features: Vec<String>,
+
+    /// Activate all available features
+    #[arg(long, help_heading = "Feature selection")]
+    pub all_features: bool,
+
+    /// Do not activate the `default` feature
+    #[arg(long, help_heading = "Feature selection")]
+    pub no_default_features: bool,
+
+    /// Number of parallel build jobs and test runs [default: the number of CPUs]
+    #[arg(short = 'j', long, value_name = "N", env = "NONDEX_JOBS")]
+    #[arg(help_heading = "Compilation options")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Build in release mode, with optimizations
+    #[arg(short = 'r', long, conflicts_with = "profile")]
+    #[arg(help_heading = "Compilation options")]
+    pub release: bool,
+
+    /// Build with the specified cargo profile
+    #[arg(long, alias = "cargo-profile", value_name = "NAME")]
+    #[arg(help_heading = "Compilation options")]
+    pub profile: Option<String>,
+
+    /// Build for the target triple
+    #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
+    pub target: Option<String>,
+
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
+    pub target_dir: Option<Utf8PathBuf>,
+
+    /// Whole program, or only what imports `nondex-collections`
+    #[arg(long, value_name = "MODE", env = "NONDEX_MODE", default_value = "program")]
+    #[arg(help_heading = "Compilation options", hide_possible_values = false)]
+    pub mode: Mode,
+
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// Assert that `Cargo.lock` will remain unchanged
+    #[arg(long, help_heading = "Manifest options")]
+    pub locked: bool,
+
+    /// Build without accessing the network
+    #[arg(long, help_heading = "Manifest options")]
+    pub offline: bool,
+
+    /// Equivalent to specifying both --locked and --offline
+    #[arg(long, help_heading = "Manifest options")]
+    pub frozen: bool,
+
+    /// Override a cargo configuration value
+    #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
+    pub config: Vec<String>,
+}

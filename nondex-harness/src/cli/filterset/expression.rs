@@ -1,0 +1,206 @@
+//! The tree of an expression, and what it says of a test.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::error::FiltersetError;
+use super::matcher::Matcher;
+use super::parser;
+use super::workspace::Workspace;
+use super::{Platform, Query};
+
+/// One predicate as it was written.
+#[derive(Clone, Debug)]
+pub(super) enum Predicate {
+    All,
+    None,
+    Default,
+    Test(Matcher),
+    Package(Matcher),
+    Deps(Matcher),
+    Rdeps(Matcher),
+    Binary(Matcher),
+    BinaryId(Matcher),
+    Kind(Matcher),
+    Platform(Platform),
+}
+
+/// A tree over leaves. `and` and `or` hold all their operands, so that a long chain is not deep; `a - b` is `a and not
+/// b`.
+#[derive(Clone, Debug)]
+pub(super) enum Tree<L> {
+    Or(Vec<Tree<L>>),
+    And(Vec<Tree<L>>),
+    Not(Box<Tree<L>>),
+    Leaf(L),
+}
+
+impl<L> Tree<L> {
+    fn try_map<M, E>(&self, map: &mut impl FnMut(&L) -> Result<M, E>) -> Result<Tree<M>, E> {
+        let mut all =
+            |trees: &[Tree<L>]| trees.iter().map(|tree| tree.try_map(map)).collect::<Result<_, E>>();
+        Ok(match self {
+            Tree::Or(trees) => Tree::Or(all(trees)?),
+            Tree::And(trees) => Tree::And(all(trees)?),
+            Tree::Not(tree) => Tree::Not(Box::new(tree.try_map(map)?)),
+            Tree::Leaf(leaf) => Tree::Leaf(map(leaf)?),
+        })
+    }
+
+    fn holds(&self, leaf: &impl Fn(&L) -> bool) -> bool {
+        match self {
+            Tree::Or(trees) => trees.iter().any(|tree| tree.holds(leaf)),
+            Tree::And(trees) => trees.iter().all(|tree| tree.holds(leaf)),
+            Tree::Not(tree) => !tree.holds(leaf),
+            Tree::Leaf(inner) => leaf(inner),
+        }
+    }
+}
+
+/// A parsed expression, before it is known which packages there are.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    text: String,
+    tree: Tree<(Predicate, Range<usize>)>,
+}
+
+impl Expression {
+    /// Parses `text`.
+    ///
+    /// # Errors
+    /// When it is not an expression; the error points at the place.
+    pub fn parse(text: &str) -> Result<Self, FiltersetError> {
+        Ok(Expression {
+            text: text.to_owned(),
+            tree: parser::parse(text)?,
+        })
+    }
+
+    /// Replaces what the expression says of packages by the packages of `workspace`.
+    ///
+    /// # Errors
+    /// When a predicate about packages or binaries matches none in the workspace: then it is mistyped.
+    pub fn resolve(&self, workspace: &Workspace) -> Result<Filterset, FiltersetError> {
+        let tree = self.tree.try_map(&mut |(predicate, span)| {
+            let set = Set::of(predicate, workspace);
+            set.map_err(|what| {
+                let known = what.names(workspace);
+                let message = format!("no {what} of the workspace matches this, there are: {known}");
+                FiltersetError::new(&self.text, span.clone(), message)
+            })
+        })?;
+        Ok(Filterset { tree })
+    }
+}
+
+/// A predicate whose packages are known.
+#[derive(Clone, Debug)]
+enum Set {
+    All,
+    None,
+    Test(Matcher),
+    Packages(BTreeSet<String>),
+    Binary(Matcher),
+    BinaryId(Matcher),
+    Kind(Matcher),
+    Platform(Platform),
+}
+
+/// What a predicate found none of.
+#[derive(Clone, Copy, Debug)]
+enum Missing {
+    Package,
+    Binary,
+    BinaryId,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Missing::Package => "package",
+            Missing::Binary => "binary name",
+            Missing::BinaryId => "binary id",
+        })
+    }
+}
+
+impl Missing {
+    /// The first few names there are.
+    fn names(self, workspace: &Workspace) -> String {
+        const SHOWN: usize = 10;
+        let names: Vec<&str> = match self {
+            Missing::Package => workspace.packages().collect(),
+            Missing::Binary => workspace.binaries().collect(),
+            Missing::BinaryId => workspace.binary_ids().collect(),
+        };
+        let mut text = names[..names.len().min(SHOWN)].join(", ");
+        if names.len() > SHOWN {
+            text.push_str(", …");
+        }
+        text
+    }
+}
+
+impl Set {
+    fn of(predicate: &Predicate, workspace: &Workspace) -> Result<Self, Missing> {
+        let packages = |found: BTreeSet<String>| {
+            if found.is_empty() {
+                Err(Missing::Package)
+            } else {
+                Ok(Set::Packages(found))
+            }
+        };
+        let matching = |matcher: &Matcher| {
+            workspace
+                .packages()
+                .filter(|name| matcher.is_match(name))
+                .map(str::to_owned)
+                .collect::<BTreeSet<_>>()
+        };
+        match predicate {
+            Predicate::All | Predicate::Default => Ok(Set::All),
+            Predicate::None => Ok(Set::None),
+            Predicate::Test(matcher) => Ok(Set::Test(matcher.clone())),
+            Predicate::Kind(matcher) => Ok(Set::Kind(matcher.clone())),
+            Predicate::Platform(platform) => Ok(Set::Platform(*platform)),
+            Predicate::Package(matcher) => packages(matching(matcher)),
+            Predicate::Deps(matcher) => packages(workspace.dependencies(&matching(matcher))),
+            Predicate::Rdeps(matcher) => packages(workspace.dependents(&matching(matcher))),
+            Predicate::Binary(matcher) if workspace.binaries().any(|b| matcher.is_match(b)) => {
+                Ok(Set::Binary(matcher.clone()))
+            }
+            Predicate::Binary(_) => Err(Missing::Binary),
+            Predicate::BinaryId(matcher) if workspace.binary_ids().any(|b| matcher.is_match(b)) => {
+                Ok(Set::BinaryId(matcher.clone()))
+            }
+            Predicate::BinaryId(_) => Err(Missing::BinaryId),
+        }
+    }
+
+    fn contains(&self, query: &Query<'_>) -> bool {
+        match self {
+            Set::All => true,
+            Set::None => false,
+            Set::Test(matcher) => matcher.is_match(query.test),
+            Set::Packages(names) => names.contains(query.package),
+            Set::Binary(matcher) => matcher.is_match(query.binary),
+            Set::BinaryId(matcher) => matcher.is_match(query.binary_id),
+            Set::Kind(matcher) => matcher.is_match(query.kind),
+            Set::Platform(platform) => *platform == query.platform,
+        }
+    }
+}
+
+/// A set of tests.
+#[derive(Clone, Debug)]
+pub struct Filterset {
+    tree: Tree<Set>,
+}
+
+impl Filterset {
+    /// Whether the test belongs to the set.
+    #[must_use]
+    pub fn contains(&self, query: &Query<'_>) -> bool {
+        self.tree.holds(&|set| set.contains(query))
+    }
+}

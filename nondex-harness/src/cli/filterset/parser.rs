@@ -1,0 +1,359 @@
+//! The grammar of expressions, by recursive descent.
+//!
+//! ```text
+//! or     = and (("or" | "|" | "+") and)*
+//! and    = unary (("and" | "&" | "-") unary)*
+//! unary  = ("not" | "!") unary | "(" or ")" | predicate
+//! ```
+
+use std::ops::Range;
+
+use super::Platform;
+use super::error::FiltersetError;
+use super::expression::{Predicate, Tree};
+use super::matcher::{Bare, Matcher};
+
+/// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the stack.
+const MAX_DEPTH: usize = 200;
+
+/// What can stand where an operand is expected.
+const PREDICATES: &str = "test(), package(), binary(), binary_id(), kind(), platform(), deps(), rdeps(), \
+                          all(), none(), default()";
+
+type Leaf = (Predicate, Range<usize>);
+type Result<T> = std::result::Result<T, FiltersetError>;
+
+/// Parses a whole text.
+pub(super) fn parse(text: &str) -> Result<Tree<Leaf>> {
+    let mut parser = Parser {
+        text,
+        at: 0,
+        depth: 0,
+    };
+    let tree = parser.or()?;
+    parser.space();
+    if parser.at < text.len() {
+        return Err(parser.unexpected_rest());
+    }
+    Ok(tree)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
+    }
+
+    /// Takes `token` if it comes next.
+    fn take(&mut self, token: &str) -> bool {
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    /// Takes an operator that is a word if it comes next and ends there.
+    fn take_word(&mut self, word: &str) -> bool {
+        self.word() == word && self.take(word)
+    }
+
+    /// The name that comes next, possibly empty.
+    fn word(&self) -> &'a str {
+        let rest = self.rest();
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    fn error<T>(&self, span: Range<usize>, message: impl Into<String>) -> Result<T> {
+        Err(FiltersetError::new(self.text, span, message))
+    }
+
+    fn or(&mut self) -> Result<Tree<Leaf>> {
+        let mut operands = vec![self.and()?];
+        loop {
+            self.space();
+            if self.rest().starts_with("||") {
+                let span = self.at..self.at + 2;
+                return self.error(span, "expected `|`, `+` or `or`, found `||`");
+            }
+            if !(self.take("|") || self.take("+") || self.take_word("or")) {
+                break;
+            }
+            operands.push(self.and()?);
+        }
+        Ok(join(operands, Tree::Or))
+    }
+
+    fn and(&mut self) -> Result<Tree<Leaf>> {
+        let mut operands = vec![self.unary()?];
+        loop {
+            self.space();
+            if self.rest().starts_with("&&") {
+                let span = self.at..self.at + 2;
+                return self.error(span, "expected `&` or `and`, found `&&`");
+            }
+            if self.take("&") || self.take_word("and") {
+                operands.push(self.unary()?);
+            } else if self.take("-") {
+                operands.push(Tree::Not(Box::new(self.unary()?)));
+            } else {
+                break;
+            }
+        }
+        Ok(join(operands, Tree::And))
+    }
+
+    fn unary(&mut self) -> Result<Tree<Leaf>> {
+        self.space();
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("nested too deeply, expected at most {MAX_DEPTH} levels");
+            return self.error(self.here(), message);
+        }
+        let tree = if self.take("!") || self.take_word("not") {
+            Tree::Not(Box::new(self.unary()?))
+        } else if self.take("(") {
+            let tree = self.or()?;
+            self.close()?;
+            tree
+        } else {
+            Tree::Leaf(self.predicate()?)
+        };
+        self.depth -= 1;
+        Ok(tree)
+    }
+
+    fn predicate(&mut self) -> Result<Leaf> {
+        let start = self.at;
+        let name = self.word();
+        let bare = match name {
+            "all" | "none" | "default" | "platform" | "kind" => Bare::Equal,
+            "test" => Bare::Contains,
+            "package" | "deps" | "rdeps" | "binary" | "binary_id" => Bare::Glob,
+            "group" => {
+                let message = "group() is not supported: there are no test groups here";
+                return self.error(start..start + name.len(), message);
+            }
+            "" => {
+                let found = self.found();
+                let message = format!("expected a predicate or `(`, found {found}");
+                return self.error(self.here(), message);
+            }
+            _ => {
+                let message = format!("unknown predicate `{name}`, expected one of {PREDICATES}");
+                return self.error(start..start + name.len(), message);
+            }
+        };
+        self.at += name.len();
+        self.space();
+        if !self.take("(") {
+            let message = format!("expected `(` after `{name}`, found {}", self.found());
+            return self.error(self.here(), message);
+        }
+        self.space();
+        let argument = self.at;
+        let predicate = match name {
+            "all" | "none" | "default" => {
+                if !self.rest().starts_with(')') && !self.rest().is_empty() {
+                    let end = self.rest().find(')').map_or(self.text.len(), |at| self.at + at);
+                    return self.error(argument..end, format!("{name}() takes no argument"));
+                }
+                match name {
+                    "all" => Predicate::All,
+                    "none" => Predicate::None,
+                    _ => Predicate::Default,
+                }
+            }
+            "platform" => {
+                let text = self.string()?;
+                match text.trim() {
+                    "host" => Predicate::Platform(Platform::Host),
+                    "target" => Predicate::Platform(Platform::Target),
+                    other => {
+                        let message = format!("expected `host` or `target`, found `{other}`");
+                        return self.error(argument..self.at, message);
+                    }
+                }
+            }
+            _ => {
+                let matcher = self.matcher(bare)?;
+                match name {
+                    "test" => Predicate::Test(matcher),
+                    "package" => Predicate::Package(matcher),
+                    "deps" => Predicate::Deps(matcher),
+                    "rdeps" => Predicate::Rdeps(matcher),
+                    "binary" => Predicate::Binary(matcher),
+                    "binary_id" => Predicate::BinaryId(matcher),
+                    _ => Predicate::Kind(matcher),
+                }
+            }
+        };
+        let span = argument..self.at;
+        if self.rest().starts_with(',') {
+            return self.error(
+                self.here(),
+                format!("{name}() takes one argument; a comma in it is written `\\,`"),
+            );
+        }
+        self.close()?;
+        Ok((predicate, span))
+    }
+
+    fn matcher(&mut self, bare: Bare) -> Result<Matcher> {
+        let kind = if self.take("/") {
+            return self.regex();
+        } else if self.take("=") {
+            Bare::Equal
+        } else if self.take("~") {
+            Bare::Contains
+        } else if self.take("#") {
+            Bare::Glob
+        } else {
+            bare
+        };
+        let start = self.at;
+        let text = self.string()?;
+        match kind {
+            Bare::Equal => Ok(Matcher::Equal(text)),
+            Bare::Contains => Ok(Matcher::Contains(text)),
+            Bare::Glob => Matcher::glob(&text)
+                .or_else(|why| self.error(start..self.at, format!("invalid glob: {why}"))),
+        }
+    }
+
+    /// The pattern up to the next `/` that is not escaped. `\/` is a slash; every other escape is the regex's own.
+    fn regex(&mut self) -> Result<Matcher> {
+        let start = self.at;
+        let mut pattern = String::new();
+        let mut chars = self.rest().char_indices();
+        let end = loop {
+            match chars.next() {
+                None => {
+                    let end = self.text.len();
+                    return self.error(end..end, "expected `/` at the end of the regular expression");
+                }
+                Some((at, '/')) => break start + at,
+                Some((_, '\\')) => match chars.next() {
+                    Some((_, '/')) => pattern.push('/'),
+                    Some((_, other)) => pattern.extend(['\\', other]),
+                    None => {}
+                },
+                Some((_, other)) => pattern.push(other),
+            }
+        };
+        let matcher = Matcher::regex(&pattern)
+            .or_else(|why| self.error(start..end, format!("invalid regular expression: {why}")))?;
+        self.at = end + 1;
+        self.space();
+        Ok(matcher)
+    }
+
+    /// The text up to the next `)` or `,` that is not escaped, spaces at its end included, as nextest reads it.
+    fn string(&mut self) -> Result<String> {
+        let mut text = String::new();
+        while let Some(next) = self.rest().chars().next() {
+            match next {
+                ')' | ',' => break,
+                '\\' => text.push(self.escape()?),
+                other => {
+                    text.push(other);
+                    self.at += other.len_utf8();
+                }
+            }
+        }
+        if text.is_empty() && !self.rest().is_empty() {
+            return self.error(self.here(), format!("expected a name, found {}", self.found()));
+        }
+        Ok(text)
+    }
+
+    fn escape(&mut self) -> Result<char> {
+        let rest = &self.rest()[1..];
+        let simple = match rest.chars().next() {
+            Some('n') => Some('\n'),
+            Some('r') => Some('\r'),
+            Some('t') => Some('\t'),
+            Some('b') => Some('\u{8}'),
+            Some('f') => Some('\u{c}'),
+            Some(c @ ('\\' | '/' | ')' | ',')) => Some(c),
+            _ => None,
+        };
+        if let Some(c) = simple {
+            self.at += 2;
+            return Ok(c);
+        }
+        let unicode = rest.strip_prefix("u{").and_then(|hex| {
+            let hex = &hex[..hex.find('}')?];
+            let digits = (1..=6).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+            let c = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
+            digits.then_some((c, hex.len()))
+        });
+        if let Some((c, digits)) = unicode {
+            self.at += "\\u{}".len() + digits;
+            return Ok(c);
+        }
+        let length = 1 + rest.chars().next().map_or(0, char::len_utf8);
+        self.error(
+            self.at..self.at + length,
+            r"unknown escape, expected one of \n \r \t \b \f \\ \/ \) \, \u{7FFF}",
+        )
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.space();
+        if self.take(")") {
+            return Ok(());
+        }
+        self.error(self.here(), format!("expected `)`, found {}", self.found()))
+    }
+
+    /// The span of the next character, empty at the end.
+    fn here(&self) -> Range<usize> {
+        self.at..self.at + self.rest().chars().next().map_or(0, char::len_utf8)
+    }
+
+    fn found(&self) -> String {
+        match (self.word(), self.rest().chars().next()) {
+            (_, None) => "the end".to_owned(),
+            ("", Some(next)) => format!("`{next}`"),
+            (word, _) => format!("`{word}`"),
+        }
+    }
+
+    fn unexpected_rest(&self) -> FiltersetError {
+        let word = self.word();
+        let message = match word.to_ascii_lowercase().as_str() {
+            lower @ ("and" | "or" | "not") if lower != word => {
+                format!("expected an operator, found `{word}`: operators are lower-case")
+            }
+            _ => format!("expected an operator or the end, found {}", self.found()),
+        };
+        let span = if word.is_empty() {
+            self.here()
+        } else {
+            self.at..self.at + word.len()
+        };
+        FiltersetError::new(self.text, span, message)
+    }
+}
+
+/// One operand is itself, several are joined.
+fn join(mut operands: Vec<Tree<Leaf>>, joined: fn(Vec<Tree<Leaf>>) -> Tree<Leaf>) -> Tree<Leaf> {
+    if operands.len() == 1 {
+        operands.remove(0)
+    } else {
+        joined(operands)
+    }
+}

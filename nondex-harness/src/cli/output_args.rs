@@ -1,0 +1,59 @@
+//! How results are shown.
+
+use clap::{ArgAction, Args, ValueEnum};
+
+/// What is written to stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// Text for people.
+    #[default]
+    Human,
+    /// The report as JSON on stdout.
+    Json,
+}
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Format, colour and amount of output.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OutputArgs {
+    /// Output format: JSON goes to stdout, text for people to stderr
+    #[arg(long, value_name = "FORMAT", env = "NONDEX_MESSAGE_FORMAT")]
+    #[arg(default_value = "human", help_heading = "Output options")]
+    pub message_format: MessageFormat,
+
+    /// Coloring [default: cargo's CARGO_TERM_COLOR, or auto]
+    #[arg(long, value_name = "WHEN", env = "NONDEX_COLOR")]
+    #[arg(help_heading = "Output options")]
+    pub color: Option<Color>,
+
+    /// Say more: every test, all failing runs, all models (-vv: cargo's output too)
+    #[arg(short = 'v', long, action = ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(help_heading = "Output options")]
+    pub verbose: u8,
+
+    /// Say only what was found
+    #[arg(short = 'q', long, help_heading = "Output options")]
+    pub quiet: bool,
+}
+
+impl OutputArgs {
+    /// When to colour: the flag, then `NONDEX_COLOR`, then cargo's own variable.
+    #[must_use]
+    pub fn color(&self) -> Color {
+        self.color.unwrap_or_else(|| {
+            let cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
+            Color::from_str(&cargo, true).unwrap_or_default()
+        })
+    }
+}

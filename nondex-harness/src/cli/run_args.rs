@@ -1,0 +1,113 @@
+//! `cargo nondex run`: what a campaign is asked to do.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::BoolishValueParser;
+use nondex_core::Level;
+
+use super::build_args::BuildArgs;
+use super::model_args::ModelArgs;
+use super::output_args::OutputArgs;
+use super::seeds::Seeds;
+use super::test_filter::FilterArgs;
+use crate::campaign::options::DEFAULT_SEEDS;
+
+/// The options of `cargo nondex run`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// Which tests.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
+    #[arg(long, value_name = "N|A..B|LIST", env = "NONDEX_SEEDS")]
+    #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
+    pub seeds: Option<Seeds>,
+
+    /// The one seed to try
+    #[arg(long, value_name = "SEED", help_heading = "Campaign options")]
+    pub seed: Option<u64>,
+
+    /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
+    #[arg(long, value_name = "LEVELS", env = "NONDEX_LEVELS", value_delimiter = ',')]
+    #[arg(help_heading = "Campaign options")]
+    pub levels: Vec<Level>,
+
+    /// Runs of each test in the order std has today, before all others
+    #[arg(long, value_name = "N", env = "NONDEX_CLEAN_RUNS", default_value = "2")]
+    #[arg(help_heading = "Campaign options")]
+    pub clean_runs: Option<NonZeroU32>,
+
+    /// Time limit of one run of one test
+    #[arg(long, value_name = "SECONDS", env = "NONDEX_TIMEOUT", default_value = "60")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Run every test at every seed and level, even where the outcome is known already
+    #[arg(long, env = "NONDEX_NO_PRUNE", value_parser = BoolishValueParser::new())]
+    #[arg(help_heading = "Campaign options")]
+    pub no_prune: bool,
+
+    /// Findings at level FULL are failures too, not advice
+    #[arg(long, env = "NONDEX_STRICT", value_parser = BoolishValueParser::new())]
+    #[arg(help_heading = "Campaign options")]
+    pub strict: bool,
+
+    /// Which models.
+    #[command(flatten)]
+    pub models: ModelArgs,
+
+    /// What is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl RunArgs {
+    /// The seeds: `--seed`, `--seeds`, or the default.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<u64> {
+        match (self.seed, &self.seeds) {
+            (Some(seed), _) => Seeds::one(seed),
+            (None, Some(seeds)) => seeds.clone(),
+            (None, None) => Seeds::first(DEFAULT_SEEDS),
+        }
+        .into_vec()
+    }
+
+    /// The levels, from the most to the least realistic, each once; all when none is given.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        Level::ALL
+            .into_iter()
+            .filter(|level| self.levels.is_empty() || self.levels.contains(level))
+            .collect()
+    }
+}
+
+/// Reads a positive number of seconds, with or without a fraction.
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_positive_number_of_seconds() {
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for text in ["0", "-1", "NaN", "inf", "1e400", "1s", ""] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `--seeds`: how many, a range, or a list.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The most seeds one campaign takes: each is at least one run of every test with a choice.
+pub const MAX_SEEDS: u64 = 1_000_000;
+
+/// The seeds of a campaign, in the order they are tried, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeds(Vec<u64>);
+
+impl Seeds {
+    /// The seeds `0..count`.
+    #[must_use]
+    pub fn first(count: u64) -> Self {
+        Seeds((0..count).collect())
+    }
+
+    /// One seed.
+    #[must_use]
+    pub fn one(seed: u64) -> Self {
+        Seeds(vec![seed])
+    }
+
+    /// The seeds.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<u64> {
+        self.0
+    }
+}
+
+/// Why a text is no set of seeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseSeedsError(String);
+
+impl fmt::Display for ParseSeedsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ParseSeedsError {}
+
+impl FromStr for Seeds {
+    type Err = ParseSeedsError;
+
+    /// `10` is the ten seeds from 0; `5..8` is 5, 6, 7; `1,4,20..30` is a list of seeds and ranges.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !text.contains([',', '.']) {
+            let count = number(text)?;
+            limit(count)?;
+            return Ok(Seeds::first(count));
+        }
+        let mut seeds = Vec::new();
+        let mut known = std::collections::BTreeSet::new();
+        for item in text.split(',').map(str::trim) {
+            let range = match item.split_once("..") {
+                None => {
+                    let seed = number(item)?;
+                    seed..=seed
+                }
+                Some((start, end)) => {
+                    let start = number(start)?;
+                    let end = match end.strip_prefix('=') {
+                        Some(last) => Some(number(last)?),
+                        None => number(end)?.checked_sub(1),
+                    };
+                    match end.filter(|&last| last >= start) {
+                        Some(last) => start..=last,
+                        None => return Err(ParseSeedsError(format!("`{item}` has no seeds in it"))),
+                    }
+                }
+            };
+            limit((range.end() - range.start()).saturating_add(1))?;
+            seeds.extend(range.filter(|&seed| known.insert(seed)));
+            limit(seeds.len() as u64)?;
+        }
+        Ok(Seeds(seeds))
+    }
+}
+
+fn number(text: &str) -> Result<u64, ParseSeedsError> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or_else(|| {
+        ParseSeedsError(format!(
+            "`{text}` is not a whole number below 2^64; expected a number of seeds (`10`), a range (`5..8`) or a \
+             list (`1,4,9`)"
+        ))
+    })
+}
+
+fn limit(count: u64) -> Result<(), ParseSeedsError> {
+    if count > MAX_SEEDS {
+        return Err(ParseSeedsError(format!(
+            "{count} seeds are too many, expected at most {MAX_SEEDS}"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Vec<u64>, String> {
+        text.parse()
+            .map(Seeds::into_vec)
+            .map_err(|error: ParseSeedsError| error.to_string())
+    }
+
+    #[test]
+    fn a_number_counts_a_range_is_half_open_and_a_list_keeps_its_order() {
+        for (text, seeds) in [
+            ("0", vec![]),
+            ("3", vec![0, 1, 2]),
+            ("5..8", vec![5, 6, 7]),
+            ("5..=8", vec![5, 6, 7, 8]),
+            ("9,1, 4", vec![9, 1, 4]),
+            ("7,5..9,7", vec![7, 5, 6, 8]),
+            ("18446744073709551615..=18446744073709551615", vec![u64::MAX]),
+        ] {
+            assert_eq!(parsed(text), Ok(seeds), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_an_error_that_names_the_part_that_is_wrong() {
+        for (text, part) in [
+            ("", "``"),
+            ("-1", "`-1`"),
+            ("+1", "`+1`"),
+            ("ten", "`ten`"),
+            ("1,,2", "``"),
+            ("1..", "``"),
+            ("1.5", "`1.5`"),
+            ("5..5", "`5..5` has no seeds"),
+            ("8..5", "`8..5` has no seeds"),
+            ("0..0", "`0..0` has no seeds"),
+            ("18446744073709551616", "2^64"),
+            ("0..=18446744073709551615", "too many"),
+            ("1000001", "too many"),
+        ] {
+            let message = parsed(text).unwrap_err();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Command lines that can be pasted into a shell.
+
+use std::borrow::Cow;
+
+/// The argument as a POSIX shell reads it: in single quotes, unless it has nothing to quote.
+#[must_use]
+pub fn quote(argument: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return Cow::Borrowed(argument);
+    }
+    Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+}
+
+/// The arguments as one line.
+pub fn join<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
+    arguments.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_shell_would_change_is_quoted() {
+        assert_eq!(
+            join(["cargo", "nondex", "-E", "test(a b)", "it's", "", "a$b", "--x=1"]),
+            r"cargo nondex -E 'test(a b)' 'it'\''s' '' 'a$b' --x=1"
+        );
+    }
+}

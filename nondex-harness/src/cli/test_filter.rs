@@ -1,0 +1,196 @@
+//! Which tests of the built binaries are run: names as libtest filters them, and nextest's filtersets.
+
+use clap::{Args, Parser};
+
+use super::filterset::{Expression, Filterset, Platform, Query, Workspace};
+use crate::error::{Error, Result};
+use crate::project::{Suite, TestCase};
+
+/// Filters by name, as libtest has them.
+#[derive(Args, Clone, Debug, Default)]
+pub struct NameArgs {
+    /// Run only tests whose name contains one of these
+    #[arg(value_name = "FILTER", help_heading = "Arguments")]
+    pub filters: Vec<String>,
+
+    /// Filters match the whole name
+    #[arg(long, help_heading = "Test selection")]
+    pub exact: bool,
+
+    /// Leave out tests whose name contains this
+    #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
+    pub skip: Vec<String>,
+
+    /// Run only ignored tests
+    #[arg(long, conflicts_with = "include_ignored")]
+    #[arg(help_heading = "Test selection")]
+    pub ignored: bool,
+
+    /// Run ignored tests too
+    #[arg(long, help_heading = "Test selection")]
+    pub include_ignored: bool,
+}
+
+/// All filters of the command line.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FilterArgs {
+    /// Filters by name, before `--`.
+    #[command(flatten)]
+    pub names: NameArgs,
+
+    /// Run only tests of this nextest filterset, such as `package(foo) and test(bar)`
+    #[arg(short = 'E', long = "filterset", alias = "filter-expr", value_name = "EXPR")]
+    #[arg(help_heading = "Test selection")]
+    pub filtersets: Vec<String>,
+
+    /// More filters, as libtest takes them: FILTER, --exact, --skip, --ignored, --include-ignored
+    #[arg(last = true, value_name = "ARGS", help_heading = "Arguments")]
+    #[arg(allow_hyphen_values = true)]
+    pub libtest: Vec<String>,
+}
+
+/// What stands after `--`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true, name = "--")]
+#[command(override_usage = "cargo nondex [OPTIONS] -- [FILTER]... [--exact] [--skip FILTER] \
+                            [--ignored | --include-ignored]")]
+struct LibtestArgs {
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Which ignored tests are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ignored {
+    #[default]
+    No,
+    Also,
+    Only,
+}
+
+/// Parsed filters, before it is known which packages there are.
+#[derive(Clone, Debug, Default)]
+pub struct TestFilter {
+    filters: Vec<String>,
+    skip: Vec<String>,
+    exact: bool,
+    ignored: Ignored,
+    expressions: Vec<Expression>,
+}
+
+impl FilterArgs {
+    /// Parses the filters.
+    ///
+    /// # Errors
+    /// When a filterset or what stands after `--` cannot be understood.
+    pub fn parse(&self) -> Result<TestFilter> {
+        let after = LibtestArgs::try_parse_from(&self.libtest)
+            .map_err(|error| {
+                let text = error.render().to_string();
+                Error::usage(format!("after `--`: {}", text.trim_start_matches("error: ").trim_end()))
+            })?
+            .names;
+        let before = &self.names;
+        let ignored = before.ignored || after.ignored;
+        let include_ignored = before.include_ignored || after.include_ignored;
+        let expressions = self.filtersets.iter().map(|text| {
+            Expression::parse(text)
+                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
+        });
+        Ok(TestFilter {
+            filters: [before.filters.clone(), after.filters].concat(),
+            skip: [before.skip.clone(), after.skip].concat(),
+            exact: before.exact || after.exact,
+            ignored: match (ignored, include_ignored) {
+                (false, false) => Ignored::No,
+                (false, true) => Ignored::Also,
+                (true, false) => Ignored::Only,
+                (true, true) => {
+                    return Err(Error::usage(
+                        "--ignored and --include-ignored cannot be used together",
+                    ));
+                }
+            },
+            expressions: expressions.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// What a filter says of one test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// It is run.
+    Run,
+    /// It was asked for, but is `#[ignore]`d: reported as not run.
+    Ignored,
+    /// It was not asked for.
+    Out,
+}
+
+impl TestFilter {
+    /// Whether ignored tests may be run: what a command that reproduces a failure has to say too.
+    #[must_use]
+    pub fn runs_ignored(&self) -> bool {
+        self.ignored != Ignored::No
+    }
+
+    /// Resolves the filtersets against the packages of the workspace.
+    ///
+    /// # Errors
+    /// When one names a package or a binary that does not exist.
+    pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
+        let filtersets = self.expressions.iter().map(|expression| {
+            expression
+                .resolve(workspace)
+                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
+        });
+        Ok(ResolvedFilter {
+            filter: self,
+            filtersets: filtersets.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// A filter that can be asked about tests.
+#[derive(Debug)]
+pub struct ResolvedFilter<'a> {
+    filter: &'a TestFilter,
+    filtersets: Vec<Filterset>,
+}
+
+impl ResolvedFilter<'_> {
+    /// What it says of one test of a suite. A test must match one of the filtersets, if there are any, and one of the
+    /// name filters, if there are any, and no `--skip`.
+    #[must_use]
+    pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
+        let binary = &suite.binary;
+        let query = Query {
+            package: &binary.package,
+            binary: &binary.target,
+            binary_id: &binary.id,
+            kind: &binary.kind,
+            platform: if binary.kind == "proc-macro" {
+                Platform::Host
+            } else {
+                Platform::Target
+            },
+            test: &test.name,
+        };
+        let filter = self.filter;
+        let named = |pattern: &String| {
+            if filter.exact {
+                test.name == *pattern
+            } else {
+                test.name.contains(pattern.as_str())
+            }
+        };
+        let asked_for = (filter.filters.is_empty() || filter.filters.iter().any(named))
+            && !filter.skip.iter().any(named)
+            && (self.filtersets.is_empty() || self.filtersets.iter().any(|set| set.contains(&query)));
+        match (asked_for, test.ignored, filter.ignored) {
+            (false, _, _) | (true, false, Ignored::Only) => Match::Out,
+            (true, true, Ignored::No) => Match::Ignored,
+            (true, _, _) => Match::Run,
+        }
+    }
+}
