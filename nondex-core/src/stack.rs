@@ -44,12 +44,23 @@ mod tests {
         let text = "   0:     0x55d0 - nondex_core::stack::capture\n             at /w/src/stack.rs:11:5\n   \
                     1:     0x55d1 - mine::test\n             at /w/src/lib.rs:7:9\n                    \
                     mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
-        let frame = |function: &str, line| Frame { function: function.into(), file: "/w/src/lib.rs".into(), line };
-        assert_eq!(parse(text), [frame("mine::test", 7), frame("mine::outer", 3)]);
+        let frame = |function: &str, line| Frame {
+            function: function.into(),
+            file: "/w/src/lib.rs".into(),
+            line,
+        };
+        assert_eq!(
+            parse(text),
+            [frame("mine::test", 7), frame("mine::outer", 3)]
+        );
     }
 
     #[test]
     fn a_captured_stack_leaves_the_engine_out() {
-        assert!(capture().iter().all(|frame| !frame.function.contains("nondex_core")));
+        assert!(
+            capture()
+                .iter()
+                .all(|frame| !frame.function.contains("nondex_core"))
+        );
     }
 }

@@ -1,0 +1,144 @@
+//! The protocol between the driver and a test process: what is written can be read, and nothing else.
+
+use nondex_core::{
+    Event, Failure, Family, Frame, Level, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec,
+    Selection, Site,
+};
+use proptest::prelude::*;
+
+fn site() -> impl Strategy<Value = Site> {
+    (
+        ".{0,12}",
+        0..Family::ALL.len(),
+        "[ -~é\\\\\"\n]{0,12}",
+        any::<u32>(),
+        any::<u32>(),
+    )
+        .prop_map(|(api, family, file, line, column)| Site {
+            api,
+            family: Family::ALL[family],
+            file,
+            line,
+            column,
+        })
+}
+
+fn point() -> impl Strategy<Value = PointRecord> {
+    let frame = (".{0,8}", ".{0,8}", any::<u32>()).prop_map(|(function, file, line)| Frame {
+        function,
+        file,
+        line,
+    });
+    (
+        site(),
+        "[0-9.]{1,6}",
+        any::<u64>(),
+        any::<u64>(),
+        prop::collection::vec(frame, 0..3),
+    )
+        .prop_map(|(site, thread, count, max_len, stack)| PointRecord {
+            site,
+            thread,
+            count,
+            max_len,
+            stack,
+        })
+}
+
+fn selection() -> impl Strategy<Value = Selection> {
+    prop_oneof![
+        Just(Selection::None),
+        Just(Selection::All),
+        prop::collection::vec(site(), 0..3).prop_map(Selection::Only),
+        prop::collection::vec(site(), 0..3).prop_map(Selection::Except),
+    ]
+}
+
+fn failure() -> impl Strategy<Value = Failure> {
+    (
+        ".{0,20}",
+        prop::option::of(".{0,8}"),
+        prop::option::of(any::<u32>()),
+    )
+        .prop_map(|(message, file, line)| Failure {
+            message,
+            file,
+            line,
+        })
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Passed),
+        Just(Outcome::Failed),
+        Just(Outcome::TimedOut),
+        any::<i32>().prop_map(Outcome::Exited),
+        any::<i32>().prop_map(Outcome::Signalled),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
+        (".{0,8}", prop::collection::vec(point(), 0..3))
+            .prop_map(|(test, points)| Event::Points { test, points }),
+        (".{0,8}", failure()).prop_map(|(test, failure)| Event::Panic { test, failure }),
+        (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
+            |(test, passed, failure)| Event::End {
+                test,
+                passed,
+                failure
+            }
+        ),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_spec_survives_the_round_trip(
+        test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
+        models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
+        trace in prop::collection::vec(site(), 0..2),
+    ) {
+        let record = record.map(Into::into);
+        let spec = RunSpec { choices, models_off, record, trace, ..RunSpec::new(test, Level::ALL[level], seed) };
+        prop_assert_eq!(RunSpec::from_json(&spec.to_json()).unwrap(), spec);
+    }
+
+    #[test]
+    fn a_record_survives_the_round_trip(
+        test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
+        points in prop::collection::vec(point(), 0..4),
+    ) {
+        let record = RunRecord { protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points };
+        let text = serde_json::to_string(&record).unwrap();
+        prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn events_survive_the_round_trip_and_a_cut_last_line(
+        events in prop::collection::vec(event(), 0..5), cut in 1..40_usize,
+    ) {
+        let lines: String = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
+        prop_assert_eq!(&RunRecord::parse_events(&lines).unwrap(), &events);
+        let mut last = String::from(r#"{"event":"end","test":"t","passed":true}"#);
+        last.truncate(cut.min(last.len()));
+        prop_assert_eq!(&RunRecord::parse_events(&(lines + &last)).unwrap(), &events);
+    }
+}
+
+#[test]
+fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
+    let text = RunSpec::clean("t").to_json();
+    let newer = text.replace("\"protocol\":1", "\"protocol\":9");
+    assert_eq!(
+        RunSpec::from_json(&newer).unwrap_err(),
+        "the run spec has protocol 9, this runtime speaks 1"
+    );
+    let unknown = text.replace("\"seed\"", "\"sede\":1,\"seed\"");
+    assert!(
+        RunSpec::from_json(&unknown)
+            .unwrap_err()
+            .contains("unknown field `sede`")
+    );
+}
