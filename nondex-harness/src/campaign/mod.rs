@@ -5,7 +5,12 @@
 //! needless, [`culprit`] searches the call that is responsible, [`judge`] writes the test's report. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
+pub mod equivalence;
+pub mod evidence;
+pub mod launch;
 pub mod options;
+pub mod output;
+pub mod process;
 pub mod progress;
 pub mod stop;
 

@@ -1,0 +1,251 @@
+//! The runs of one test so far, and what is still missing.
+//!
+//! Whatever is decided about a test is written as plain code that *asks* for the results it needs. An ask that cannot be answered
+//! yet ends that code with [`Missing`]; when the missing runs have been made, it is run again from its beginning. So it is
+//! a pure function of the runs.
+
+use std::sync::Arc;
+
+use nondex_core::{Failure, Outcome, PointRecord, RunSpec};
+
+use super::equivalence::decide_alike;
+
+/// What is kept of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// The choice points it reached. Shared between runs that reached the same.
+    pub points: Arc<[PointRecord]>,
+    /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
+    pub complete: bool,
+    /// What it wrote, when it failed.
+    pub output: Option<String>,
+    /// What else happened, such as a child that was left behind.
+    pub notes: Vec<String>,
+}
+
+impl Run {
+    /// Whether the test passed.
+    #[must_use]
+    pub const fn passed(&self) -> bool {
+        self.outcome.passed()
+    }
+}
+
+/// The runs that must be made before the question can be answered, in the order they should be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing(pub Vec<RunSpec>);
+
+/// The answer to one question.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The spec that was run: the one that was asked about, or one that makes the same choices.
+    pub spec: &'a RunSpec,
+    /// Its first run.
+    pub run: &'a Run,
+    /// Whether `spec` is another one than was asked about.
+    pub implied: bool,
+}
+
+/// All runs of one test.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    runs: Vec<(RunSpec, Vec<Run>)>,
+    prune: bool,
+}
+
+impl Evidence {
+    /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
+    #[must_use]
+    pub const fn new(prune: bool) -> Self {
+        Evidence {
+            runs: Vec::new(),
+            prune,
+        }
+    }
+
+    /// Adds a run of `spec`, which names no record.
+    pub fn add(&mut self, spec: RunSpec, mut run: Run) {
+        if let Some(same) = self.all().find(|(_, other)| other.points == run.points) {
+            run.points = Arc::clone(&same.1.points);
+        }
+        match self.runs.iter_mut().find(|(made, _)| *made == spec) {
+            Some((_, runs)) => runs.push(run),
+            None => self.runs.push((spec, vec![run])),
+        }
+    }
+
+    /// Every run with its spec.
+    pub fn all(&self) -> impl Iterator<Item = (&RunSpec, &Run)> {
+        self.runs
+            .iter()
+            .flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
+    }
+
+    /// The runs of each spec.
+    pub fn specs(&self) -> impl Iterator<Item = (&RunSpec, &[Run])> {
+        self.runs.iter().map(|(spec, runs)| (spec, runs.as_slice()))
+    }
+
+    /// The runs of exactly this spec.
+    #[must_use]
+    pub fn of(&self, spec: &RunSpec) -> &[Run] {
+        self.runs
+            .iter()
+            .find(|(made, _)| made == spec)
+            .map_or(&[], |(_, runs)| runs)
+    }
+
+    /// The first result of each spec.
+    ///
+    /// # Errors
+    /// The runs to make first. Of several specs that are likely to make the same choices only one is asked for: once it has run,
+    /// it may answer for the others.
+    pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
+        let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
+        let mut missing: Vec<RunSpec> = Vec::new();
+        // Only a guess at what they will reach: which runs stand for others is decided by what a run did reach.
+        let expected = self.all().next().map(|(_, run)| &run.points);
+        for (spec, _) in specs
+            .iter()
+            .zip(&found)
+            .filter(|(_, answer)| answer.is_none())
+        {
+            let is_covered = missing.contains(spec)
+                || self.prune
+                    && expected.is_some_and(|points| {
+                        missing
+                            .iter()
+                            .any(|other| decide_alike(other, spec, points))
+                    });
+            if !is_covered {
+                missing.push(spec.clone());
+            }
+        }
+        if missing.is_empty() {
+            Ok(found.into_iter().flatten().collect())
+        } else {
+            Err(Missing(missing))
+        }
+    }
+
+    /// The first `times` runs of a spec, or of one that makes the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
+        let made = self.answer(spec).map_or(spec, |answer| answer.spec);
+        let runs = self.of(made);
+        runs.get(..times)
+            .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
+    }
+
+    fn answer<'a>(&'a self, spec: &RunSpec) -> Option<Answer<'a>> {
+        let exact = self.runs.iter().find(|(made, _)| made == spec);
+        let answer = exact.or_else(|| {
+            self.runs
+                .iter()
+                .filter(|_| self.prune && spec.trace.is_empty())
+                .find(|(made, runs)| {
+                    let outcome = &runs[0].outcome;
+                    let is_whole = runs[0].complete
+                        && matches!(outcome, Outcome::Passed | Outcome::Failed)
+                        && runs.iter().all(|run| run.outcome == *outcome);
+                    is_whole && decide_alike(made, spec, &runs[0].points)
+                })
+        });
+        answer.map(|(made, runs)| Answer {
+            spec: made,
+            run: &runs[0],
+            implied: exact.is_none(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::Level;
+
+    use super::*;
+
+    fn run(outcome: Outcome, complete: bool) -> Run {
+        Run {
+            outcome,
+            failure: None,
+            points: Arc::new([]),
+            complete,
+            output: None,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn runs_are_asked_for_until_there_are_enough() {
+        let clean = RunSpec::clean("t");
+        let mut evidence = Evidence::new(true);
+        assert_eq!(
+            evidence.repeat(&clean, 2).unwrap_err(),
+            Missing(vec![clean.clone(), clean.clone()])
+        );
+        evidence.add(clean.clone(), run(Outcome::Passed, true));
+        assert_eq!(
+            evidence.repeat(&clean, 2).unwrap_err(),
+            Missing(vec![clean.clone()])
+        );
+        evidence.add(clean.clone(), run(Outcome::Failed, true));
+        let outcomes: Vec<_> = evidence
+            .repeat(&clean, 2)
+            .unwrap()
+            .iter()
+            .map(|run| run.outcome.clone())
+            .collect();
+        assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed]);
+    }
+
+    #[test]
+    fn only_a_whole_and_repeatable_run_stands_for_another() {
+        let spec = RunSpec::new("t", Level::One, 1);
+        for (runs, prune, implied) in [
+            (vec![run(Outcome::Passed, true)], true, true),
+            (vec![run(Outcome::Failed, true)], true, true),
+            (vec![run(Outcome::Passed, true)], false, false),
+            (vec![run(Outcome::Passed, false)], true, false),
+            (vec![run(Outcome::TimedOut, true)], true, false),
+            (vec![run(Outcome::Exited(1), true)], true, false),
+            (
+                vec![run(Outcome::Passed, true), run(Outcome::Failed, true)],
+                true,
+                false,
+            ),
+        ] {
+            let mut evidence = Evidence::new(prune);
+            for run in &runs {
+                evidence.add(RunSpec::clean("t"), run.clone());
+            }
+            let answers = evidence.answers(std::slice::from_ref(&spec));
+            assert_eq!(
+                answers.is_ok_and(|answers| answers[0].implied),
+                implied,
+                "{runs:?} prune {prune}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_specs_that_seem_alike_one_is_asked_for_first() {
+        let specs: Vec<_> = (0..10)
+            .map(|seed| RunSpec::new("t", Level::One, seed))
+            .collect();
+        let mut evidence = Evidence::new(true);
+        evidence.add(RunSpec::clean("t"), run(Outcome::Passed, false));
+        assert_eq!(
+            evidence.answers(&specs).unwrap_err(),
+            Missing(specs[..1].to_vec())
+        );
+        evidence.add(specs[0].clone(), run(Outcome::Passed, true));
+        assert!(evidence.answers(&specs).is_ok());
+    }
+}

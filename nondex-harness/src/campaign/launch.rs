@@ -1,0 +1,276 @@
+//! One run of one test: from a spec to a process, and from its record to a [`Run`].
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
+
+use super::evidence::Run;
+use super::output::Output;
+use super::process::{self, End};
+use super::stop::StopFlag;
+use crate::project::{Harness, TestBinary, TestCase};
+
+/// The largest record that is read. A record has a line for each thread and call site; this is thousands of times more.
+const MAX_RECORD: u64 = 256 << 20;
+
+/// The exit code of libtest when a test failed.
+const LIBTEST_FAILED: i32 = 101;
+
+/// Starts tests.
+#[derive(Debug)]
+pub struct Launcher<'a> {
+    records: Utf8PathBuf,
+    next: AtomicU64,
+    timeout: Duration,
+    stop: &'a StopFlag,
+}
+
+impl<'a> Launcher<'a> {
+    /// A launcher whose tests write their records into `records`, an existing, absolute directory.
+    #[must_use]
+    pub const fn new(records: Utf8PathBuf, timeout: Duration, stop: &'a StopFlag) -> Self {
+        Launcher {
+            records,
+            next: AtomicU64::new(0),
+            timeout,
+            stop,
+        }
+    }
+
+    /// Runs `test` under `spec`, which names no record. `None` when it was stopped.
+    ///
+    /// The record is deleted again, unless the run failed.
+    pub fn run(&self, binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Option<Run> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let record = self.records.join(format!("{number}.jsonl"));
+        let named = RunSpec {
+            record: Some(record.clone().into()),
+            ..spec.clone()
+        };
+        let finished = match process::run(command(binary, test, &named), self.timeout, self.stop) {
+            Ok(finished) => finished,
+            Err(e) => return Some(not_started(binary, &e)),
+        };
+        let process_end = outcome(binary.harness, finished.end)?;
+        let mut notes = Vec::new();
+        if finished.left_child {
+            notes.push("it left a child process behind".to_owned());
+        }
+        let (events, problem) = match read_events(&record) {
+            Ok(events) => (events, None),
+            Err(message) => (Vec::new(), Some(message)),
+        };
+        let complete = problem.is_none() && is_complete(&events);
+        let mut folded = RunRecord::fold(&named, events, process_end);
+        if let Some(message) = problem {
+            // Nothing is known of what it reached, and for our own harness not even how it ended.
+            notes.push(format!("the record `{record}` cannot be read: {message}"));
+            if folded.outcome.passed() {
+                folded.outcome = Outcome::Failed;
+            }
+            folded.failure = Some(Failure {
+                message: format!("the record of the run cannot be read: {message}"),
+                ..Failure::default()
+            });
+        }
+        let passed = folded.outcome.passed();
+        if passed {
+            let _ = std::fs::remove_file(&record);
+        } else if folded.failure.is_none() {
+            folded.failure = Some(explain(&folded.outcome, &finished.output, self.timeout));
+        }
+        Some(Run {
+            outcome: folded.outcome,
+            failure: folded.failure,
+            points: folded.points.into(),
+            complete,
+            output: (!passed).then(|| finished.output.to_text()),
+            notes,
+        })
+    }
+}
+
+/// How cargo would start the test, with the spec.
+fn command(binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Command {
+    let mut command = match binary.runner.split_first() {
+        Some((runner, arguments)) => {
+            let mut command = Command::new(runner);
+            command.args(arguments).arg(&binary.executable);
+            command
+        }
+        None => Command::new(&binary.executable),
+    };
+    match binary.harness {
+        Harness::Nondex | Harness::Libtest => {
+            command.args(["--exact", &test.name, "--nocapture"]);
+            if test.ignored {
+                command.arg("--ignored");
+            }
+        }
+        Harness::Opaque => {}
+    }
+    command
+        .current_dir(&binary.cwd)
+        .env_clear()
+        .envs(&binary.env)
+        .env(SPEC_VARIABLE, spec.to_json());
+    command
+}
+
+/// How the run ended if its record does not say it; `None` when it was stopped.
+const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
+    Some(match (harness, end) {
+        (_, End::Stopped) => return None,
+        (_, End::TimedOut) => Outcome::TimedOut,
+        (_, End::Signalled(signal)) => Outcome::Signalled(signal),
+        (Harness::Libtest | Harness::Opaque, End::Exited(0)) => Outcome::Passed,
+        (Harness::Libtest, End::Exited(LIBTEST_FAILED)) => Outcome::Failed,
+        (_, End::Exited(code)) => Outcome::Exited(code),
+    })
+}
+
+/// The events of a record; none when the test reached nothing and wrote no record.
+fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
+    let mut bytes = Vec::new();
+    match File::open(record) {
+        Ok(file) => file
+            .take(MAX_RECORD)
+            .read_to_end(&mut bytes)
+            .map_err(|e| e.to_string())?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e.to_string()),
+    };
+    if bytes.len() as u64 == MAX_RECORD {
+        return Err(format!("it has more than {MAX_RECORD} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    RunRecord::parse_events(&text)
+}
+
+/// Whether every thread that reached a choice point has said how often.
+fn is_complete(events: &[Event]) -> bool {
+    let flushed: HashSet<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Points { points, .. } => Some(points),
+            _ => None,
+        })
+        .flatten()
+        .map(|point| (&point.site, &point.thread))
+        .collect();
+    events.iter().all(|event| match event {
+        Event::Site { point, .. } => flushed.contains(&(&point.site, &point.thread)),
+        _ => true,
+    })
+}
+
+fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
+    let program = binary.runner.first().map_or_else(
+        || binary.executable.to_string(),
+        |runner| runner.display().to_string(),
+    );
+    Run {
+        outcome: Outcome::Failed,
+        failure: Some(Failure {
+            message: format!("failed to start `{program}` in `{}`: {error}", binary.cwd),
+            ..Failure::default()
+        }),
+        points: [].into(),
+        complete: false,
+        output: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Why a run failed whose record does not say: its last panic message, and how it ended.
+fn explain(outcome: &Outcome, output: &Output, timeout: Duration) -> Failure {
+    let panic = panic_in(&output.to_text());
+    let end = match outcome {
+        Outcome::Passed | Outcome::Failed => None,
+        Outcome::Exited(code) => Some(format!("the process exited with code {code}")),
+        Outcome::Signalled(signal) => Some(match nix::sys::signal::Signal::try_from(*signal) {
+            Ok(name) => format!("the process was killed by signal {signal} ({name})"),
+            Err(_) => format!("the process was killed by signal {signal}"),
+        }),
+        Outcome::TimedOut => Some(format!("no end after {timeout:?}")),
+    };
+    match (panic, end) {
+        (Some(panic), None) => panic,
+        (Some(panic), Some(end)) => Failure {
+            message: format!("{end}: {}", panic.message),
+            ..panic
+        },
+        (None, end) => Failure {
+            message: end.unwrap_or_else(|| "the test failed".to_owned()),
+            ..Failure::default()
+        },
+    }
+}
+
+/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the message.
+fn panic_in(text: &str) -> Option<Failure> {
+    let (_, rest) = text.rsplit_once(" panicked at ")?;
+    let (place, rest) = rest.split_once(":\n")?;
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+    let message: Vec<&str> = rest
+        .lines()
+        .take_while(|line| {
+            !line.starts_with("note: run with `RUST_BACKTRACE") && *line != "stack backtrace:"
+        })
+        .take(40)
+        .collect();
+    Some(Failure {
+        message: message.join("\n").trim_end().to_owned(),
+        file: Some(nondex_core::site::portable_path(file).to_owned()),
+        line: Some(line),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_process_is_read_as_its_harness_means_it() {
+        use Harness::{Libtest, Nondex, Opaque};
+        for (harness, end, expected) in [
+            (Nondex, End::Exited(0), Some(Outcome::Exited(0))),
+            (Nondex, End::Exited(101), Some(Outcome::Exited(101))),
+            (Libtest, End::Exited(0), Some(Outcome::Passed)),
+            (Libtest, End::Exited(101), Some(Outcome::Failed)),
+            (Libtest, End::Exited(1), Some(Outcome::Exited(1))),
+            (Opaque, End::Exited(0), Some(Outcome::Passed)),
+            (Opaque, End::Exited(101), Some(Outcome::Exited(101))),
+            (Opaque, End::Signalled(6), Some(Outcome::Signalled(6))),
+            (Libtest, End::TimedOut, Some(Outcome::TimedOut)),
+            (Nondex, End::Stopped, None),
+        ] {
+            assert_eq!(outcome(harness, end), expected, "{harness:?} {end:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
+        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' panicked at \
+                    /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\nassertion failed\n  left: 1\n\
+                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(
+            panic_in(text),
+            Some(Failure {
+                message: "assertion failed\n  left: 1".into(),
+                file: Some("d-1.0.0/src/lib.rs".into()),
+                line: Some(7),
+            })
+        );
+        assert_eq!(panic_in("nothing panicked at all"), None);
+        assert_eq!(panic_in(""), None);
+    }
+}

@@ -1,0 +1,306 @@
+//! One test process: started, watched, and ended whatever it does.
+//!
+//! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed its output, or left a
+//! child behind that holds it. Both are noticed by looking at the process itself, every [`TICK`] at the latest, so that nothing
+//! a test does can make the driver hang.
+
+use std::io::{self, PipeReader};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::output::Output;
+use super::stop::StopFlag;
+
+/// How often a process whose output is still open is looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long the processes that a test leaves behind may take to end by themselves.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
+
+/// How long a process group may take to end after SIGTERM before it gets SIGKILL.
+const TERM_GRACE: Duration = Duration::from_millis(100);
+
+/// How much is read at once: what a pipe holds.
+const BUFFER: usize = 64 << 10;
+
+/// How often a process is started that could not be for want of resources.
+const START_ATTEMPTS: u32 = 5;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this code.
+    Exited(i32),
+    /// This signal ended it.
+    Signalled(i32),
+    /// It took too long and was killed.
+    TimedOut,
+    /// The campaign was stopped, and it was killed.
+    Stopped,
+}
+
+/// What is known of a process that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// What it wrote.
+    pub output: Output,
+    /// Whether it left a process behind that had to be killed, or that holds its output from a session of its own.
+    pub left_child: bool,
+}
+
+/// Starts `command` in a process group of its own, without input, and waits for its end or for `timeout`. When this
+/// returns, the whole group has ended.
+///
+/// Costs no thread, and one pipe, above starting and waiting for the process. On Linux this makes the calling process a
+/// child subreaper (prctl(2)).
+///
+/// # Errors
+/// When the process cannot be started.
+pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
+    adopt_orphans();
+    let (reader, writer) = io::pipe()?;
+    command
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .process_group(0);
+    let child = start(&mut command)?;
+    // It holds the writing end of the pipe.
+    drop(command);
+    let mut watch = Watch {
+        group: Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits")),
+        child,
+        reader: Some(reader),
+        buffer: vec![0; BUFFER],
+        output: Output::default(),
+    };
+    let ended = watch.wait(Instant::now().checked_add(timeout), stop);
+    let ended = ended.and_then(|end| Ok((end, watch.end_group(end)?)));
+    match ended {
+        Ok((end, left_child)) => Ok(Finished {
+            end,
+            output: watch.output,
+            left_child,
+        }),
+        Err(e) => {
+            let _ = watch.kill();
+            Err(e)
+        }
+    }
+}
+
+/// Starts a process; again after a pause if resources are short, as they may be while many tests run, or if the executable is
+/// open for writing, as it may be in a child that another thread has just forked.
+fn start(command: &mut Command) -> io::Result<Child> {
+    let mut pause = Duration::from_millis(10);
+    for _ in 1..START_ATTEMPTS {
+        match command.spawn() {
+            Err(e)
+                if e.raw_os_error().is_some_and(|code| {
+                    matches!(
+                        Errno::from_raw(code),
+                        Errno::EAGAIN
+                            | Errno::ENOMEM
+                            | Errno::EMFILE
+                            | Errno::ENFILE
+                            | Errno::ETXTBSY
+                    )
+                }) =>
+            {
+                thread::sleep(pause);
+                pause *= 4;
+            }
+            result => return result,
+        }
+    }
+    command.spawn()
+}
+
+/// A process while it is watched.
+#[derive(Debug)]
+struct Watch {
+    child: Child,
+    group: Pid,
+    /// Closed at the end of the output.
+    reader: Option<PipeReader>,
+    buffer: Vec<u8>,
+    output: Output,
+}
+
+impl Watch {
+    /// Waits for the end of the process and reaps it; kills it at the deadline and when stopped.
+    fn wait(&mut self, deadline: Option<Instant>, stop: &StopFlag) -> io::Result<End> {
+        let mut pause = Duration::from_micros(50);
+        let mut looked = Instant::now();
+        loop {
+            let now = Instant::now();
+            let left = deadline.map_or(TICK, |deadline| deadline.saturating_duration_since(now));
+            if stop.is_set() {
+                self.kill()?;
+                return Ok(End::Stopped);
+            }
+            if left.is_zero() {
+                // It may have ended just now.
+                if let Some(status) = self.child.try_wait()? {
+                    return Ok(end(status));
+                }
+                self.kill()?;
+                return Ok(End::TimedOut);
+            }
+            if self.reader.is_none() {
+                // Its output is closed: most often it ends within microseconds.
+                thread::sleep(pause.min(left));
+                pause = (pause * 2).min(TICK);
+            } else if self.read(left.min(TICK))? && looked + TICK > now {
+                continue;
+            }
+            looked = now;
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(end(status));
+            }
+        }
+    }
+
+    /// Waits for output, at most so long, and reads what there is. Whether there was any; the end of it closes the reader.
+    fn read(&mut self, wait: Duration) -> io::Result<bool> {
+        let Some(reader) = &self.reader else {
+            return Ok(false);
+        };
+        // Rounded up, so that the last millisecond before a deadline is not polled in a busy loop.
+        let wait = i32::try_from(wait.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
+        let wait = PollTimeout::try_from(wait).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(reader.as_fd(), PollFlags::POLLIN)], wait) {
+            Ok(0) | Err(Errno::EINTR) => Ok(false),
+            Ok(_) => match self.output.fill(reader, &mut self.buffer) {
+                Ok(0) => {
+                    self.reader = None;
+                    Ok(false)
+                }
+                Ok(_) => Ok(true),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
+                Err(e) => Err(e),
+            },
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Ends the group and reaps the process: with SIGTERM, so that a wrapper can clean up, and after a pause, or when the
+    /// process has ended, with SIGKILL.
+    fn kill(&mut self) -> io::Result<()> {
+        // The process is not reaped yet, so the group's id is still its own.
+        let _ = killpg(self.group, Signal::SIGTERM);
+        let deadline = Instant::now() + TERM_GRACE;
+        let mut pause = Duration::from_micros(100);
+        while self.child.try_wait()?.is_none() && Instant::now() < deadline {
+            // What a dying process writes is worth reading, and a full pipe would keep it from dying.
+            if self.reader.is_some() {
+                self.read(pause)?;
+            } else {
+                thread::sleep(pause);
+            }
+            pause *= 2;
+        }
+        let _ = killpg(self.group, Signal::SIGKILL);
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Reads the rest of the output of a process that was reaped, and kills what is left of its group. Whether a process
+    /// that ended by itself left others behind.
+    fn end_group(&mut self, end: End) -> io::Result<bool> {
+        let by_itself = matches!(end, End::Exited(_) | End::Signalled(_));
+        if by_itself && self.drain(LEFTOVER_GRACE)? {
+            return Ok(false);
+        }
+        let _ = killpg(self.group, Signal::SIGKILL);
+        // Killed writers leave what they wrote; a writer in a session of its own is not waited for.
+        self.drain(LEFTOVER_GRACE / 4)?;
+        Ok(by_itself)
+    }
+
+    /// Reads until the output has ended and nobody is left in the group, at most for `grace`. Whether that came to be.
+    fn drain(&mut self, grace: Duration) -> io::Result<bool> {
+        let deadline = Instant::now() + grace;
+        let mut pause = Duration::from_micros(100);
+        loop {
+            if self.reader.is_some() {
+                self.read(pause)?;
+            }
+            if self.reader.is_none() && !is_alive(self.group) {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            if self.reader.is_none() {
+                thread::sleep(pause);
+            }
+            pause = (pause * 2).min(grace / 4);
+        }
+    }
+}
+
+/// Whether a process of the group lives whose leader was reaped.
+fn is_alive(group: Pid) -> bool {
+    // Orphans of the group are ours to reap (see `adopt_orphans`): in a container, often nobody else does, and a dead
+    // process that is not reaped looks alive to kill(2).
+    loop {
+        match waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return true,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => break,
+        }
+    }
+    // The group's id is in use while a member lives; once free, it is not given out again before the kernel's counter
+    // has gone round, which takes far longer than this.
+    killpg(group, None).is_ok()
+}
+
+/// Makes this process the parent of orphans among its descendants, where the platform can.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        // Known to every Linux since 3.4; without it, orphans are left to init as on other platforms.
+        ONCE.call_once(|| {
+            let _ = nix::sys::prctl::set_child_subreaper(true);
+        });
+    }
+}
+
+fn end(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signalled(signal),
+        (None, None) => unreachable!("a process that was waited for has exited or was signalled"),
+    }
+}
+
+/// Switches address-space randomisation off for processes that this thread, and threads it starts, will start. Whether
+/// it is off: a container's policy may forbid it.
+#[must_use]
+pub fn disable_address_randomisation() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::personality::{self, Persona};
+        personality::get()
+            .and_then(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE))
+            .is_ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+#[cfg(test)]
+mod tests;

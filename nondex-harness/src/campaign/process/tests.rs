@@ -1,0 +1,151 @@
+use super::*;
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script]);
+    command
+}
+
+fn finished(script: &str, timeout: Duration) -> Finished {
+    run(shell(script), timeout, &StopFlag::new()).unwrap()
+}
+
+/// Whether the process whose id a script wrote as its last word is gone, or soon is.
+fn is_gone(output: &Output) -> bool {
+    let text = output.to_text();
+    let pid = Pid::from_raw(text.split_whitespace().last().unwrap().parse().unwrap());
+    let zombie = || {
+        std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+    };
+    (0..1000).any(|_| {
+        thread::sleep(Duration::from_millis(1));
+        nix::sys::signal::kill(pid, None).is_err() || zombie()
+    })
+}
+
+#[test]
+fn exit_codes_and_signals_are_told_apart() {
+    for (script, expected) in [
+        ("exit 0", End::Exited(0)),
+        ("exit 101", End::Exited(101)),
+        ("kill -ABRT $$", End::Signalled(6)),
+        ("kill -SEGV $$", End::Signalled(11)),
+        ("kill -KILL $$", End::Signalled(9)),
+    ] {
+        let found = finished(script, LONG);
+        assert_eq!((found.end, found.left_child), (expected, false), "{script}");
+    }
+}
+
+#[test]
+fn stdout_and_stderr_are_captured_in_the_order_they_were_written() {
+    let found = finished("echo one; echo two >&2; printf three", LONG);
+    assert_eq!(found.output.to_text(), "one\ntwo\nthree");
+}
+
+#[test]
+fn stdin_is_at_its_end() {
+    assert_eq!(finished("cat; echo done", LONG).output.to_text(), "done\n");
+}
+
+#[test]
+fn a_hang_is_killed_at_the_time_limit_with_all_its_children() {
+    let limit = Duration::from_millis(200);
+    let found = finished("sleep 1000 & echo $!; wait", limit);
+    assert_eq!((found.end, found.left_child), (End::TimedOut, false));
+    assert!(is_gone(&found.output));
+}
+
+#[test]
+fn a_hang_that_ignores_sigterm_is_killed_all_the_same() {
+    let found = finished(
+        "trap '' TERM; echo $$; while :; do sleep 1; done",
+        Duration::from_millis(200),
+    );
+    assert_eq!(found.end, End::TimedOut);
+    assert!(is_gone(&found.output));
+}
+
+#[test]
+fn a_hang_after_closing_its_output_is_killed_at_the_time_limit() {
+    let found = finished("exec >&- 2>&-; exec sleep 1000", Duration::from_millis(200));
+    assert_eq!(found.end, End::TimedOut);
+}
+
+#[test]
+fn a_process_that_closes_its_output_still_has_its_own_exit_code() {
+    let found = finished("echo said; exec >&- 2>&-; sleep 0.1; exit 7", LONG);
+    assert_eq!(found.end, End::Exited(7));
+    assert_eq!(found.output.to_text(), "said\n");
+}
+
+#[test]
+fn a_child_left_behind_is_killed_and_noted_whether_it_holds_the_output_or_not() {
+    for script in [
+        "sleep 1000 & echo $!",
+        "sleep 1000 >/dev/null 2>&1 & echo $!",
+    ] {
+        let found = finished(script, LONG);
+        assert_eq!(
+            (found.end, found.left_child),
+            (End::Exited(0), true),
+            "{script}"
+        );
+        assert!(is_gone(&found.output), "{script}");
+    }
+}
+
+#[test]
+fn a_child_that_ends_soon_after_its_parent_is_not_worth_a_note() {
+    let found = finished("(sleep 0.02; echo late) & exit 0", LONG);
+    assert_eq!((found.end, found.left_child), (End::Exited(0), false));
+    assert_eq!(found.output.to_text(), "late\n");
+}
+
+#[test]
+fn a_child_in_a_session_of_its_own_does_not_make_the_driver_hang() {
+    let found = finished(
+        "setsid sh -c 'echo $$; exec sleep 2' & sleep 0.2; exit 3",
+        LONG,
+    );
+    assert_eq!((found.end, found.left_child), (End::Exited(3), true));
+}
+
+#[test]
+fn a_flooding_child_in_a_session_of_its_own_does_not_make_the_driver_hang() {
+    let found = finished("setsid yes & sleep 0.2; exit 3", LONG);
+    assert_eq!((found.end, found.left_child), (End::Exited(3), true));
+}
+
+#[test]
+fn a_flood_ends_with_its_own_exit_code_and_a_bounded_output() {
+    let found = finished("yes | head -c 50000000; echo the end; exit 5", LONG);
+    assert_eq!(found.end, End::Exited(5));
+    assert!(found.output.dropped() > 49_000_000);
+    assert!(found.output.to_text().ends_with("y\nthe end\n"));
+}
+
+#[test]
+fn an_endless_flood_is_killed_at_the_time_limit() {
+    let found = finished("exec yes", Duration::from_millis(200));
+    assert_eq!(found.end, End::TimedOut);
+}
+
+#[test]
+fn a_stop_kills_what_runs() {
+    let stop = StopFlag::new();
+    let found = thread::scope(|scope| {
+        let running = scope.spawn(|| run(shell("sleep 1000"), LONG, &stop).unwrap());
+        stop.stop();
+        running.join().unwrap()
+    });
+    assert_eq!(found.end, End::Stopped);
+}
+
+#[test]
+fn what_cannot_be_started_is_an_error() {
+    let error = run(Command::new("/nonexistent/test"), LONG, &StopFlag::new()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::NotFound);
+}
