@@ -1,0 +1,225 @@
+//! The entry API.
+
+use ::std::fmt::{self, Debug};
+use ::std::hash::{BuildHasher, Hash};
+use ::std::mem;
+
+use self::Entry::{Occupied, Vacant};
+use super::super::slots::{NewKey, Slots};
+use super::super::store::Store;
+
+/// The place of one key. See [`HashMap::entry`](super::HashMap::entry).
+pub enum Entry<'a, K: 'a, V: 'a> {
+    /// The key is there.
+    Occupied(OccupiedEntry<'a, K, V>),
+    /// The key is not there.
+    Vacant(VacantEntry<'a, K, V>),
+}
+
+/// The place of a key that is there.
+pub struct OccupiedEntry<'a, K: 'a, V: 'a> {
+    slots: &'a mut Slots<K, V>,
+    slot: usize,
+}
+
+/// The place of a key that is not there.
+pub struct VacantEntry<'a, K: 'a, V: 'a> {
+    /// Has room for this key.
+    slots: &'a mut Slots<K, V>,
+    new: NewKey,
+    key: K,
+}
+
+impl<'a, K, V> Entry<'a, K, V> {
+    /// As std: room is made only when the key is not there, unlike in an insertion.
+    #[inline]
+    pub(super) fn new<S>(store: &'a mut Store<K, V, S>, key: K) -> Self
+    where
+        K: Eq + Hash,
+        S: BuildHasher,
+    {
+        let hash = store.hash_builder.hash_one(&key);
+        let slots = &mut store.slots;
+        if let Some(slot) = slots.find(hash, |other| other.eq(&key)) {
+            return Occupied(OccupiedEntry { slots, slot });
+        }
+        slots.prepare();
+        let new = slots.new_key(hash, &key);
+        Vacant(VacantEntry { slots, new, key })
+    }
+
+    /// The value, after `default` was inserted if there was none.
+    #[inline]
+    pub fn or_insert(self, default: V) -> &'a mut V {
+        match self {
+            Occupied(entry) => entry.into_mut(),
+            Vacant(entry) => entry.insert(default),
+        }
+    }
+
+    /// The value, after what `default` returns was inserted if there was none.
+    #[inline]
+    pub fn or_insert_with<F: FnOnce() -> V>(self, default: F) -> &'a mut V {
+        match self {
+            Occupied(entry) => entry.into_mut(),
+            Vacant(entry) => entry.insert(default()),
+        }
+    }
+
+    /// The value, after what `default` makes of the key was inserted if there was none.
+    #[inline]
+    pub fn or_insert_with_key<F: FnOnce(&K) -> V>(self, default: F) -> &'a mut V {
+        match self {
+            Occupied(entry) => entry.into_mut(),
+            Vacant(entry) => {
+                let value = default(entry.key());
+                entry.insert(value)
+            }
+        }
+    }
+
+    /// The key: that of the map when it is there, else the one asked for.
+    #[inline]
+    pub fn key(&self) -> &K {
+        match self {
+            Occupied(entry) => entry.key(),
+            Vacant(entry) => entry.key(),
+        }
+    }
+
+    /// Changes the value if there is one.
+    #[inline]
+    pub fn and_modify<F>(self, f: F) -> Self
+    where
+        F: FnOnce(&mut V),
+    {
+        match self {
+            Occupied(mut entry) => {
+                f(entry.get_mut());
+                Occupied(entry)
+            }
+            Vacant(entry) => Vacant(entry),
+        }
+    }
+
+    /// Sets the value.
+    #[inline]
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, K, V> {
+        match self {
+            Occupied(mut entry) => {
+                entry.insert(value);
+                entry
+            }
+            Vacant(entry) => entry.insert_entry(value),
+        }
+    }
+}
+
+impl<'a, K, V: Default> Entry<'a, K, V> {
+    /// The value, after the default was inserted if there was none.
+    #[inline]
+    pub fn or_default(self) -> &'a mut V {
+        match self {
+            Occupied(entry) => entry.into_mut(),
+            Vacant(entry) => entry.insert(Default::default()),
+        }
+    }
+}
+
+impl<K: Debug, V: Debug> Debug for Entry<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Vacant(v) => f.debug_tuple("Entry").field(v).finish(),
+            Occupied(o) => f.debug_tuple("Entry").field(o).finish(),
+        }
+    }
+}
+
+impl<'a, K, V> OccupiedEntry<'a, K, V> {
+    /// The key in the map.
+    #[inline]
+    pub fn key(&self) -> &K {
+        &self.slots.get(self.slot).key
+    }
+
+    /// Takes the entry out.
+    #[inline]
+    pub fn remove_entry(self) -> (K, V) {
+        let entry = self.slots.remove_slot(self.slot);
+        self.slots.settle();
+        entry
+    }
+
+    /// The value.
+    #[inline]
+    pub fn get(&self) -> &V {
+        &self.slots.get(self.slot).value
+    }
+
+    /// The value, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self) -> &mut V {
+        &mut self.slots.get_mut(self.slot).value
+    }
+
+    /// The value, to be changed for as long as the map is borrowed.
+    #[inline]
+    pub fn into_mut(self) -> &'a mut V {
+        &mut self.slots.get_mut(self.slot).value
+    }
+
+    /// Sets the value, and returns the one before.
+    #[inline]
+    pub fn insert(&mut self, value: V) -> V {
+        mem::replace(self.get_mut(), value)
+    }
+
+    /// Takes the entry out, and returns its value.
+    #[inline]
+    pub fn remove(self) -> V {
+        self.remove_entry().1
+    }
+}
+
+impl<K: Debug, V: Debug> Debug for OccupiedEntry<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OccupiedEntry")
+            .field("key", self.key())
+            .field("value", self.get())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
+    /// The key that was asked for.
+    #[inline]
+    pub fn key(&self) -> &K {
+        &self.key
+    }
+
+    /// The key that was asked for, by value.
+    #[inline]
+    pub fn into_key(self) -> K {
+        self.key
+    }
+
+    /// Inserts the key with a value.
+    #[inline]
+    pub fn insert(self, value: V) -> &'a mut V {
+        self.insert_entry(value).into_mut()
+    }
+
+    /// Inserts the key with a value, and returns its place.
+    #[inline]
+    pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, K, V> {
+        let VacantEntry { slots, new, key } = self;
+        let slot = slots.insert_unique(new, key, value);
+        OccupiedEntry { slots, slot }
+    }
+}
+
+impl<K: Debug, V> Debug for VacantEntry<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("VacantEntry").field(self.key()).finish()
+    }
+}

@@ -1,0 +1,17 @@
+//! Mirror of [`std::collections`](::std::collections): the hash collections are shims, everything else is std's own.
+
+mod hash;
+
+pub use ::std::collections::*;
+
+pub use self::hash_map::HashMap;
+
+/// Mirror of [`std::collections::hash_map`](::std::collections::hash_map).
+pub mod hash_map {
+    pub use ::std::collections::hash_map::{DefaultHasher, RandomState};
+
+    pub use super::hash::map::{
+        Drain, Entry, ExtractIf, HashMap, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys,
+        OccupiedEntry, VacantEntry, Values, ValuesMut,
+    };
+}
