@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
+use super::run_args::positive;
+
 /// How the tests of a project come to make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
@@ -85,8 +87,14 @@ pub struct BuildArgs {
     pub no_default_features: bool,
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]
-    #[arg(short = 'j', long, value_name = "N", env = "NONDEX_JOBS")]
-    #[arg(help_heading = "Compilation options")]
+    #[arg(
+        short = 'j',
+        long,
+        value_name = "N",
+        env = "NONDEX_JOBS",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = "Compilation options", value_parser = positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Build in release mode, with optimizations
@@ -108,7 +116,13 @@ pub struct BuildArgs {
     pub target_dir: Option<Utf8PathBuf>,
 
     /// Whole program, or only what imports `nondex-collections`
-    #[arg(long, value_name = "MODE", env = "NONDEX_MODE", default_value = "program")]
+    #[arg(
+        long,
+        value_name = "MODE",
+        env = "NONDEX_MODE",
+        hide_env_values = true,
+        default_value = "program"
+    )]
     #[arg(help_heading = "Compilation options", hide_possible_values = false)]
     pub mode: Mode,
 
@@ -131,4 +145,40 @@ pub struct BuildArgs {
     /// Override a cargo configuration value
     #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
     pub config: Vec<String>,
+}
+
+impl BuildArgs {
+    /// The flags that decide what is compiled and how, without the selection of packages and targets, not quoted.
+    pub(super) fn reproduce_flags(&self) -> Vec<String> {
+        let mut flags = Vec::new();
+        for (flag, set) in [
+            ("--all-features", self.all_features),
+            ("--no-default-features", self.no_default_features),
+            ("--release", self.release),
+        ] {
+            flags.extend(set.then(|| flag.to_owned()));
+        }
+        let mode = (self.mode == Mode::Swap).then(|| "swap".to_owned());
+        let path = |path: &Utf8PathBuf| path.as_str().to_owned();
+        let values = [
+            ("--features", self.features.clone()),
+            ("--profile", self.profile.iter().cloned().collect()),
+            ("--target", self.target.iter().cloned().collect()),
+            ("--target-dir", self.target_dir.iter().map(path).collect()),
+            ("--mode", mode.into_iter().collect()),
+            (
+                "--manifest-path",
+                self.manifest_path.iter().map(path).collect(),
+            ),
+            ("--config", self.config.clone()),
+        ];
+        for (flag, values) in values {
+            flags.extend(
+                values
+                    .into_iter()
+                    .flat_map(|value| [flag.to_owned(), value]),
+            );
+        }
+        flags
+    }
 }

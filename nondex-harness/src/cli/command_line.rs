@@ -111,7 +111,8 @@ impl CommandLine {
         };
         if given("seed") && given("seeds") {
             return Err(usage(
-                "the argument '--seed <SEED>' cannot be used with '--seeds <N|A..B|LIST>'".to_owned(),
+                "the argument '--seed <SEED>' cannot be used with '--seeds <N|A..B|LIST>'"
+                    .to_owned(),
             ));
         }
         let line = Self::from_arg_matches(&matches)?;
@@ -120,7 +121,9 @@ impl CommandLine {
         }
         // Behind an option clap takes the name of a command for a filter, and the user would wait for a build.
         let mistaken = line.run.filter.names.filters.iter().find(|filter| {
-            definition.get_subcommands().any(|command| command.get_name() == filter.as_str())
+            definition
+                .get_subcommands()
+                .any(|command| command.get_name() == filter.as_str())
         });
         if let Some(name) = mistaken {
             return Err(usage(format!(
@@ -155,7 +158,9 @@ fn after_help() -> String {
     for (code, meaning) in ExitCode::ALL {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
-    text.push_str("\nEvery option marked [env: …] can be set by that variable; the command line wins.");
+    text.push_str(
+        "\nEvery option marked [env: …] can be set by that variable; the command line wins.",
+    );
     text
 }
 

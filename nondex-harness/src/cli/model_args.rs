@@ -10,12 +10,22 @@ use crate::error::{Error, Result};
 #[derive(Args, Clone, Debug, Default)]
 pub struct ModelArgs {
     /// Only models whose `family/api` matches (see `cargo nondex models`)
-    #[arg(long, value_name = "REGEX", env = "NONDEX_MODELS")]
+    #[arg(
+        long,
+        value_name = "REGEX",
+        env = "NONDEX_MODELS",
+        hide_env_values = true
+    )]
     #[arg(help_heading = "Campaign options")]
     pub models: Option<Regex>,
 
     /// No models whose `family/api` matches
-    #[arg(long, value_name = "REGEX", env = "NONDEX_SKIP_MODELS")]
+    #[arg(
+        long,
+        value_name = "REGEX",
+        env = "NONDEX_SKIP_MODELS",
+        hide_env_values = true
+    )]
     #[arg(help_heading = "Campaign options")]
     pub skip_models: Option<Regex>,
 }
@@ -33,7 +43,10 @@ impl ModelArgs {
     /// # Errors
     /// When an expression matches no model, or no model is left on.
     pub fn models_off(&self) -> Result<Vec<String>> {
-        for (flag, regex) in [("--models", &self.models), ("--skip-models", &self.skip_models)] {
+        for (flag, regex) in [
+            ("--models", &self.models),
+            ("--skip-models", &self.skip_models),
+        ] {
             if let Some(regex) = regex
                 && !model_names().any(|name| regex.is_match(&name))
             {
@@ -46,7 +59,10 @@ impl ModelArgs {
         let off: Vec<String> = model_names()
             .filter(|name| {
                 self.models.as_ref().is_some_and(|on| !on.is_match(name))
-                    || self.skip_models.as_ref().is_some_and(|off| off.is_match(name))
+                    || self
+                        .skip_models
+                        .as_ref()
+                        .is_some_and(|off| off.is_match(name))
             })
             .collect();
         if off.len() == model_names().count() {
@@ -75,7 +91,11 @@ mod tests {
     fn models_switch_by_family_and_by_api() {
         assert_eq!(off(None, None), Ok(vec![]));
         let only_directories = off(Some("^directory/"), None).unwrap();
-        assert!(only_directories.iter().all(|name| !name.starts_with("directory/")));
+        assert!(
+            only_directories
+                .iter()
+                .all(|name| !name.starts_with("directory/"))
+        );
         assert!(only_directories.contains(&"hash_map/std::collections::HashMap::iter".to_owned()));
         let no_iter = off(None, Some("HashMap::iter$")).unwrap();
         assert_eq!(
@@ -89,8 +109,16 @@ mod tests {
 
     #[test]
     fn an_expression_that_matches_nothing_or_leaves_nothing_is_an_error() {
-        assert!(off(Some("HashMpa"), None).unwrap_err().contains("--models HashMpa"));
-        assert!(off(None, Some("HashMpa")).unwrap_err().contains("--skip-models"));
+        assert!(
+            off(Some("HashMpa"), None)
+                .unwrap_err()
+                .contains("--models HashMpa")
+        );
+        assert!(
+            off(None, Some("HashMpa"))
+                .unwrap_err()
+                .contains("--skip-models")
+        );
         assert!(off(None, Some(".")).unwrap_err().contains("no model on"));
     }
 }

@@ -28,16 +28,26 @@ pub enum Color {
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
     /// Output format: JSON goes to stdout, text for people to stderr
-    #[arg(long, value_name = "FORMAT", env = "NONDEX_MESSAGE_FORMAT")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "NONDEX_MESSAGE_FORMAT",
+        hide_env_values = true
+    )]
     #[arg(default_value = "human", help_heading = "Output options")]
     pub message_format: MessageFormat,
 
     /// Coloring [default: cargo's CARGO_TERM_COLOR, or auto]
-    #[arg(long, value_name = "WHEN", env = "NONDEX_COLOR")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        env = "NONDEX_COLOR",
+        hide_env_values = true
+    )]
     #[arg(help_heading = "Output options")]
     pub color: Option<Color>,
 
-    /// Say more: every test, all failing runs, all models (-vv: cargo's output too)
+    /// Say more: every test as it is judged, every failing run, every model
     #[arg(short = 'v', long, action = ArgAction::Count, conflicts_with = "quiet")]
     #[arg(help_heading = "Output options")]
     pub verbose: u8,
@@ -55,5 +65,16 @@ impl OutputArgs {
             let cargo = std::env::var("CARGO_TERM_COLOR").unwrap_or_default();
             Color::from_str(&cargo, true).unwrap_or_default()
         })
+    }
+
+    /// What `--color` means for cargo, which builds: a value for its `--config`.
+    #[must_use]
+    pub fn cargo_config(&self) -> Option<String> {
+        let when = match self.color? {
+            Color::Auto => "auto",
+            Color::Always => "always",
+            Color::Never => "never",
+        };
+        Some(format!("term.color=\"{when}\""))
     }
 }

@@ -11,6 +11,7 @@ use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
 use super::output_args::OutputArgs;
 use super::seeds::Seeds;
+use super::shell;
 use super::test_filter::FilterArgs;
 use crate::campaign::options::DEFAULT_SEEDS;
 
@@ -22,7 +23,12 @@ pub struct RunArgs {
     pub filter: FilterArgs,
 
     /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
-    #[arg(long, value_name = "N|A..B|LIST", env = "NONDEX_SEEDS")]
+    #[arg(
+        long,
+        value_name = "N|A..B|LIST",
+        env = "NONDEX_SEEDS",
+        hide_env_values = true
+    )]
     #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
@@ -31,27 +37,45 @@ pub struct RunArgs {
     pub seed: Option<u64>,
 
     /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
-    #[arg(long, value_name = "LEVELS", env = "NONDEX_LEVELS", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "LEVELS",
+        env = "NONDEX_LEVELS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
     #[arg(help_heading = "Campaign options")]
     pub levels: Vec<Level>,
 
     /// Runs of each test in the order std has today, before all others
-    #[arg(long, value_name = "N", env = "NONDEX_CLEAN_RUNS", default_value = "2")]
-    #[arg(help_heading = "Campaign options")]
+    #[arg(
+        long,
+        value_name = "N",
+        env = "NONDEX_CLEAN_RUNS",
+        hide_env_values = true,
+        default_value = "2"
+    )]
+    #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
 
     /// Time limit of one run of one test
-    #[arg(long, value_name = "SECONDS", env = "NONDEX_TIMEOUT", default_value = "60")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "NONDEX_TIMEOUT",
+        hide_env_values = true,
+        default_value = "60"
+    )]
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// Run every test at every seed and level, even where the outcome is known already
-    #[arg(long, env = "NONDEX_NO_PRUNE", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "NONDEX_NO_PRUNE", hide_env_values = true, value_parser = BoolishValueParser::new())]
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
     /// Findings at level FULL are failures too, not advice
-    #[arg(long, env = "NONDEX_STRICT", value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "NONDEX_STRICT", hide_env_values = true, value_parser = BoolishValueParser::new())]
     #[arg(help_heading = "Campaign options")]
     pub strict: bool,
 
@@ -88,6 +112,32 @@ impl RunArgs {
             .filter(|level| self.levels.is_empty() || self.levels.contains(level))
             .collect()
     }
+
+    /// The options that a command needs to build and run the same again, besides package, seed, level and test. Quoted
+    /// for a shell.
+    #[must_use]
+    pub fn reproduce_flags(&self, runs_ignored: bool) -> Vec<String> {
+        let mut flags = self.build.reproduce_flags();
+        for (flag, regex) in [
+            ("--models", &self.models.models),
+            ("--skip-models", &self.models.skip_models),
+        ] {
+            if let Some(regex) = regex {
+                flags.extend([flag.to_owned(), regex.as_str().to_owned()]);
+            }
+        }
+        flags.extend(runs_ignored.then(|| "--include-ignored".to_owned()));
+        flags
+            .iter()
+            .map(|flag| shell::quote(flag).into_owned())
+            .collect()
+    }
+}
+
+/// Reads a whole number of at least 1.
+pub(super) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
 /// Reads a positive number of seconds, with or without a fraction.

@@ -68,7 +68,9 @@ impl FromStr for Seeds {
                     };
                     match end.filter(|&last| last >= start) {
                         Some(last) => start..=last,
-                        None => return Err(ParseSeedsError(format!("`{item}` has no seeds in it"))),
+                        None => {
+                            return Err(ParseSeedsError(format!("`{item}` has no seeds in it")));
+                        }
                     }
                 }
             };
@@ -118,7 +120,10 @@ mod tests {
             ("5..=8", vec![5, 6, 7, 8]),
             ("9,1, 4", vec![9, 1, 4]),
             ("7,5..9,7", vec![7, 5, 6, 8]),
-            ("18446744073709551615..=18446744073709551615", vec![u64::MAX]),
+            (
+                "18446744073709551615..=18446744073709551615",
+                vec![u64::MAX],
+            ),
         ] {
             assert_eq!(parsed(text), Ok(seeds), "{text}");
         }

@@ -39,7 +39,12 @@ pub struct FilterArgs {
     pub names: NameArgs,
 
     /// Run only tests of this nextest filterset, such as `package(foo) and test(bar)`
-    #[arg(short = 'E', long = "filterset", alias = "filter-expr", value_name = "EXPR")]
+    #[arg(
+        short = 'E',
+        long = "filterset",
+        alias = "filter-expr",
+        value_name = "EXPR"
+    )]
     #[arg(help_heading = "Test selection")]
     pub filtersets: Vec<String>,
 
@@ -52,8 +57,10 @@ pub struct FilterArgs {
 /// What stands after `--`.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, name = "--")]
-#[command(override_usage = "cargo nondex [OPTIONS] -- [FILTER]... [--exact] [--skip FILTER] \
-                            [--ignored | --include-ignored]")]
+#[command(
+    override_usage = "cargo nondex [OPTIONS] -- [FILTER]... [--exact] [--skip FILTER] \
+                            [--ignored | --include-ignored]"
+)]
 struct LibtestArgs {
     #[command(flatten)]
     names: NameArgs,
@@ -85,10 +92,7 @@ impl FilterArgs {
     /// When a filterset or what stands after `--` cannot be understood.
     pub fn parse(&self) -> Result<TestFilter> {
         let after = LibtestArgs::try_parse_from(&self.libtest)
-            .map_err(|error| {
-                let text = error.render().to_string();
-                Error::usage(format!("after `--`: {}", text.trim_start_matches("error: ").trim_end()))
-            })?
+            .map_err(|error| misplaced(&error))?
             .names;
         let before = &self.names;
         let ignored = before.ignored || after.ignored;
@@ -116,6 +120,15 @@ impl FilterArgs {
     }
 }
 
+/// The error for what stands after `--`.
+fn misplaced(error: &clap::Error) -> Error {
+    const EXPECTED: &str = "test filters, --exact, --skip, --ignored or --include-ignored";
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first);
+    Error::usage(format!("{what} after `--`, expected {EXPECTED}"))
+}
+
 /// What a filter says of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
@@ -132,6 +145,12 @@ impl TestFilter {
     #[must_use]
     pub fn runs_ignored(&self) -> bool {
         self.ignored != Ignored::No
+    }
+
+    /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
+    #[must_use]
+    pub fn has_filtersets(&self) -> bool {
+        !self.expressions.is_empty()
     }
 
     /// Resolves the filtersets against the packages of the workspace.
@@ -186,7 +205,8 @@ impl ResolvedFilter<'_> {
         };
         let asked_for = (filter.filters.is_empty() || filter.filters.iter().any(named))
             && !filter.skip.iter().any(named)
-            && (self.filtersets.is_empty() || self.filtersets.iter().any(|set| set.contains(&query)));
+            && (self.filtersets.is_empty()
+                || self.filtersets.iter().any(|set| set.contains(&query)));
         match (asked_for, test.ignored, filter.ignored) {
             (false, _, _) | (true, false, Ignored::Only) => Match::Out,
             (true, true, Ignored::No) => Match::Ignored,

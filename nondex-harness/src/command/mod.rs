@@ -1,16 +1,71 @@
 //! What each command does.
 
+mod clean;
+mod console;
+mod interrupt;
+mod list;
+mod models;
+mod progress;
+mod run;
+mod selection;
+
 use std::ffi::OsString;
 
+use crate::cli::{Command, CommandLine, OutputArgs, shell};
+use crate::error::Result;
 use crate::exit_code::ExitCode;
+use console::Console;
 
-/// Runs the command line.
+/// Parses the arguments of the process, its name first, and does what they say.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    match crate::cli::CommandLine::parse(args) {
-        Ok(_) => ExitCode::Ok,
-        Err(e) => {
-            let _ = e.print();
-            ExitCode::Usage
+    let args: Vec<OsString> = args.into_iter().collect();
+    let line = written(&args);
+    let command = match CommandLine::parse(args) {
+        Ok(command) => command,
+        Err(error) => {
+            // Nobody may be reading any more; there is nowhere left to say so.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::Usage
+            } else {
+                ExitCode::Ok
+            };
+        }
+    };
+    let console = Console::new(output(&command));
+    match execute(&command, &line, &console) {
+        Ok(code) => code,
+        Err(error) => {
+            console.error(&error.to_string());
+            error.code()
         }
     }
+}
+
+fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode> {
+    match command {
+        Command::Run(args) => run::run(args, line, console),
+        Command::List(args) => list::list(args, console),
+        Command::Models(args) => models::models(args, console),
+        Command::Clean(args) => clean::clean(args, console),
+    }
+}
+
+fn output(command: &Command) -> &OutputArgs {
+    match command {
+        Command::Run(args) => &args.output,
+        Command::List(args) => &args.output,
+        Command::Models(args) => &args.output,
+        Command::Clean(args) => &args.output,
+    }
+}
+
+/// The command line as the user would write it again.
+fn written(args: &[OsString]) -> String {
+    let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let mut words: Vec<&str> = texts.iter().skip(1).map(AsRef::as_ref).collect();
+    if words.first() == Some(&"nondex") {
+        words.remove(0);
+    }
+    shell::join(["cargo", "nondex"].into_iter().chain(words))
 }

@@ -1,6 +1,7 @@
 //! What is written down: the schema, where it is stored, and the exit code that follows from it.
 
 pub mod exit;
+pub mod human;
 pub mod schema;
 pub mod store;
 

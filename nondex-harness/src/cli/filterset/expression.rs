@@ -37,8 +37,12 @@ pub(super) enum Tree<L> {
 
 impl<L> Tree<L> {
     fn try_map<M, E>(&self, map: &mut impl FnMut(&L) -> Result<M, E>) -> Result<Tree<M>, E> {
-        let mut all =
-            |trees: &[Tree<L>]| trees.iter().map(|tree| tree.try_map(map)).collect::<Result<_, E>>();
+        let mut all = |trees: &[Tree<L>]| {
+            trees
+                .iter()
+                .map(|tree| tree.try_map(map))
+                .collect::<Result<_, E>>()
+        };
         Ok(match self {
             Tree::Or(trees) => Tree::Or(all(trees)?),
             Tree::And(trees) => Tree::And(all(trees)?),
@@ -85,7 +89,8 @@ impl Expression {
             let set = Set::of(predicate, workspace);
             set.map_err(|what| {
                 let known = what.names(workspace);
-                let message = format!("no {what} of the workspace matches this, there are: {known}");
+                let message =
+                    format!("no {what} of the workspace matches this, there are: {known}");
                 FiltersetError::new(&self.text, span.clone(), message)
             })
         })?;

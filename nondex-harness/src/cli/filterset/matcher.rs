@@ -86,10 +86,7 @@ mod tests {
 
     #[test]
     fn an_invalid_pattern_says_why_on_one_line() {
-        assert_eq!(
-            Matcher::regex("[").unwrap_err(),
-            "unclosed character class"
-        );
+        assert_eq!(Matcher::regex("[").unwrap_err(), "unclosed character class");
         assert_eq!(
             Matcher::glob("*[").unwrap_err(),
             "unclosed character class; missing ']'"

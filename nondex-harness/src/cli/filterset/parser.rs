@@ -50,7 +50,11 @@ impl<'a> Parser<'a> {
     }
 
     fn space(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
+        self.at = self.text.len()
+            - self
+                .rest()
+                .trim_start_matches([' ', '\t', '\n', '\r'])
+                .len();
     }
 
     /// Takes `token` if it comes next.
@@ -167,7 +171,10 @@ impl<'a> Parser<'a> {
         let predicate = match name {
             "all" | "none" | "default" => {
                 if !self.rest().starts_with(')') && !self.rest().is_empty() {
-                    let end = self.rest().find(')').map_or(self.text.len(), |at| self.at + at);
+                    let end = self
+                        .rest()
+                        .find(')')
+                        .map_or(self.text.len(), |at| self.at + at);
                     return self.error(argument..end, format!("{name}() takes no argument"));
                 }
                 match name {
@@ -242,7 +249,10 @@ impl<'a> Parser<'a> {
             match chars.next() {
                 None => {
                     let end = self.text.len();
-                    return self.error(end..end, "expected `/` at the end of the regular expression");
+                    return self.error(
+                        end..end,
+                        "expected `/` at the end of the regular expression",
+                    );
                 }
                 Some((at, '/')) => break start + at,
                 Some((_, '\\')) => match chars.next() {
@@ -274,7 +284,10 @@ impl<'a> Parser<'a> {
             }
         }
         if text.is_empty() && !self.rest().is_empty() {
-            return self.error(self.here(), format!("expected a name, found {}", self.found()));
+            return self.error(
+                self.here(),
+                format!("expected a name, found {}", self.found()),
+            );
         }
         Ok(text)
     }

@@ -1,0 +1,156 @@
+//! `cargo nondex run`: build, select, run, judge, report.
+
+use std::time::Instant;
+
+use nondex_core::Level;
+
+use super::console::Console;
+use super::progress::Display;
+use super::{interrupt, selection};
+use crate::campaign::{self, Options};
+use crate::cli::{BuildArgs, MessageFormat, RunArgs};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::project;
+use crate::report::human::{self, View};
+use crate::report::{RunDirectory, exit_code};
+
+/// Runs a campaign. `line` is the command line, for the report.
+pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    let started = Instant::now();
+    // Everything that can be wrong with the command line is said before anything is built.
+    let filter = args.filter.parse()?;
+    let models_off = args.models.models_off()?;
+    let filter_resolved = selection::resolve(&filter, &args.build)?;
+    let stop = interrupt::install()?;
+
+    let mut project = project::build(&build_args(args), console.quiet).map_err(|error| {
+        if stop.is_set() {
+            Error::build("interrupted while the tests were built")
+        } else {
+            error
+        }
+    })?;
+    let selected = selection::select(&project.suites, &filter_resolved);
+    selection::expect_some(&project.suites, &selected)?;
+
+    let options = options(args, line, &project, models_off, filter.runs_ignored());
+    let directory = RunDirectory::create(&project.target_dir)?;
+    console.status("Running", &plan(&selected, &options));
+    let display = Display::new(console);
+    let result = campaign::run(&selected, &options, &directory, &display, &stop);
+    display.finish();
+    let mut report = result?;
+    report.notes.append(&mut project.notes);
+    let path = directory.write(&report)?;
+
+    console.text(&human::render(
+        &report,
+        &View {
+            workspace_root: &project.workspace_root,
+            report: Some(&path),
+            elapsed: started.elapsed(),
+            verbose: console.verbose,
+            quiet: console.quiet,
+        },
+    ));
+    if console.format == MessageFormat::Json {
+        console.json(&report)?;
+    }
+    Ok(exit_code(&report))
+}
+
+/// The build flags, with what `--color` says to cargo too.
+fn build_args(args: &RunArgs) -> BuildArgs {
+    let mut build = args.build.clone();
+    build.config.extend(args.output.cargo_config());
+    build
+}
+
+fn options(
+    args: &RunArgs,
+    line: &str,
+    project: &project::Project,
+    models_off: Vec<String>,
+    runs_ignored: bool,
+) -> Options {
+    let mut options = Options::new(project.workspace_root.clone());
+    line.clone_into(&mut options.command);
+    options.levels = args.levels();
+    options.seeds = args.seeds();
+    options.prune = !args.no_prune;
+    options.exhaustive = args.no_prune;
+    options.strict = args.strict;
+    options.models_off = models_off;
+    options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
+    options.timeout = args.timeout.unwrap_or(options.timeout);
+    options.jobs = args.build.jobs.unwrap_or(options.jobs);
+    options.reproduce_flags = args.reproduce_flags(runs_ignored);
+    options
+}
+
+/// What is about to happen, with the seeds and levels.
+fn plan(selected: &[campaign::Selected<'_>], options: &Options) -> String {
+    let tests = selection::count(selection::running(selected), "test");
+    let binaries = match selected.len() {
+        1 => "1 binary".to_owned(),
+        many => format!("{many} binaries"),
+    };
+    let clean = selection::count(options.clean_runs.get() as usize, "clean run");
+    let what = if options.seeds.is_empty() {
+        format!("{clean} each, no seeds")
+    } else {
+        let levels: Vec<&str> = options
+            .levels
+            .iter()
+            .map(|level: &Level| level.name())
+            .collect();
+        let noun = if options.seeds.len() == 1 {
+            "seed"
+        } else {
+            "seeds"
+        };
+        format!(
+            "{clean} each, then {noun} {} at {}",
+            seeds(&options.seeds),
+            levels.join(", ")
+        )
+    };
+    format!("{tests} of {binaries}: {what}")
+}
+
+/// Seeds as `--seeds` takes them.
+fn seeds(seeds: &[u64]) -> String {
+    const LISTED: usize = 12;
+    match seeds {
+        [one] => return one.to_string(),
+        [first, .., last] if seeds.is_sorted() && last - first == seeds.len() as u64 - 1 => {
+            return format!("{first}..{}", u128::from(*last) + 1);
+        }
+        _ => {}
+    }
+    let listed: Vec<String> = seeds.iter().take(LISTED).map(u64::to_string).collect();
+    let more = match seeds.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(",… ({more} more)"),
+    };
+    format!("{}{more}", listed.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_shown_as_they_can_be_given_again() {
+        assert_eq!(seeds(&[7]), "7");
+        assert_eq!(seeds(&[0, 1, 2]), "0..3");
+        assert_eq!(seeds(&[5, 1, 2]), "5,1,2");
+        assert_eq!(
+            seeds(&[u64::MAX - 1, u64::MAX]),
+            "18446744073709551614..18446744073709551616"
+        );
+        let many: Vec<u64> = (0..20).map(|n| n * 2).collect();
+        assert!(seeds(&many).ends_with(",22,… (8 more)"));
+    }
+}

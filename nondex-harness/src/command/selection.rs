@@ -1,0 +1,76 @@
+//! From all tests of a project to those that are run.
+
+use crate::campaign::Selected;
+use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
+use crate::cli::{BuildArgs, filterset::Workspace};
+use crate::error::{Error, Result};
+use crate::project::{self, Suite};
+
+/// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait for the compiler.
+///
+/// # Errors
+/// When the workspace cannot be read, or a filterset names what is not in it.
+pub(super) fn resolve<'a>(filter: &'a TestFilter, build: &BuildArgs) -> Result<ResolvedFilter<'a>> {
+    let workspace = if filter.has_filtersets() {
+        Workspace::new(&project::metadata(build, true)?)
+    } else {
+        Workspace::default()
+    };
+    filter.resolve(&workspace)
+}
+
+/// The tests that were asked for, by binary; those with `false` are ignored tests, which are not run.
+pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Vec<Selected<'a>> {
+    let selected = suites.iter().map(|suite| Selected {
+        suite,
+        tests: suite
+            .tests
+            .iter()
+            .filter_map(|test| match filter.matches(suite, test) {
+                Match::Run => Some((test.clone(), true)),
+                Match::Ignored => Some((test.clone(), false)),
+                Match::Out => None,
+            })
+            .collect(),
+    });
+    selected
+        .filter(|selected| !selected.tests.is_empty())
+        .collect()
+}
+
+/// How many tests are run.
+pub(super) fn running(selected: &[Selected<'_>]) -> usize {
+    let tests = selected.iter().flat_map(|selected| &selected.tests);
+    tests.filter(|(_, run)| *run).count()
+}
+
+/// An error when no test is run.
+///
+/// # Errors
+/// [`Error::no_tests`], which says what there was.
+pub(super) fn expect_some(suites: &[Suite], selected: &[Selected<'_>]) -> Result<()> {
+    if running(selected) > 0 {
+        return Ok(());
+    }
+    let tests: usize = suites.iter().map(|suite| suite.tests.len()).sum();
+    let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
+    Err(Error::no_tests(match (tests, ignored) {
+        (0, _) => "no tests to run: the selected targets have none".to_owned(),
+        (_, 0) => format!(
+            "no tests to run: the filters match none of {}",
+            count(tests, "test")
+        ),
+        (_, _) => format!(
+            "no tests to run: the filters match {} only (to run: --include-ignored)",
+            count(ignored, "ignored test")
+        ),
+    }))
+}
+
+/// `1 test`, `2 tests`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}

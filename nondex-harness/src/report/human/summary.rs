@@ -1,0 +1,144 @@
+//! The last lines: how many tests of each verdict, what was reached, and at what cost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use nondex_core::Family;
+use nondex_core::model::CATALOGUE;
+
+use super::{BOLD, View};
+use crate::exit_code::ExitCode;
+use crate::report::exit::exit_code;
+use crate::report::schema::Report;
+
+/// The width in which cargo right-aligns the word that a line begins with.
+const WIDTH: usize = 12;
+
+/// Draws the summary.
+pub(super) fn render(text: &mut String, report: &Report, view: &View<'_>) {
+    let color = match exit_code(report) {
+        ExitCode::Ok => AnsiColor::Green,
+        _ => AnsiColor::Red,
+    };
+    let style = color.on_default().bold();
+    let seconds = view.elapsed.as_secs_f64();
+    let row = |text: &mut String, style: Style, word: &str, message: &str| {
+        let _ = writeln!(text, "{style}{word:>WIDTH$}{style:#} {message}");
+    };
+    if !view.quiet {
+        for sentence in &report.notes {
+            row(text, AnsiColor::Cyan.on_default().bold(), "Note", sentence);
+        }
+    }
+    if report.partial {
+        row(
+            text,
+            AnsiColor::Yellow.on_default().bold(),
+            "Partial",
+            "the run was interrupted: tests that were not finished are not-run",
+        );
+    }
+    row(
+        text,
+        style,
+        "Summary",
+        &format!("[{seconds:>8.3}s] {}", verdicts(report)),
+    );
+    row(text, BOLD, "", &reach(report));
+    if view.quiet {
+        return;
+    }
+    models(text, report, view);
+    if let Some(path) = view.report {
+        row(text, Style::new(), "Report", path.as_str());
+    }
+}
+
+/// `25 tests: 20 stable, 3 ID (1 advice), 2 not-run`.
+fn verdicts(report: &Report) -> String {
+    let summary = &report.summary;
+    let counts = [
+        (summary.stable, "stable"),
+        (summary.id, "ID"),
+        (summary.od, "OD"),
+        (summary.nd, "ND"),
+        (summary.ud, "UD"),
+        (summary.network, "network"),
+        (summary.broken, "broken"),
+        (summary.not_run, "not-run"),
+    ];
+    let words: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| match word {
+            "ID" if summary.advice > 0 => {
+                format!("{BOLD}{count}{BOLD:#} ID ({} advice)", summary.advice)
+            }
+            _ => format!("{BOLD}{count}{BOLD:#} {word}"),
+        })
+        .collect();
+    let noun = if summary.tests == 1 { "test" } else { "tests" };
+    format!(
+        "{BOLD}{}{BOLD:#} {noun}: {}",
+        summary.tests,
+        words.join(", ")
+    )
+}
+
+/// `12 of 50 models reached, 213 choice points; 87 runs, 40 more implied`.
+fn reach(report: &Report) -> String {
+    let summary = &report.summary;
+    let total: usize = CATALOGUE.iter().map(|model| model.families().len()).sum();
+    let points = plural(summary.choice_points, "choice point");
+    let runs = plural(summary.runs, "run");
+    let implied = match summary.implied {
+        0 => String::new(),
+        implied => format!(", {implied} more implied"),
+    };
+    format!(
+        "{} of {total} models reached, {points}; {runs}{implied}",
+        summary.models_reached.len()
+    )
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// Which models were reached and which never, by family: what a green run says nothing about.
+fn models(text: &mut String, report: &Report, view: &View<'_>) {
+    let reached = &report.summary.models_reached;
+    let mut families: BTreeMap<Family, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
+    for model in CATALOGUE {
+        for family in model.families() {
+            let (hit, missed) = families.entry(*family).or_default();
+            let list = if reached.contains(&model.name(*family)) {
+                hit
+            } else {
+                missed
+            };
+            list.push(model.api);
+        }
+    }
+    if view.verbose == 0 {
+        let counts: Vec<String> = families
+            .iter()
+            .map(|(family, (hit, missed))| {
+                format!("{family} {}/{}", hit.len(), hit.len() + missed.len())
+            })
+            .collect();
+        let _ = writeln!(text, "{:WIDTH$} {}", "", counts.join(", "));
+        return;
+    }
+    for (family, (hit, missed)) in families {
+        for (word, apis) in [("reached", hit), ("never reached", missed)] {
+            if !apis.is_empty() {
+                let _ = writeln!(text, "{:WIDTH$} {family}, {word}: {}", "", apis.join(", "));
+            }
+        }
+    }
+}
