@@ -14,6 +14,14 @@ pub(super) struct Junit {
     cases: String,
 }
 
+/// Text as it stands in an attribute. libtest does not escape it, and panics at a line break.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+        .replace('\n', "&#xA;")
+}
+
 /// The class and the name of a test.
 fn class_and_name(desc: &TestDesc) -> (&str, &str) {
     let name = desc.name.as_slice();
@@ -60,6 +68,7 @@ impl Format for Junit {
         time: Option<Duration>,
     ) -> io::Result<()> {
         let (class, name) = class_and_name(desc);
+        let (class, name) = (escaped(class), escaped(name));
         let time = time.unwrap_or_default().as_secs_f64();
         let open = format!("<testcase classname=\"{class}\" name=\"{name}\" time=\"{time}\"");
         self.cases += &match verdict {
@@ -67,8 +76,7 @@ impl Format for Junit {
             Verdict::Ok => format!("{open}/>"),
             Verdict::Failed => format!("{open}><failure type=\"assert\"/></testcase>"),
             Verdict::FailedBecause(reason) => {
-                // On one line, as the rest of the document.
-                let reason = reason.replace('\n', "&#xA;");
+                let reason = escaped(reason);
                 format!("{open}><failure message=\"{reason}\" type=\"assert\"/></testcase>")
             }
             Verdict::TooSlow => format!("{open}><failure type=\"timeout\"/></testcase>"),
