@@ -21,7 +21,7 @@ pub struct Run {
     pub points: Arc<[PointRecord]>,
     /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
     pub complete: bool,
-    /// What it wrote, when it failed.
+    /// What it wrote, when it failed. Kept of the first failing run only.
     pub output: Option<String>,
     /// What else happened, such as a child that was left behind.
     pub notes: Vec<String>,
@@ -72,9 +72,21 @@ impl Evidence {
         if let Some(same) = self.all().find(|(_, other)| other.points == run.points) {
             run.points = Arc::clone(&same.1.points);
         }
+        if self.all().any(|(_, other)| other.output.is_some()) {
+            run.output = None;
+        }
         match self.runs.iter_mut().find(|(made, _)| *made == spec) {
             Some((_, runs)) => runs.push(run),
             None => self.runs.push((spec, vec![run])),
+        }
+    }
+
+    /// Adds those runs that there are.
+    pub fn extend(&mut self, runs: impl IntoIterator<Item = (RunSpec, Option<Run>)>) {
+        for (spec, run) in runs {
+            if let Some(run) = run {
+                self.add(spec, run);
+            }
         }
     }
 

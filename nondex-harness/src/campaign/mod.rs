@@ -5,22 +5,38 @@
 //! needless, [`culprit`] searches the call that is responsible, [`judge`] writes the test's report. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
+pub mod culprit;
 pub mod equivalence;
 pub mod evidence;
+pub mod judge;
 pub mod launch;
 pub mod options;
 pub mod output;
+pub mod plan;
 pub mod process;
 pub mod progress;
+pub mod queue;
 pub mod stop;
+pub mod workspace;
 
 pub use options::Options;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use crate::error::Result;
+use std::sync::Mutex;
+
+use camino::Utf8PathBuf;
+use nondex_core::{ALGORITHM, RunSpec};
+
+use self::evidence::{Evidence, Missing, Run};
+use self::launch::Launcher;
+use self::plan::Conclusion;
+use self::queue::{Workload, execute};
+use self::workspace::Workspace;
+use crate::error::{Error, Result};
 use crate::project::{Suite, TestCase};
-use crate::report::{Report, RunDirectory};
+use crate::report::schema::{NetworkMode, RunInfo, SCHEMA, Summary};
+use crate::report::{Report, RunDirectory, TestReport};
 
 /// A test binary and those of its tests that were selected.
 #[derive(Clone, Debug)]
@@ -34,16 +50,159 @@ pub struct Selected<'a> {
 
 /// Runs a campaign in the run directory `run` and returns its report, not yet written: see [`RunDirectory::write`].
 ///
-/// Stopping is no error: the report is then [partial](Report::partial).
+/// Stopping is no error: the report is then [partial](Report::partial). Sets attributes of the calling process that tests
+/// inherit or need: address-space randomisation off, and orphans adopted (see [`process`]).
 ///
 /// # Errors
-/// When nothing is selected, or the run directory cannot be written. What goes wrong in a test is a result of the test.
+/// When no test is to be run. What goes wrong in a test is a result of the test.
 pub fn run(
-    _selected: &[Selected<'_>],
-    _options: &Options,
-    _run: &RunDirectory,
-    _progress: &dyn Progress,
-    _stop: &StopFlag,
+    selected: &[Selected<'_>],
+    options: &Options,
+    run: &RunDirectory,
+    progress: &dyn Progress,
+    stop: &StopFlag,
 ) -> Result<Report> {
-    Err(crate::error::Error::no_tests("no tests to run"))
+    let running: Vec<(&Suite, &TestCase)> = selected
+        .iter()
+        .flat_map(|selected| selected.tests.iter().map(|test| (selected.suite, test)))
+        .filter(|(_, (_, is_run))| *is_run)
+        .map(|(suite, (test, _))| (suite, test))
+        .collect();
+    if running.is_empty() {
+        return Err(Error::no_tests("no tests to run"));
+    }
+    let records = absolute(run.records())?;
+    let mut notes = Vec::new();
+    if !process::disable_address_randomisation() {
+        notes.push(
+            "address-space randomisation could not be switched off: tests whose outcome depends on addresses are not repeatable"
+                .to_owned(),
+        );
+    }
+    let campaign = Campaign {
+        tests: &running,
+        options,
+        workspace: Workspace::new(absolute(options.workspace_root.clone())?),
+        launcher: Launcher::new(records, options.timeout, stop),
+        progress,
+        reports: Mutex::new(vec![None; running.len()]),
+    };
+    let executed = execute(
+        &campaign,
+        running.len(),
+        options.jobs,
+        options.prune,
+        progress,
+        stop,
+    );
+    let mut reports = campaign.reports(&executed.tests).into_iter();
+    let tests: Vec<TestReport> = selected
+        .iter()
+        .flat_map(|selected| selected.tests.iter().map(|test| (selected.suite, test)))
+        .map(|(suite, (test, is_run))| {
+            let judged = is_run.then(|| reports.next()).flatten();
+            judged.unwrap_or_else(|| judge::not_run(suite, test))
+        })
+        .collect();
+    Ok(Report {
+        schema: SCHEMA,
+        partial: executed.stopped,
+        run: RunInfo {
+            id: run.id().to_owned(),
+            command: options.command.clone(),
+            levels: plan::levels(&options.levels),
+            seeds: options.seeds.clone(),
+            network: NetworkMode::Observe,
+            algorithm: ALGORITHM,
+            clean_runs: options.clean_runs.get(),
+            timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
+            strict: options.strict,
+        },
+        summary: Summary::new(&tests, executed.models.into_iter().collect()),
+        tests,
+        notes,
+    })
 }
+
+fn absolute(path: Utf8PathBuf) -> Result<Utf8PathBuf> {
+    camino::absolute_utf8(&path)
+        .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
+}
+
+/// The tests of a campaign, as the executor sees them.
+struct Campaign<'a> {
+    tests: &'a [(&'a Suite, &'a TestCase)],
+    options: &'a Options,
+    workspace: Workspace,
+    launcher: Launcher<'a>,
+    progress: &'a dyn Progress,
+    /// Of the tests that were judged.
+    reports: Mutex<Vec<Option<TestReport>>>,
+}
+
+impl Campaign<'_> {
+    fn report(
+        &self,
+        test: usize,
+        evidence: &Evidence,
+        conclusion: Option<&Conclusion>,
+    ) -> TestReport {
+        let (suite, case) = self.tests[test];
+        judge::report(
+            suite,
+            case,
+            self.options,
+            &self.workspace,
+            evidence,
+            conclusion,
+        )
+    }
+
+    /// The report of each test, also of those that were not judged before the campaign was stopped.
+    fn reports(self, concluded: &[queue::Concluded]) -> Vec<TestReport> {
+        let judged = std::mem::take(
+            &mut *self
+                .reports
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner),
+        );
+        judged
+            .into_iter()
+            .zip(concluded)
+            .enumerate()
+            .map(|(i, (judged, test))| {
+                judged.unwrap_or_else(|| self.report(i, &test.evidence, test.conclusion.as_ref()))
+            })
+            .collect()
+    }
+}
+
+impl Workload for Campaign<'_> {
+    fn id(&self, test: usize) -> String {
+        let (suite, case) = self.tests[test];
+        suite.test_id(case)
+    }
+
+    fn conclude(&self, test: usize, evidence: &Evidence) -> Result<Conclusion, Missing> {
+        let is_users = |file: &str| self.workspace.is_users(file);
+        plan::conclude(&self.tests[test].1.name, self.options, &is_users, evidence)
+    }
+
+    fn run(&self, test: usize, spec: &RunSpec) -> Option<Run> {
+        let (suite, case) = self.tests[test];
+        self.launcher.run(&suite.binary, case, spec)
+    }
+
+    fn judged(&self, test: usize, evidence: &Evidence, conclusion: &Conclusion) {
+        let report = self.report(test, evidence, Some(conclusion));
+        self.progress.judged(&report);
+        self.reports
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)[test] = Some(report);
+    }
+}
+
+#[cfg(test)]
+mod simulation;
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,36 @@ pub struct Summary {
     pub implied: u64,
 }
 
+impl Summary {
+    /// Adds the tests up.
+    #[must_use]
+    pub fn new(tests: &[TestReport], models_reached: Vec<String>) -> Self {
+        let mut summary = Summary {
+            models_reached,
+            ..Summary::default()
+        };
+        for test in tests {
+            let count = match test.verdict {
+                Verdict::Stable => &mut summary.stable,
+                Verdict::ImplementationDependent => &mut summary.id,
+                Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => &mut summary.od,
+                Verdict::NonDeterministic => &mut summary.nd,
+                Verdict::Unknown => &mut summary.ud,
+                Verdict::Network => &mut summary.network,
+                Verdict::Broken => &mut summary.broken,
+                Verdict::NotRun => &mut summary.not_run,
+            };
+            *count += 1;
+            summary.tests += 1;
+            summary.advice += u64::from(test.is_full_only());
+            summary.choice_points += test.choice_points;
+            summary.runs += test.runs;
+            summary.implied += test.implied;
+        }
+        summary
+    }
+}
+
 /// The one word that is said about a test, the same in every output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Verdict {

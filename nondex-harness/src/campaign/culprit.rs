@@ -1,0 +1,197 @@
+//! Which calls are responsible for a failure: a search over call sites.
+//!
+//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some sites only is well defined.
+//! Delta debugging (Zeller and Hildebrandt, 2002) over the sites that the failing run reached finds a smallest set
+//! that suffices to change the outcome; for one culprit among n sites that is a binary search of 2·log2(n) runs, two at a time. While the
+//! test still changes its outcome without that set there is another, independent culprit, which is searched in the same way.
+
+use nondex_core::{PointRecord, RunSpec, Selection, Site};
+
+use super::equivalence::is_made;
+use super::evidence::{Evidence, Missing};
+
+/// How often the outcome must be the same before a culprit is confirmed.
+pub const CONFIRMATIONS: usize = 3;
+
+/// How many independent culprits are searched for.
+const MAX_GROUPS: usize = 8;
+
+/// How many questions are asked before the search settles for what it has.
+const MAX_QUESTIONS: usize = 120;
+
+/// How long a spec may be: Linux allows one variable of the environment 128 KiB.
+const MAX_SPEC: usize = 100 << 10;
+
+/// What the search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Culprits {
+    /// The sites, the independent ones one after the other.
+    pub sites: Vec<Site>,
+    /// Whether they were confirmed both ways.
+    pub confirmed: bool,
+    /// What there is to say about them.
+    pub notes: Vec<String>,
+}
+
+/// Searches the sites because of which a run of `spec`, which makes all choices, ended otherwise than the clean runs;
+/// `baseline` is whether those passed.
+///
+/// # Errors
+/// The runs to make first.
+pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Culprits, Missing> {
+    let mut search = Search {
+        evidence,
+        spec,
+        baseline,
+        questions: 0,
+    };
+    let mut found = Culprits::default();
+    let mut groups: Vec<Vec<Site>> = Vec::new();
+    let mut rest = search.spec.clone();
+    loop {
+        // These sites suffice: turning on all that a run reached is that very run.
+        let run = evidence.answers(std::slice::from_ref(&rest))?[0].run;
+        let sites = made_sites(&rest, &run.points);
+        if sites.is_empty() {
+            break;
+        }
+        if search.with(Selection::Only(sites.clone())).to_json().len() > MAX_SPEC {
+            found.notes.push(format!(
+                "{} call sites are too many to search for the responsible one",
+                sites.len()
+            ));
+            break;
+        }
+        let group = search.minimise(sites)?;
+        found.sites.extend(group.iter().cloned());
+        groups.push(group);
+        rest = search.with(Selection::Except(found.sites.clone()));
+        if !search.changes(vec![rest.choices.clone()])?[0] {
+            found.confirmed = search.confirm(&groups, &rest)?;
+            break;
+        }
+        if groups.len() == MAX_GROUPS || search.questions > MAX_QUESTIONS {
+            found
+                .notes
+                .push("there are more culprits than these".to_owned());
+            break;
+        }
+    }
+    if groups.iter().any(|group| group.len() > 1) {
+        found
+            .notes
+            .push("several of the calls change the outcome only together".to_owned());
+    }
+    Ok(found)
+}
+
+/// The sites at which the seed decided, in order, each once.
+pub(super) fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
+    let mut sites: Vec<Site> = points
+        .iter()
+        .map(|point| &point.site)
+        .filter(|site| is_made(spec, site))
+        .cloned()
+        .collect();
+    sites.sort_unstable();
+    sites.dedup();
+    sites
+}
+
+struct Search<'a> {
+    evidence: &'a Evidence,
+    spec: &'a RunSpec,
+    baseline: bool,
+    questions: usize,
+}
+
+impl Search<'_> {
+    fn with(&self, choices: Selection) -> RunSpec {
+        RunSpec {
+            choices,
+            ..self.spec.clone()
+        }
+    }
+
+    /// For each selection, whether the outcome is another than that of the clean runs.
+    fn changes(&mut self, selections: Vec<Selection>) -> Result<Vec<bool>, Missing> {
+        self.questions += selections.len();
+        let specs: Vec<RunSpec> = selections.into_iter().map(|s| self.with(s)).collect();
+        let answers = self.evidence.answers(&specs)?;
+        Ok(answers
+            .iter()
+            .map(|answer| answer.run.passed() != self.baseline)
+            .collect())
+    }
+
+    /// A subset of `sites`, which suffice, that suffices too and of which no part does.
+    fn minimise(&mut self, mut sites: Vec<Site>) -> Result<Vec<Site>, Missing> {
+        let mut parts = 2;
+        while sites.len() > 1 && self.questions < MAX_QUESTIONS {
+            let subsets = split(&sites, parts);
+            let only =
+                |subsets: &[Vec<Site>]| subsets.iter().cloned().map(Selection::Only).collect();
+            if let Some(i) = self.changes(only(&subsets))?.iter().position(|&c| c) {
+                sites.clone_from(&subsets[i]);
+                parts = 2;
+                continue;
+            }
+            if parts > 2 {
+                let complements: Vec<Vec<Site>> = subsets
+                    .iter()
+                    .map(|subset| {
+                        sites
+                            .iter()
+                            .filter(|s| !subset.contains(s))
+                            .cloned()
+                            .collect()
+                    })
+                    .collect();
+                if let Some(i) = self.changes(only(&complements))?.iter().position(|&c| c) {
+                    sites.clone_from(&complements[i]);
+                    parts -= 1;
+                    continue;
+                }
+            }
+            if parts == sites.len() {
+                break;
+            }
+            parts = (parts * 2).min(sites.len());
+        }
+        Ok(sites)
+    }
+
+    /// Whether each group alone changes the outcome every time, and `rest`, everything but them, never.
+    fn confirm(&self, groups: &[Vec<Site>], rest: &RunSpec) -> Result<bool, Missing> {
+        let mut missing = Vec::new();
+        let mut confirmed = true;
+        let changing = groups
+            .iter()
+            .map(|group| (self.with(Selection::Only(group.clone())), true));
+        for (spec, changes) in changing.chain([(rest.clone(), false)]) {
+            match self.evidence.repeat(&spec, CONFIRMATIONS) {
+                Ok(runs) => {
+                    confirmed &= runs
+                        .iter()
+                        .all(|run| (run.passed() != self.baseline) == changes);
+                }
+                Err(Missing(specs)) => missing.extend(specs),
+            }
+        }
+        if missing.is_empty() || !confirmed {
+            Ok(confirmed)
+        } else {
+            Err(Missing(missing))
+        }
+    }
+}
+
+/// Splits `sites` into so many parts of about equal size, none empty.
+fn split(sites: &[Site], parts: usize) -> Vec<Vec<Site>> {
+    (0..parts)
+        .map(|i| sites[sites.len() * i / parts..sites.len() * (i + 1) / parts].to_vec())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

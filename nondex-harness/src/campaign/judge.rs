@@ -1,0 +1,259 @@
+//! From the runs of a test, and what was concluded from them, to its part of the report.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8Path;
+use nondex_core::{Kind, Model, PointRecord, RunSpec, Selection, Site};
+
+use super::evidence::{Evidence, Run};
+use super::options::Options;
+use super::plan::{self, Conclusion, Dependence};
+use super::workspace::Workspace;
+use crate::project::{Suite, TestCase};
+use crate::report::schema::{MAX_FAILURES, PointReport};
+use crate::report::{Culprit, FailureReport, TestReport, Verdict};
+
+/// What is written about a test that was not run.
+#[must_use]
+pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
+    TestReport {
+        id: suite.test_id(test),
+        package: suite.binary.package.clone(),
+        binary: suite.binary.id.clone(),
+        name: test.name.clone(),
+        file: test.file.clone(),
+        line: test.line,
+        verdict: Verdict::NotRun,
+        choice_points: 0,
+        weakest_level: None,
+        failures: Vec::new(),
+        failure_rate: BTreeMap::new(),
+        culprits: Vec::new(),
+        network: Vec::new(),
+        order: None,
+        reproduce: None,
+        notes: Vec::new(),
+        output: None,
+        points: Vec::new(),
+        runs: 0,
+        implied: 0,
+    }
+}
+
+/// What is written about a test with these runs; without a conclusion, because the campaign was stopped, it counts as not run.
+#[must_use]
+pub fn report(
+    suite: &Suite,
+    test: &TestCase,
+    options: &Options,
+    workspace: &Workspace,
+    evidence: &Evidence,
+    conclusion: Option<&Conclusion>,
+) -> TestReport {
+    let mut report = not_run(suite, test);
+    report.runs = evidence.all().count() as u64;
+    if let Some((_, first)) = evidence.all().next() {
+        report.points = points(&first.points);
+        report.choice_points = report.points.iter().map(|point| point.count).sum();
+    }
+    for level in plan::levels(&options.levels) {
+        let (rate, implied) = rate(&plan::seed_specs(&test.name, level, options), evidence);
+        if rate[1] > 0 {
+            report.failure_rate.insert(level, rate);
+            report.implied += implied;
+        }
+    }
+    let failing = failing_runs(evidence, options);
+    report.failures = failing
+        .iter()
+        .take(MAX_FAILURES)
+        .map(|(spec, run)| failure(spec, run))
+        .collect();
+    report.output = failing.iter().find_map(|(_, run)| run.output.clone());
+    report.notes = run_notes(evidence);
+    let reproduced = match conclusion {
+        None => {
+            if report.runs > 0 {
+                report
+                    .notes
+                    .push("the campaign was stopped before this test was judged".to_owned());
+            }
+            None
+        }
+        Some(Conclusion::Stable) => {
+            report.verdict = Verdict::Stable;
+            None
+        }
+        Some(Conclusion::Broken) => {
+            report.verdict = Verdict::Broken;
+            Some(RunSpec::clean(&test.name))
+        }
+        Some(Conclusion::NonDeterministic { spec }) => {
+            report.verdict = Verdict::NonDeterministic;
+            report.notes.push(disagreement(evidence.of(spec), spec));
+            Some(spec.clone())
+        }
+        Some(Conclusion::Dependent(dependence)) => {
+            report.verdict = Verdict::ImplementationDependent;
+            report.weakest_level = Some(dependence.spec.level);
+            report.culprits = culprits(dependence, &suite.binary.cwd, workspace);
+            report
+                .notes
+                .extend(dependence.culprits.notes.iter().cloned());
+            if !dependence.baseline {
+                report.notes.push(format!(
+                    "it fails in base order too, and passes at level {} with seed {}",
+                    dependence.spec.level, dependence.spec.seed
+                ));
+            }
+            Some(dependence.spec.clone())
+        }
+    };
+    report.reproduce = reproduced.map(|spec| reproduce(suite, test, options, &spec));
+    report
+}
+
+/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
+fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
+    let mut rate = [0, 0];
+    let mut implied = 0;
+    for spec in specs {
+        if let Ok(answers) = evidence.answers(std::slice::from_ref(spec)) {
+            rate[0] += u64::from(!answers[0].run.passed());
+            rate[1] += 1;
+            implied += u64::from(answers[0].implied);
+        }
+    }
+    (rate, implied)
+}
+
+/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed.
+fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSpec, &'a Run)> {
+    let mut failing: Vec<_> = evidence
+        .specs()
+        .filter(|(spec, _)| {
+            matches!(spec.choices, Selection::None | Selection::All) && spec.trace.is_empty()
+        })
+        .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))
+        .collect();
+    failing.sort_by_key(|(spec, _)| {
+        let position = options.seeds.iter().position(|seed| *seed == spec.seed);
+        (spec.choices != Selection::None, spec.level, position)
+    });
+    failing
+}
+
+fn failure(spec: &RunSpec, run: &Run) -> FailureReport {
+    let is_clean = spec.choices == Selection::None;
+    let failure = run.failure.clone().unwrap_or_default();
+    FailureReport {
+        level: (!is_clean).then_some(spec.level),
+        seed: (!is_clean).then_some(spec.seed),
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        outcome: run.outcome.clone(),
+    }
+}
+
+/// The notes of its runs, each once.
+fn run_notes(evidence: &Evidence) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for (_, run) in evidence.all() {
+        for note in &run.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    notes
+}
+
+fn disagreement(runs: &[Run], spec: &RunSpec) -> String {
+    let failed = runs.iter().filter(|run| !run.passed()).count();
+    let all = runs.len();
+    match spec.choices {
+        Selection::None => format!("{failed} of {all} runs in base order failed"),
+        _ => format!(
+            "{failed} of {all} runs at level {} with seed {} failed",
+            spec.level, spec.seed
+        ),
+    }
+}
+
+/// The call sites of a run, over all threads.
+fn points(records: &[PointRecord]) -> Vec<PointReport> {
+    let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
+    for record in records {
+        let (count, max_len) = sites.entry(&record.site).or_default();
+        *count += record.count;
+        *max_len = record.max_len.max(*max_len);
+    }
+    sites
+        .into_iter()
+        .map(|(site, (count, max_len))| PointReport {
+            api: site.api.clone(),
+            family: site.family,
+            file: site.file.clone(),
+            line: site.line,
+            column: site.column,
+            count,
+            max_len,
+        })
+        .collect()
+}
+
+fn culprits(dependence: &Dependence, cwd: &Utf8Path, workspace: &Workspace) -> Vec<Culprit> {
+    dependence
+        .culprits
+        .sites
+        .iter()
+        .map(|site| {
+            let records = || dependence.points.iter().filter(|point| point.site == *site);
+            let user = records()
+                .flat_map(|point| &point.stack)
+                .find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)))
+                .filter(|_| !workspace.is_users(&site.file));
+            let (user_file, user_line) = user.unzip();
+            Culprit {
+                api: site.api.clone(),
+                file: site.file.clone(),
+                line: site.line,
+                column: site.column,
+                kind: Model::by_api(&site.api).map_or(Kind::Permute, |model| model.kind),
+                len: records().map(|point| point.max_len).max().unwrap_or(0),
+                elements: None,
+                confirmed: dependence.culprits.confirmed,
+                family: site.family,
+                user_file,
+                user_line,
+            }
+        })
+        .collect()
+}
+
+/// The command that makes the run of `spec` again.
+fn reproduce(suite: &Suite, test: &TestCase, options: &Options, spec: &RunSpec) -> String {
+    let mut words = vec!["cargo nondex -p".to_owned(), quote(&suite.binary.package)];
+    words.extend(options.reproduce_flags.iter().cloned());
+    if spec.choices == Selection::None {
+        words.push("--seeds 0".to_owned());
+    } else {
+        words.push(format!("--seed {} --levels {}", spec.seed, spec.level));
+    }
+    words.push(format!("-- --exact {}", quote(&test.name)));
+    words.join(" ")
+}
+
+/// A word as a shell reads it.
+fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! What one test still has to run, and what is concluded from its runs: the campaign as a pure function.
+//!
+//! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first level at which the outcome
+//! depends on the seed is the weakest one, and the levels above it are left out unless they are asked for: they would show the
+//! same defect again, less realistically. A failing spec is run again before it counts; then the culprits are searched.
+//!
+//! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
+//! holds with pass and fail exchanged.
+
+use nondex_core::{Level, Outcome, PointRecord, RunSpec};
+
+use super::culprit::{self, Culprits};
+use super::evidence::{Evidence, Missing, Run};
+use super::options::Options;
+
+/// So many seeds of a level are tried before it is looked whether the rest is worth it.
+const CHUNK: usize = 5;
+
+/// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
+const MAX_HANGS: usize = 2;
+
+/// So many failing specs are run again before a test whose failures do not repeat is called non-deterministic.
+const MAX_CANDIDATES: usize = 3;
+
+/// How often a failing spec and the clean one must agree with themselves when no culprit was confirmed.
+const REPETITIONS: usize = 5;
+
+/// What is concluded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// It passed in every run.
+    Stable,
+    /// It failed in every run.
+    Broken,
+    /// Two runs that should be the same were not.
+    NonDeterministic {
+        /// The spec whose runs differed.
+        spec: RunSpec,
+    },
+    /// Its outcome depends on the choices.
+    Dependent(Box<Dependence>),
+}
+
+/// A test whose outcome depends on the choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependence {
+    /// Whether it passes in base order.
+    pub baseline: bool,
+    /// A spec of the weakest level under which it ends otherwise, every time.
+    pub spec: RunSpec,
+    /// The calls that are responsible.
+    pub culprits: Culprits,
+    /// The choice points of the failing run, with the stacks of culprits that are not in the user's own files.
+    pub points: Vec<PointRecord>,
+}
+
+/// What is concluded about `test` from the evidence. `is_users` tells the user's own source files from those of
+/// dependencies and std.
+///
+/// # Errors
+/// The runs to make first.
+pub fn conclude(
+    test: &str,
+    options: &Options,
+    is_users: &dyn Fn(&str) -> bool,
+    evidence: &Evidence,
+) -> Result<Conclusion, Missing> {
+    let clean_spec = RunSpec {
+        models_off: options.models_off.clone(),
+        ..RunSpec::clean(test)
+    };
+    let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    let clean = evidence.repeat(&clean_spec, clean_runs)?;
+    let baseline = clean[0].passed();
+    if clean.iter().any(|run| run.passed() != baseline) {
+        return Ok(Conclusion::NonDeterministic { spec: clean_spec });
+    }
+    let unchanged = if baseline {
+        Conclusion::Stable
+    } else {
+        Conclusion::Broken
+    };
+    // A test that never ends would take the time limit at every seed.
+    let hangs = clean.iter().all(|run| run.outcome == Outcome::TimedOut);
+    let has_choice = clean.iter().any(|run| !run.points.is_empty());
+    if hangs || options.prune && !has_choice {
+        return Ok(unchanged);
+    }
+    let mut weakest = None;
+    for level in levels(&options.levels) {
+        let specs = answered_specs(test, level, options, evidence)?;
+        if weakest.is_none() {
+            match reproducible(&specs, baseline, evidence)? {
+                Reproduction::NothingChanged => {}
+                Reproduction::Always(spec) => weakest = Some(spec),
+                Reproduction::Never(spec) => return Ok(Conclusion::NonDeterministic { spec }),
+            }
+        }
+        if weakest.is_some() && !options.exhaustive {
+            break;
+        }
+    }
+    let Some(spec) = weakest else {
+        return Ok(unchanged);
+    };
+    let culprits = culprit::search(evidence, &spec, baseline)?;
+    if !culprits.confirmed {
+        for (spec, passes) in [(&clean_spec, baseline), (&spec, !baseline)] {
+            let runs = evidence.repeat(spec, REPETITIONS)?;
+            if runs.iter().any(|run| run.passed() != passes) {
+                return Ok(Conclusion::NonDeterministic { spec: spec.clone() });
+            }
+        }
+    }
+    let trace: Vec<_> = culprits
+        .sites
+        .iter()
+        .filter(|site| !is_users(&site.file))
+        .cloned()
+        .collect();
+    let traced = RunSpec {
+        trace,
+        ..spec.clone()
+    };
+    let points = evidence.answers(&[traced])?[0].run.points.to_vec();
+    Ok(Conclusion::Dependent(Box::new(Dependence {
+        baseline,
+        spec,
+        culprits,
+        points,
+    })))
+}
+
+/// The levels from the most realistic one, each once.
+#[must_use]
+pub fn levels(levels: &[Level]) -> Vec<Level> {
+    Level::ALL
+        .into_iter()
+        .filter(|level| levels.contains(level))
+        .collect()
+}
+
+/// The spec of each seed at `level`, as the campaign runs it.
+pub(super) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<RunSpec> {
+    options
+        .seeds
+        .iter()
+        .map(|&seed| RunSpec {
+            models_off: options.models_off.clone(),
+            ..RunSpec::new(test, level, seed)
+        })
+        .collect()
+}
+
+/// Those of the level's specs that were tried: all, unless the test hangs.
+fn answered_specs(
+    test: &str,
+    level: Level,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Vec<RunSpec>, Missing> {
+    let mut specs = seed_specs(test, level, options);
+    let mut hangs = 0;
+    let mut answered = 0;
+    for chunk in specs.chunks(CHUNK) {
+        let answers = evidence.answers(chunk)?;
+        answered += answers.len();
+        hangs += answers
+            .iter()
+            .filter(|answer| answer.run.outcome == Outcome::TimedOut)
+            .count();
+        if hangs >= MAX_HANGS {
+            break;
+        }
+    }
+    specs.truncate(answered);
+    Ok(specs)
+}
+
+enum Reproduction {
+    /// No spec ended otherwise than the clean runs.
+    NothingChanged,
+    /// This one always does.
+    Always(RunSpec),
+    /// Some did, such as this one, but none when it was run again.
+    Never(RunSpec),
+}
+
+/// The first spec that ends otherwise than the clean runs, and does so again.
+fn reproducible(
+    specs: &[RunSpec],
+    baseline: bool,
+    evidence: &Evidence,
+) -> Result<Reproduction, Missing> {
+    let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
+    for answer in evidence.answers(specs)? {
+        // A run that stands for several specs is one candidate.
+        if answer.run.passed() != baseline && changed.iter().all(|(spec, _)| *spec != answer.spec) {
+            changed.push((answer.spec, answer.run));
+        }
+    }
+    changed.sort_by_key(|(_, run)| run.outcome == Outcome::TimedOut);
+    let Some(&(first, _)) = changed.first() else {
+        return Ok(Reproduction::NothingChanged);
+    };
+    for &(candidate, _) in changed.iter().take(MAX_CANDIDATES) {
+        let runs = evidence.repeat(candidate, 2)?;
+        if runs.iter().all(|run| run.passed() != baseline) {
+            return Ok(Reproduction::Always(candidate.clone()));
+        }
+    }
+    Ok(Reproduction::Never(first.clone()))
+}
+
+#[cfg(test)]
+mod tests;

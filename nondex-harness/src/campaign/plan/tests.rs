@@ -1,0 +1,237 @@
+use nondex_core::{Family, Selection};
+
+use super::*;
+use crate::campaign::simulation::{made, options, point, run, runs_at, simulate, site};
+
+fn dependence(conclusion: Conclusion) -> Dependence {
+    match conclusion {
+        Conclusion::Dependent(dependence) => *dependence,
+        other => panic!("expected a dependence, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_test_without_choice_points_runs_twice_and_is_stable_or_broken() {
+    for (passes, expected) in [(true, Conclusion::Stable), (false, Conclusion::Broken)] {
+        let (conclusion, evidence) = simulate(&options(), |_| run(passes, []));
+        assert_eq!(conclusion, expected);
+        assert_eq!(evidence.all().count(), 2);
+    }
+}
+
+#[test]
+fn without_pruning_every_seed_is_run_at_every_level() {
+    let mut options = options();
+    options.prune = false;
+    let (conclusion, evidence) = simulate(&options, |_| run(true, []));
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.all().count(), 2 + 5 * 10);
+}
+
+#[test]
+fn without_seeds_there_are_clean_runs_only() {
+    let mut options = options();
+    options.seeds.clear();
+    let (conclusion, evidence) = simulate(&options, |_| run(true, [1]));
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.all().count(), 2);
+}
+
+#[test]
+fn a_test_that_passes_everywhere_is_run_at_every_level_where_something_varies() {
+    let (conclusion, evidence) = simulate(&options(), |_| run(true, [1]));
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.all().count(), 2 + 5 * 10);
+
+    let fixed = || {
+        let mut point = point(site(1));
+        point.site.family = Family::FixedHasher;
+        Run {
+            points: [point].into(),
+            ..run(true, [])
+        }
+    };
+    let (conclusion, evidence) = simulate(&options(), |_| fixed());
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(runs_at(&evidence, Level::Std), 0);
+    assert_eq!(runs_at(&evidence, Level::One), 10);
+}
+
+#[test]
+fn few_elements_leave_few_orders_to_try() {
+    let (conclusion, evidence) = simulate(&options(), |_| {
+        let point = PointRecord {
+            max_len: 2,
+            ..point(site(1))
+        };
+        Run {
+            points: [point].into(),
+            ..run(true, [])
+        }
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    // The other order: the base order was the clean run.
+    assert_eq!(runs_at(&evidence, Level::One), 1);
+}
+
+#[test]
+fn clean_runs_that_disagree_are_non_deterministic() {
+    let mut passes = false;
+    let (conclusion, evidence) = simulate(&options(), |_| {
+        passes = !passes;
+        run(passes, [1])
+    });
+    let spec = RunSpec::clean("t");
+    assert_eq!(conclusion, Conclusion::NonDeterministic { spec });
+    assert_eq!(evidence.all().count(), 2);
+}
+
+#[test]
+fn a_failure_that_does_not_repeat_is_non_deterministic() {
+    let mut runs = 0;
+    let (conclusion, _) = simulate(&options(), |_| {
+        runs += 1;
+        run(runs != 5, [1])
+    });
+    assert!(
+        matches!(conclusion, Conclusion::NonDeterministic { spec } if spec.choices == Selection::All)
+    );
+}
+
+#[test]
+fn a_test_that_fails_by_chance_is_not_blamed_on_a_choice() {
+    // Passes twice, then fails all seeds of the first level and their repetition, whatever the choices are.
+    let mut runs = 0;
+    let (conclusion, _) = simulate(&options(), |_| {
+        runs += 1;
+        run(runs <= 2 || runs % 7 == 0, [1, 2, 3])
+    });
+    assert!(
+        matches!(conclusion, Conclusion::NonDeterministic { .. }),
+        "{conclusion:?}"
+    );
+}
+
+#[test]
+fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_it() {
+    for weakest in Level::ALL {
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            run(
+                !(made(spec, 2) && spec.level >= weakest && spec.seed % 3 == 1),
+                [1, 2, 3],
+            )
+        });
+        let found = dependence(conclusion);
+        assert_eq!((found.spec.level, found.spec.seed), (weakest, 1));
+        assert!(found.baseline);
+        assert_eq!(found.culprits.sites, [site(2)]);
+        assert!(found.culprits.confirmed);
+        for level in Level::ALL {
+            let expected = match level.cmp(&weakest) {
+                std::cmp::Ordering::Less => 10..=10,
+                // And the repetitions of the failing seed.
+                std::cmp::Ordering::Equal => 11..=12,
+                std::cmp::Ordering::Greater => 0..=0,
+            };
+            assert!(
+                expected.contains(&runs_at(&evidence, level)),
+                "{level} of {weakest}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_exhaustive_campaign_runs_the_levels_above_the_weakest_too() {
+    let mut options = options();
+    options.exhaustive = true;
+    let (conclusion, evidence) = simulate(&options, |spec| run(!made(spec, 1), [1]));
+    assert_eq!(dependence(conclusion).spec.level, Level::Std);
+    assert_eq!(runs_at(&evidence, Level::Full), 10);
+}
+
+#[test]
+fn a_test_that_fails_in_base_order_and_passes_in_another_depends_on_the_order() {
+    let (conclusion, _) = simulate(&options(), |spec| {
+        run(
+            made(spec, 2) && spec.level >= Level::One && spec.seed == 4,
+            [1, 2, 3],
+        )
+    });
+    let found = dependence(conclusion);
+    assert!(!found.baseline);
+    assert_eq!((found.spec.level, found.spec.seed), (Level::One, 4));
+    assert_eq!(found.culprits.sites, [site(2)]);
+    assert!(found.culprits.confirmed);
+}
+
+#[test]
+fn a_test_that_hangs_in_base_order_is_broken_and_not_run_at_any_seed() {
+    let (conclusion, evidence) = simulate(&options(), |_| Run {
+        outcome: Outcome::TimedOut,
+        ..run(false, [1])
+    });
+    assert_eq!(conclusion, Conclusion::Broken);
+    assert_eq!(evidence.all().count(), 2);
+}
+
+#[test]
+fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
+    let mut hangs = 0;
+    let (conclusion, _) = simulate(&options(), |spec| {
+        if made(spec, 2) {
+            hangs += 1;
+            Run {
+                outcome: Outcome::TimedOut,
+                complete: false,
+                ..run(false, [1, 2])
+            }
+        } else {
+            run(true, [1, 2])
+        }
+    });
+    let found = dependence(conclusion);
+    assert_eq!(found.culprits.sites, [site(2)]);
+    assert!(found.culprits.confirmed);
+    // A chunk of seeds, the repetition, the search and its confirmation.
+    assert!(hangs <= CHUNK + 1 + 1 + 3, "{hangs} hangs");
+}
+
+#[test]
+fn models_that_are_off_are_off_in_every_run() {
+    let mut options = options();
+    options.models_off = vec!["directory/std::fs::read_dir".into()];
+    simulate(&options, |spec| {
+        assert_eq!(spec.models_off, options.models_off);
+        run(!made(spec, 1), [1, 2])
+    });
+}
+
+#[test]
+fn a_culprit_in_a_dependency_is_traced_once() {
+    let mut traced = Vec::new();
+    let mut evidence = Evidence::new(true);
+    let conclusion = loop {
+        match conclude("t", &options(), &|_| false, &evidence) {
+            Ok(conclusion) => break conclusion,
+            Err(Missing(specs)) => {
+                for spec in specs {
+                    let mut run = run(!made(&spec, 2), [1, 2]);
+                    if !spec.trace.is_empty() {
+                        traced.push(spec.trace.clone());
+                        let mut points = run.points.to_vec();
+                        points[1].stack = vec![nondex_core::Frame {
+                            function: "mine".into(),
+                            file: "src/mine.rs".into(),
+                            line: 7,
+                        }];
+                        run.points = points.into();
+                    }
+                    evidence.add(spec, run);
+                }
+            }
+        }
+    };
+    assert_eq!(traced, [vec![site(2)]]);
+    assert_eq!(dependence(conclusion).points[1].stack.len(), 1);
+}

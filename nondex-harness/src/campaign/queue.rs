@@ -1,0 +1,231 @@
+//! The executor: one queue of runs for all cores.
+//!
+//! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the searches; within each, in the order of the
+//! tests and as asked for. When the runs that a test asked for have ended, they are added to its evidence, in the order
+//! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
+//! ended first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use nondex_core::{RunSpec, Selection};
+
+use super::evidence::{Evidence, Missing, Run};
+use super::plan::Conclusion;
+use super::progress::Progress;
+use super::stop::StopFlag;
+
+/// What the executor runs, and asks what to run.
+pub trait Workload: Sync {
+    /// The test's id, for the listener.
+    fn id(&self, test: usize) -> String;
+
+    /// What follows from the evidence about a test.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    fn conclude(&self, test: usize, evidence: &Evidence) -> Result<Conclusion, Missing>;
+
+    /// Makes one run. `None` when it was stopped.
+    fn run(&self, test: usize, spec: &RunSpec) -> Option<Run>;
+
+    /// All is known about a test.
+    fn judged(&self, test: usize, evidence: &Evidence, conclusion: &Conclusion);
+}
+
+/// The evidence about one test, and the conclusion unless the executor was stopped before there was one.
+#[derive(Clone, Debug)]
+pub struct Concluded {
+    /// Its runs.
+    pub evidence: Evidence,
+    /// What follows.
+    pub conclusion: Option<Conclusion>,
+}
+
+/// What was done.
+#[derive(Clone, Debug)]
+pub struct Executed {
+    /// One for each test.
+    pub tests: Vec<Concluded>,
+    /// The names of the models that any run reached.
+    pub models: BTreeSet<String>,
+    /// Whether it was stopped before everything was done.
+    pub stopped: bool,
+}
+
+/// Runs `tests` tests until all is concluded or `stop` is set, `jobs` runs at a time.
+pub fn execute(
+    workload: &dyn Workload,
+    tests: usize,
+    jobs: NonZeroUsize,
+    prune: bool,
+    progress: &dyn Progress,
+    stop: &StopFlag,
+) -> Executed {
+    let executor = Executor {
+        workload,
+        progress,
+        stop,
+        changed: Condvar::new(),
+        state: Mutex::new(State {
+            queue: BTreeMap::new(),
+            tests: (0..tests)
+                .map(|_| TestState {
+                    evidence: Evidence::new(prune),
+                    wave: Vec::new(),
+                    open: 0,
+                    conclusion: None,
+                })
+                .collect(),
+            models: BTreeSet::new(),
+            asked: 0,
+            unconcluded: tests,
+        }),
+    };
+    {
+        let mut state = executor.lock();
+        for test in 0..tests {
+            executor.advance(&mut state, test);
+        }
+        progress.planned(state.asked);
+    }
+    thread::scope(|scope| {
+        for _ in 0..jobs.get() {
+            scope.spawn(|| executor.work());
+        }
+    });
+    let state = executor
+        .state
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    Executed {
+        stopped: state.unconcluded > 0,
+        models: state.models,
+        tests: state
+            .tests
+            .into_iter()
+            .map(|mut test| {
+                test.evidence.extend(test.wave);
+                Concluded {
+                    evidence: test.evidence,
+                    conclusion: test.conclusion,
+                }
+            })
+            .collect(),
+    }
+}
+
+struct Executor<'a> {
+    workload: &'a dyn Workload,
+    progress: &'a dyn Progress,
+    stop: &'a StopFlag,
+    state: Mutex<State>,
+    /// Signalled when the queue grows, a test is concluded, or a run was stopped.
+    changed: Condvar,
+}
+
+struct State {
+    queue: BTreeMap<Turn, RunSpec>,
+    tests: Vec<TestState>,
+    models: BTreeSet<String>,
+    /// Runs asked for so far.
+    asked: u64,
+    unconcluded: usize,
+}
+
+struct TestState {
+    evidence: Evidence,
+    /// The runs it has asked for, with their results.
+    wave: Vec<(RunSpec, Option<Run>)>,
+    /// How many of those have no result yet.
+    open: usize,
+    conclusion: Option<Conclusion>,
+}
+
+/// The place of a run in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    phase: u8,
+    test: usize,
+    /// In the test's wave.
+    index: usize,
+}
+
+impl Turn {
+    const fn new(test: usize, index: usize, spec: &RunSpec) -> Self {
+        let phase = match spec.choices {
+            Selection::None => 0,
+            Selection::All => 1,
+            Selection::Only(_) | Selection::Except(_) => 2,
+        };
+        Turn { phase, test, index }
+    }
+}
+
+impl Executor<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes runs from the queue until all tests are concluded.
+    fn work(&self) {
+        let mut state = self.lock();
+        while state.unconcluded > 0 && !self.stop.is_set() {
+            let Some((turn, spec)) = state.queue.pop_first() else {
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let id = self.workload.id(turn.test);
+            self.progress.started(&id, &spec);
+            drop(state);
+            let run = self.workload.run(turn.test, &spec);
+            state = self.lock();
+            let Some(run) = run else { break };
+            self.progress.finished(&id, &spec, &run.outcome);
+            state.models.extend(
+                run.points
+                    .iter()
+                    .map(|point| format!("{}/{}", point.site.family, point.site.api)),
+            );
+            let test = &mut state.tests[turn.test];
+            test.wave[turn.index].1 = Some(run);
+            test.open -= 1;
+            if test.open == 0 {
+                let asked = state.asked;
+                self.advance(&mut state, turn.test);
+                if state.asked > asked {
+                    self.progress.planned(state.asked);
+                }
+                self.changed.notify_all();
+            }
+        }
+        // The others look again whether there is anything to wait for.
+        self.changed.notify_all();
+    }
+
+    /// Adds the results of a test's wave to its evidence, and asks what it needs next.
+    fn advance(&self, state: &mut State, index: usize) {
+        let test = &mut state.tests[index];
+        test.evidence.extend(test.wave.drain(..));
+        match self.workload.conclude(index, &test.evidence) {
+            Ok(conclusion) => {
+                state.unconcluded -= 1;
+                self.workload.judged(index, &test.evidence, &conclusion);
+                test.conclusion = Some(conclusion);
+            }
+            Err(Missing(specs)) => {
+                state.asked += specs.len() as u64;
+                test.open = specs.len();
+                for (i, spec) in specs.into_iter().enumerate() {
+                    state.queue.insert(Turn::new(index, i, &spec), spec.clone());
+                    test.wave.push((spec, None));
+                }
+            }
+        }
+    }
+}

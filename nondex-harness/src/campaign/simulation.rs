@@ -1,0 +1,85 @@
+//! Tests of the campaign's logic run simulated tests: functions from a spec to a run.
+
+use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Selection, Site};
+
+use super::equivalence::is_made;
+use super::evidence::{Evidence, Missing, Run};
+use super::options::Options;
+use super::plan::{Conclusion, conclude};
+
+/// The call site on this line.
+pub(super) fn site(line: u32) -> Site {
+    Site {
+        api: "std::collections::HashMap::iter".into(),
+        family: Family::HashMap,
+        file: "src/lib.rs".into(),
+        line,
+        column: 5,
+    }
+}
+
+/// A site that was reached often, with so many elements that no two seeds agree on their order.
+pub(super) fn point(site: Site) -> PointRecord {
+    PointRecord {
+        site,
+        thread: "0".into(),
+        count: 3,
+        max_len: 100,
+        stack: Vec::new(),
+    }
+}
+
+/// A run that reached these lines.
+pub(super) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
+    Run {
+        outcome: if passed {
+            Outcome::Passed
+        } else {
+            Outcome::Failed
+        },
+        failure: None,
+        points: lines.into_iter().map(|line| point(site(line))).collect(),
+        complete: true,
+        output: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Whether the seed decides at the site on this line in a run of `spec`.
+pub(super) fn made(spec: &RunSpec, line: u32) -> bool {
+    is_made(spec, &site(line))
+}
+
+/// Options with all levels and ten seeds.
+pub(super) fn options() -> Options {
+    Options::new("/nonexistent")
+}
+
+/// Runs a simulated test as the executor would, one wave at a time.
+pub(super) fn simulate(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Conclusion, Evidence) {
+    let mut evidence = Evidence::new(options.prune);
+    for _ in 0..1000 {
+        match conclude("t", options, &|_| true, &evidence) {
+            Ok(conclusion) => return (conclusion, evidence),
+            Err(Missing(specs)) => {
+                assert!(!specs.is_empty());
+                for spec in specs {
+                    let run = test(&spec);
+                    evidence.add(spec, run);
+                }
+            }
+        }
+    }
+    panic!("no conclusion after 1000 waves");
+}
+
+/// How many runs made all choices at `level`.
+pub(super) fn runs_at(evidence: &Evidence, level: Level) -> usize {
+    evidence
+        .all()
+        .filter(|(spec, _)| spec.choices == Selection::All && spec.level == level)
+        .count()
+}

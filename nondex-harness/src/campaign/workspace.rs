@@ -1,0 +1,77 @@
+//! Which source files are the user's own.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// The directories of a workspace that hold other people's code.
+const FOREIGN: [&str; 2] = ["target", "vendor"];
+
+/// The user's workspace.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    root: Utf8PathBuf,
+}
+
+impl Workspace {
+    /// The workspace at `root`, an absolute path.
+    #[must_use]
+    pub const fn new(root: Utf8PathBuf) -> Self {
+        Workspace { root }
+    }
+
+    /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to the root if it is; the portable paths of
+    /// dependencies and std are relative too, so the file is looked for.
+    #[must_use]
+    pub fn is_users(&self, file: &str) -> bool {
+        self.user_file(file, &self.root).is_some()
+    }
+
+    /// The path, relative to the root, of a source file in the workspace; `None` for any other. A relative `file` is
+    /// taken as relative to the root or else to `cwd`.
+    #[must_use]
+    pub fn user_file(&self, file: &str, cwd: &Utf8Path) -> Option<String> {
+        [&self.root, cwd].into_iter().find_map(|base| {
+            let path = base.join(file);
+            let relative = path.strip_prefix(&self.root).ok()?;
+            let first = relative.components().next()?;
+            (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| relative.to_string())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_files_that_are_in_the_workspace_are_the_users() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(directory.path()).unwrap();
+        for file in ["src/lib.rs", "member/src/lib.rs", "vendor/dep/src/lib.rs"] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "").unwrap();
+        }
+        let workspace = Workspace::new(root.to_owned());
+        let absolute = root.join("member/src/lib.rs").to_string();
+        let vendored = root.join("vendor/dep/src/lib.rs").to_string();
+        for (file, expected) in [
+            ("src/lib.rs", Some("src/lib.rs")),
+            ("member/src/lib.rs", Some("member/src/lib.rs")),
+            (&absolute, Some("member/src/lib.rs")),
+            (&vendored, None),
+            ("serde-1.0.0/src/lib.rs", None),
+            ("library/alloc/src/vec/mod.rs", None),
+            ("/elsewhere/src/lib.rs", None),
+            ("", None),
+        ] {
+            let cwd = Utf8Path::new("/elsewhere");
+            assert_eq!(
+                workspace.user_file(file, cwd).as_deref(),
+                expected,
+                "{file}"
+            );
+            assert_eq!(workspace.is_users(file), expected.is_some(), "{file}");
+        }
+    }
+}
