@@ -56,11 +56,7 @@ pub struct FilterArgs {
 
 /// What stands after `--`.
 #[derive(Debug, Parser)]
-#[command(no_binary_name = true, disable_help_flag = true, name = "--")]
-#[command(
-    override_usage = "cargo nondex [OPTIONS] -- [FILTER]... [--exact] [--skip FILTER] \
-                            [--ignored | --include-ignored]"
-)]
+#[command(no_binary_name = true, disable_help_flag = true)]
 struct LibtestArgs {
     #[command(flatten)]
     names: NameArgs,
@@ -126,7 +122,7 @@ fn misplaced(error: &clap::Error) -> Error {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first);
-    Error::usage(format!("{what} after `--`, expected {EXPECTED}"))
+    Error::usage(format!("after `--`: {what}; expected {EXPECTED}"))
 }
 
 /// What a filter says of one test.

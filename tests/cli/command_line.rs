@@ -1,0 +1,299 @@
+//! What the binary does with arguments, variables and streams. Nothing here builds a project.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The binary, in `dir`, without the variables of whoever runs the tests.
+fn nondex(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-nondex"));
+    command.current_dir(dir).stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("NONDEX_") || text.starts_with("CARGO_TERM_") || text == "NO_COLOR" {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+fn fixture() -> &'static Path {
+    Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/fixtures/filterset"
+    ))
+}
+
+/// Runs with words split at spaces.
+fn run(line: &str) -> Output {
+    nondex(fixture()).args(line.split(' ')).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expected() {
+    for (line, part) in [
+        ("--seeds ten", "expected a number of seeds"),
+        ("--seeds 5..2", "`5..2` has no seeds"),
+        ("--seed -1", "unexpected argument '-1'"),
+        ("--seed 1 --seeds 3", "cannot be used with"),
+        ("run --seed 1 --seeds 3", "cannot be used with"),
+        (
+            "--levels FUL",
+            "unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
+        ),
+        ("--levels STD,,ONE", "unknown level ``"),
+        ("-E test(one", "expected `)`, found the end"),
+        (
+            "-E package(nope)",
+            "no package of the workspace matches this",
+        ),
+        (
+            "list -E binary(nope)",
+            "no binary name of the workspace matches this",
+        ),
+        ("-- --nocapture", "expected test filters, --exact, --skip"),
+        ("--ignored --include-ignored", "cannot be used with"),
+        ("--ignored -- --include-ignored", "cannot be used together"),
+        ("-q list", "`cargo nondex list [OPTIONS]`"),
+        ("--models (", "unclosed group"),
+        ("--models zzz", "matches no model"),
+        ("--skip-models .", "leave no model on"),
+        ("models zzz", "no model matches `zzz`"),
+        ("--clean-runs 0", "expected a whole number of at least 1"),
+        ("-j 0", "expected a whole number of at least 1"),
+        ("--timeout 0", "expected a number of seconds above 0"),
+        ("--message-format xml", "human, json"),
+        ("--color blue", "auto, always, never"),
+        ("--mode half", "program, swap"),
+        ("--release --profile x", "cannot be used with"),
+        ("-q -v", "cannot be used with"),
+        ("--bogus", "unexpected argument '--bogus'"),
+    ] {
+        let output = run(line);
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(part),
+            "{line}: {}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "", "{line}");
+    }
+}
+
+#[test]
+fn a_variable_is_checked_as_its_option_is() {
+    for (name, value) in [
+        ("NONDEX_SEEDS", "ten"),
+        ("NONDEX_LEVELS", "STD,FUL"),
+        ("NONDEX_STRICT", "maybe"),
+        ("NONDEX_JOBS", "0"),
+    ] {
+        let output = nondex(fixture()).env(name, value).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains("invalid value"),
+            "{name}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn the_command_line_wins_over_the_environment() {
+    // The wrong filter is met only after the seeds were accepted.
+    let output = nondex(fixture())
+        .env("NONDEX_SEEDS", "3")
+        .args(["--seed", "7", "-E", "("])
+        .output()
+        .unwrap();
+    assert!(
+        stderr(&output).contains("invalid filterset"),
+        "{}",
+        stderr(&output)
+    );
+    let output = nondex(fixture())
+        .env("NONDEX_MESSAGE_FORMAT", "json")
+        .args(["models", "--message-format", "human"])
+        .output()
+        .unwrap();
+    assert!(
+        stdout(&output).starts_with("hash_map"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
+fn a_project_that_is_not_there_ends_with_96() {
+    let empty = tempfile::tempdir().unwrap();
+    for line in [
+        "--manifest-path /nonexistent/Cargo.toml",
+        "list --manifest-path /nonexistent/Cargo.toml",
+        "clean --manifest-path /nonexistent/Cargo.toml",
+    ] {
+        let output = run(line);
+        assert_eq!(
+            output.status.code(),
+            Some(96),
+            "{line}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains("/nonexistent/Cargo.toml"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    let output = nondex(empty.path()).arg("--offline").output().unwrap();
+    assert_eq!(output.status.code(), Some(96), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("could not find `Cargo.toml`"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn cargo_passes_the_name_of_the_subcommand_and_nothing_changes() {
+    let plain = run("models directory/ --message-format json");
+    let through_cargo = run("nondex models directory/ --message-format json");
+    assert_eq!(stdout(&plain), stdout(&through_cargo));
+    assert_eq!(plain.status.code(), Some(0));
+    assert!(stdout(&plain).starts_with("[\n"), "{}", stdout(&plain));
+}
+
+#[test]
+fn help_and_version_go_to_stdout_and_end_with_0() {
+    for line in [
+        "--help",
+        "-h",
+        "nondex --help",
+        "run --help",
+        "list -h",
+        "models --help",
+        "clean --help",
+    ] {
+        let output = run(line);
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        assert!(
+            stdout(&output).contains("Usage: cargo nondex"),
+            "{line}: {}",
+            stdout(&output)
+        );
+        assert_eq!(stderr(&output), "", "{line}");
+    }
+    assert!(stdout(&run("--version")).starts_with("cargo-nondex "));
+}
+
+#[test]
+fn models_lists_each_api_with_what_is_open_and_the_fix() {
+    let text = stdout(&run("models"));
+    for model in nondex_core::model::CATALOGUE {
+        for part in [model.api, model.promise, model.link, model.fix] {
+            assert!(text.contains(part), "{part}");
+        }
+    }
+    let json: serde_json::Value =
+        serde_json::from_slice(&run("models --message-format json").stdout).unwrap();
+    let names: Vec<&str> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m["name"].as_str().unwrap())
+        .collect();
+    assert!(names.contains(&"fixed_hasher/std::collections::HashMap::iter"));
+    assert!(json[0]["levels"]["STD"].is_string());
+}
+
+#[test]
+fn clean_removes_what_was_written_into_the_target_directory_and_nothing_else() {
+    let target = tempfile::tempdir().unwrap();
+    let path = target.path().to_str().unwrap();
+    std::fs::create_dir_all(target.path().join("nondex/latest")).unwrap();
+    std::fs::create_dir_all(target.path().join("debug")).unwrap();
+    for _ in 0..2 {
+        let output = run(&format!("clean --target-dir {path}"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(!target.path().join("nondex").exists());
+    }
+    assert!(target.path().join("debug").exists());
+}
+
+#[test]
+fn colours_follow_the_flag_then_the_variables() {
+    let coloured =
+        |output: &Output| stderr(output).contains('\u{1b}') || stdout(output).contains('\u{1b}');
+    assert!(!coloured(&run("models")), "not a terminal");
+    assert!(coloured(&run("models --color always")));
+    let with = |variables: &[(&str, &str)], line: &str| {
+        nondex(fixture())
+            .envs(variables.iter().copied())
+            .args(line.split(' '))
+            .output()
+            .unwrap()
+    };
+    assert!(coloured(&with(&[("NONDEX_COLOR", "always")], "models")));
+    assert!(coloured(&with(&[("CARGO_TERM_COLOR", "always")], "models")));
+    assert!(!coloured(&with(
+        &[("NONDEX_COLOR", "always")],
+        "models --color never"
+    )));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut child = nondex(fixture())
+        .arg("models")
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 4];
+    reader.read_exact(&mut first).unwrap();
+    drop(reader);
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+
+    // With nobody to tell, the exit code still does.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let status = nondex(fixture())
+        .args(["-E", "("])
+        .stderr(writer)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    let output = nondex(fixture())
+        .arg("models")
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(96));
+    assert!(
+        stderr(&output).contains("failed to write to stdout"),
+        "{}",
+        stderr(&output)
+    );
+}

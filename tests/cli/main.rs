@@ -1,0 +1,4 @@
+//! The command line as a user meets it: options, filters, exit codes and streams of the binary.
+
+mod command_line;
+mod filterset;
