@@ -11,6 +11,7 @@
 pub mod choice;
 pub mod context;
 pub mod hash;
+mod inheritance;
 mod journal;
 pub mod level;
 pub mod model;

@@ -1,0 +1,209 @@
+//! The slot of a thread: the test it works for, if any.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::thread::{Reached, ThreadState};
+use super::{Context, global};
+use crate::hash;
+use crate::level::Level;
+use crate::model::{Family, Model};
+use crate::record::{Event, Failure};
+use crate::site::Caller;
+use crate::spec::Selection;
+
+#[derive(Debug, Default)]
+enum Slot {
+    /// Nothing asked yet.
+    #[default]
+    Unknown,
+    /// The process has no context.
+    Inactive,
+    /// The tool's own code is running.
+    Paused(Box<Slot>),
+    /// The thread works for a test.
+    Active(Box<ThreadState>),
+}
+
+impl Slot {
+    fn state(&mut self) -> Option<&mut ThreadState> {
+        if let Slot::Unknown = self {
+            *self = Slot::Inactive;
+            if let Some(context) = global() {
+                let test = Arc::from(context.spec.test.as_str());
+                *self = Slot::Active(Box::new(ThreadState::new(
+                    Arc::clone(context),
+                    test,
+                    "?".to_owned(),
+                )));
+            }
+        }
+        match self {
+            Slot::Active(state) => Some(state),
+            _ => None,
+        }
+    }
+}
+
+thread_local! {
+    static SLOT: RefCell<Slot> = const { RefCell::new(Slot::Unknown) };
+}
+
+/// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this very function.
+fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
+    SLOT.try_with(|slot| f(slot.try_borrow_mut().ok()?.state()?).into())
+        .ok()
+        .flatten()
+}
+
+/// The level of the run this thread works for, if any.
+#[inline]
+#[must_use]
+pub fn level() -> Option<Level> {
+    with_state(|state| state.context.spec.level)
+}
+
+/// Records that the thread reached a choice, and says what to make it from. `None` outside a test, while paused, and
+/// for a model that is off.
+pub(crate) fn reach(
+    model: &'static Model,
+    family: Family,
+    caller: Caller,
+    len: usize,
+) -> Option<Reached> {
+    with_state(|state| state.reach(model, family, caller, len)).flatten()
+}
+
+/// As [`reach`], for the keys of hash maps, which are no choice point.
+pub(crate) fn map_keys() -> Option<Reached> {
+    with_state(|state| {
+        let ordinal = state.keys;
+        state.keys += 1;
+        let spec = &state.context.spec;
+        let made = spec.level == Level::Std && !matches!(spec.choices, Selection::None);
+        Reached {
+            level: spec.level,
+            seed: spec.seed,
+            place: state.path_hash,
+            ordinal,
+            made,
+        }
+    })
+}
+
+/// A new object identity: the thread's path and a count, never an address. 0 outside a test.
+#[inline]
+#[must_use]
+pub fn new_object() -> u64 {
+    with_state(|state| {
+        state.objects += 1;
+        hash::mix(state.path_hash.wrapping_add(state.objects)) | 1
+    })
+    .unwrap_or(0)
+}
+
+/// Pauses the shims on this thread until the guard is dropped.
+#[derive(Debug)]
+#[must_use = "the shims are paused only while the guard lives"]
+pub struct Pause(());
+
+/// See [`Pause`].
+pub fn pause() -> Pause {
+    let _ = SLOT.try_with(|slot| {
+        if let Ok(mut slot) = slot.try_borrow_mut() {
+            let inner = std::mem::replace(&mut *slot, Slot::Inactive);
+            *slot = Slot::Paused(Box::new(inner));
+        }
+    });
+    Pause(())
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        let _ = SLOT.try_with(|slot| {
+            if let Ok(mut slot) = slot.try_borrow_mut() {
+                match std::mem::replace(&mut *slot, Slot::Inactive) {
+                    Slot::Paused(inner) => *slot = *inner,
+                    other => *slot = other,
+                }
+            }
+        });
+    }
+}
+
+/// A test that runs on this thread. Ends when dropped: what its thread did is then written.
+#[derive(Debug)]
+pub struct Entered {
+    before: Option<Slot>,
+}
+
+/// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
+pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
+    let state = ThreadState::new(
+        Arc::clone(context),
+        Arc::from(test),
+        format!("{}0", context.process),
+    );
+    Entered {
+        before: SLOT
+            .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
+            .ok(),
+    }
+}
+
+impl Entered {
+    /// Notes that the test's own thread panicked.
+    pub fn panicked(test: &str, context: &Context, failure: Failure) {
+        if context.is_own_process() {
+            context.journal.append(&Event::Panic {
+                test: test.to_owned(),
+                failure,
+            });
+        }
+    }
+
+    /// Ends the test with its outcome.
+    pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+        drop(self);
+        if context.is_own_process() {
+            context.journal.append(&Event::End {
+                test: test.to_owned(),
+                passed,
+                failure,
+            });
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let before = self.before.take().unwrap_or_default();
+        // Dropped outside the borrow: its flush writes a file.
+        let ended = SLOT.try_with(|slot| slot.replace(before));
+        drop(ended);
+    }
+}
+
+/// What a new thread inherits from the one that starts it.
+#[derive(Debug)]
+pub struct Inherited(Option<(Arc<Context>, Arc<str>, String)>);
+
+/// Taken by the `thread` shim in the thread that starts another; counts the start.
+#[must_use]
+pub fn inherit() -> Inherited {
+    Inherited(with_state(|state| {
+        let path = format!("{}.{}", state.path, state.spawned);
+        state.spawned += 1;
+        (Arc::clone(&state.context), Arc::clone(&state.test), path)
+    }))
+}
+
+impl Inherited {
+    /// Called first in the new thread. The thread's points are written when it ends.
+    pub fn enter(self) {
+        if let Some((context, test, path)) = self.0 {
+            let state = ThreadState::new(context, test, path);
+            let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
+        }
+    }
+}

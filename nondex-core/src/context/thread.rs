@@ -1,0 +1,181 @@
+//! What one thread did in one test so far, and what its next choice is made from.
+
+use std::hash::Hasher;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+
+use super::Context;
+use crate::hash::{self, FixedHasher, FixedState};
+use crate::level::Level;
+use crate::model::{Family, Model};
+use crate::record::{Event, Frame, PointRecord};
+use crate::site::{Caller, Site, portable_path};
+
+/// What a choice is made from, once a thread and a site are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached {
+    pub(crate) level: Level,
+    pub(crate) seed: u64,
+    /// Identity without the ordinal: test, site and thread.
+    pub(crate) place: u64,
+    /// Which call at this place it is, from 0.
+    pub(crate) ordinal: u64,
+    /// Whether the spec leaves this choice to the seed.
+    pub(crate) made: bool,
+}
+
+#[derive(Debug)]
+struct SiteState {
+    site: Site,
+    place: u64,
+    made: bool,
+    off: bool,
+    calls: u64,
+    count: u64,
+    max_len: u64,
+    stack: Vec<Frame>,
+}
+
+/// The hash of a thread's path in a test.
+pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
+    let mut hasher = FixedHasher::default();
+    hasher.write(test.as_bytes());
+    hasher.write_u8(0);
+    hasher.write(path.as_bytes());
+    hasher.finish()
+}
+
+/// The identity, without the ordinal, of the choices that the thread makes at `site`.
+pub(crate) fn place(path_hash: u64, site: &Site) -> u64 {
+    hash::mix(path_hash ^ hash::of(site))
+}
+
+/// The state of one thread in one test.
+#[derive(Debug)]
+pub(super) struct ThreadState {
+    pub(super) context: Arc<Context>,
+    pub(super) test: Arc<str>,
+    pub(super) path: String,
+    pub(super) path_hash: u64,
+    pub(super) spawned: u64,
+    pub(super) objects: u64,
+    pub(super) keys: u64,
+    sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
+}
+
+impl ThreadState {
+    pub(super) fn new(context: Arc<Context>, test: Arc<str>, path: String) -> Self {
+        let path_hash = path_hash(&test, &path);
+        ThreadState {
+            context,
+            test,
+            path,
+            path_hash,
+            spawned: 0,
+            objects: 0,
+            keys: 0,
+            sites: HashMap::with_hasher(FixedState),
+        }
+    }
+
+    pub(super) fn reach(
+        &mut self,
+        model: &'static Model,
+        family: Family,
+        caller: Caller,
+        len: usize,
+    ) -> Option<Reached> {
+        let key = (
+            std::ptr::from_ref(model).addr(),
+            caller.file.as_ptr().addr(),
+            caller.line,
+            caller.column,
+            family,
+        );
+        let state = match self.sites.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let site = Site {
+                    api: model.api.to_owned(),
+                    family,
+                    file: portable_path(caller.file).to_owned(),
+                    line: caller.line,
+                    column: caller.column,
+                };
+                let context = &self.context;
+                let mut state = SiteState {
+                    place: place(self.path_hash, &site),
+                    made: context.spec.choices.contains(&site)
+                        && family.varies_at(context.spec.level),
+                    off: context.model_is_off(model, family),
+                    calls: 0,
+                    count: 0,
+                    max_len: 0,
+                    stack: Vec::new(),
+                    site,
+                };
+                if !state.off {
+                    if context.spec.trace.contains(&state.site) {
+                        state.stack = crate::stack::capture();
+                    }
+                    context.journal.append(&Event::Site {
+                        test: self.test.as_ref().to_owned(),
+                        point: PointRecord {
+                            site: state.site.clone(),
+                            thread: self.path.clone(),
+                            count: 1,
+                            max_len: len as u64,
+                            stack: state.stack.clone(),
+                        },
+                    });
+                }
+                entry.insert(state)
+            }
+        };
+        if state.off {
+            return None;
+        }
+        let ordinal = state.calls;
+        state.calls += 1;
+        state.count += 1;
+        state.max_len = state.max_len.max(len as u64);
+        Some(Reached {
+            level: self.context.spec.level,
+            seed: self.context.spec.seed,
+            place: state.place,
+            ordinal,
+            made: state.made,
+        })
+    }
+
+    /// Writes what this thread did so far and forgets it.
+    pub(super) fn flush(&mut self) {
+        let mut points: Vec<PointRecord> = self
+            .sites
+            .drain()
+            .filter(|(_, state)| !state.off && state.count > 0)
+            .map(|(_, state)| PointRecord {
+                site: state.site,
+                thread: self.path.clone(),
+                count: state.count,
+                max_len: state.max_len,
+                stack: state.stack,
+            })
+            .collect();
+        if !points.is_empty() {
+            points.sort_unstable();
+            self.context.journal.append(&Event::Points {
+                test: self.test.as_ref().to_owned(),
+                points,
+            });
+        }
+    }
+}
+
+impl Drop for ThreadState {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
