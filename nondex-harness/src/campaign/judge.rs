@@ -9,6 +9,7 @@ use super::evidence::{Evidence, Run};
 use super::options::Options;
 use super::plan::{self, Conclusion, Dependence};
 use super::workspace::Workspace;
+use crate::cli::shell::quote;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{MAX_FAILURES, PointReport};
 use crate::report::{Culprit, FailureReport, TestReport, Verdict};
@@ -234,7 +235,7 @@ fn culprits(dependence: &Dependence, cwd: &Utf8Path, workspace: &Workspace) -> V
 
 /// The command that makes the run of `spec` again.
 fn reproduce(suite: &Suite, test: &TestCase, options: &Options, spec: &RunSpec) -> String {
-    let mut words = vec!["cargo nondex -p".to_owned(), quote(&suite.binary.package)];
+    let mut words = vec![format!("cargo nondex -p {}", quote(&suite.binary.package))];
     words.extend(options.reproduce_flags.iter().cloned());
     if spec.choices == Selection::None {
         words.push("--seeds 0".to_owned());
@@ -243,16 +244,6 @@ fn reproduce(suite: &Suite, test: &TestCase, options: &Options, spec: &RunSpec) 
     }
     words.push(format!("-- --exact {}", quote(&test.name)));
     words.join(" ")
-}
-
-/// A word as a shell reads it.
-fn quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -1,1 +1,482 @@
+//! Whole campaigns over test binaries that are shell scripts.
 
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::{Level, Outcome};
+use tempfile::TempDir;
+
+use super::*;
+use crate::project::{Harness, TestBinary};
+use crate::report::Verdict;
+
+/// What a script needs to answer as our harness does: `made LINE`, `point LINE COUNT LEN`, `end true|false`.
+const PRELUDE: &str = r#"#!/bin/sh
+name=$2
+field() { printf %s "$NONDEX_SPEC" | sed "s/.*\"$1\":\"*\([^\",}]*\).*/\1/"; }
+record=$(field record)
+level=$(field level)
+seed=$(field seed)
+emit() { [ -n "$NONDEX_SPEC" ] && printf '%s\n' "$1" >> "$record"; }
+made() {
+    case "$NONDEX_SPEC" in
+        *'"choices":"none"'*) return 1 ;;
+        *'"choices":"all"'*) return 0 ;;
+        *'"only":'*"\"line\":$1,"*) return 0 ;;
+        *'"only":'*) return 1 ;;
+        *'"except":'*"\"line\":$1,"*) return 1 ;;
+        *) return 0 ;;
+    esac
+}
+point() {
+    emit '{"event":"points","test":"'$name'","points":[{"site":{"api":"std::collections::HashMap::iter","family":"hash_map","file":"src/lib.rs","line":'$1',"column":5},"thread":"0","count":'$2',"max_len":'$3'}]}'
+}
+end() { emit '{"event":"end","test":"'$name'","passed":'$1'}'; [ $1 = true ] && exit 0; exit 101; }
+"#;
+
+/// A project with one test binary, which is a shell script.
+struct Project {
+    directory: TempDir,
+    suite: Suite,
+    options: Options,
+}
+
+impl Project {
+    fn new(harness: Harness, script: &str, tests: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+        let executable = root.join("it-1234");
+        let prelude = if harness == Harness::Nondex {
+            PRELUDE
+        } else {
+            "#!/bin/sh\n"
+        };
+        fs::write(&executable, format!("{prelude}{script}\n")).unwrap();
+        fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::var_os("PATH").unwrap();
+        let mut options = Options::new(root.clone());
+        options.jobs = NonZeroUsize::new(2).unwrap();
+        Project {
+            suite: Suite {
+                binary: TestBinary {
+                    id: "pkg::it".into(),
+                    package: "pkg".into(),
+                    target: "it".into(),
+                    kind: "test".into(),
+                    executable,
+                    cwd: root,
+                    env: BTreeMap::from([("PATH".into(), path), ("MINE".into(), "set".into())]),
+                    runner: Vec::new(),
+                    harness,
+                },
+                tests: tests
+                    .iter()
+                    .map(|name| TestCase {
+                        name: (*name).to_owned(),
+                        file: None,
+                        line: None,
+                        ignored: name.contains("ignored"),
+                    })
+                    .collect(),
+            },
+            options,
+            directory,
+        }
+    }
+
+    fn root(&self) -> &Utf8Path {
+        Utf8Path::from_path(self.directory.path()).unwrap()
+    }
+
+    fn run(&self) -> Report {
+        self.run_with(&Silent, &StopFlag::new())
+    }
+
+    fn run_with(&self, progress: &dyn Progress, stop: &StopFlag) -> Report {
+        let run = RunDirectory::create(self.root()).unwrap();
+        let selected = Selected {
+            suite: &self.suite,
+            tests: self
+                .suite
+                .tests
+                .iter()
+                .map(|test| (test.clone(), true))
+                .collect(),
+        };
+        let report = super::run(&[selected], &self.options, &run, progress, stop).unwrap();
+        run.write(&report).unwrap();
+        report
+    }
+
+    /// The record files that are left.
+    fn records(&self) -> usize {
+        let runs = fs::read_dir(self.root().join("nondex/runs")).unwrap();
+        runs.filter_map(|run| fs::read_dir(run.unwrap().path().join("records")).ok())
+            .flatten()
+            .count()
+    }
+}
+
+fn verdicts(report: &Report) -> Vec<(&str, Verdict)> {
+    report
+        .tests
+        .iter()
+        .map(|test| (test.name.as_str(), test.verdict))
+        .collect()
+}
+
+#[test]
+fn tests_are_judged_attributed_and_pruned() {
+    let project = Project::new(
+        Harness::Nondex,
+        r#"
+        case $name in
+            stable) end true ;;
+            broken) echo "about to fail"; end false ;;
+            choices) point 1 3 100; point 2 3 100; end true ;;
+            depends) point 1 3 100; point 2 3 100; point 3 3 100
+                made 2 && [ $level != STD ] && [ $seed -ge 5 ] && { echo "seed $seed"; end false; }
+                end true ;;
+        esac"#,
+        &["stable", "broken", "choices", "depends"],
+    );
+    let report = project.run();
+    assert_eq!(
+        verdicts(&report),
+        [
+            ("stable", Verdict::Stable),
+            ("broken", Verdict::Broken),
+            ("choices", Verdict::Stable),
+            ("depends", Verdict::ImplementationDependent)
+        ]
+    );
+    let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
+    assert_eq!(runs[..3], [2, 2, 52]);
+    assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
+    assert_eq!(
+        report.summary.models_reached,
+        ["hash_map/std::collections::HashMap::iter"]
+    );
+    assert_eq!(report.tests[1].output.as_deref(), Some("about to fail\n"));
+    let depends = &report.tests[3];
+    assert_eq!(depends.weakest_level, Some(Level::One));
+    assert_eq!(depends.failure_rate[&Level::One], [5, 10]);
+    assert_eq!(depends.output.as_deref(), Some("seed 5\n"));
+    assert_eq!(depends.culprits.len(), 1);
+    assert_eq!(
+        (depends.culprits[0].line, depends.culprits[0].confirmed),
+        (2, true)
+    );
+    assert_eq!(
+        crate::report::store::read_latest(project.root()).unwrap(),
+        report
+    );
+}
+
+#[test]
+fn the_report_does_not_depend_on_how_many_jobs_there_are() {
+    let mut project = Project::new(
+        Harness::Nondex,
+        r#"point 1 3 100; point 2 1 2; point 3 1 2
+        case $name in
+            a) made 1 && [ $seed = 3 ] && end false ;;
+            b) made 2 && made 3 && [ $level = FULL ] && end false ;;
+        esac
+        end true"#,
+        &["a", "b", "c"],
+    );
+    project.options.seeds = vec![1, 3];
+    let [one, seven] = [1, 7].map(|jobs| {
+        project.options.jobs = NonZeroUsize::new(jobs).unwrap();
+        project.run()
+    });
+    assert_eq!(one.tests, seven.tests);
+}
+
+#[test]
+fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
+    let mut project = Project::new(
+        Harness::Nondex,
+        r#"
+        case $name in
+            exits) exit 0 ;;
+            exits_late) echo bye; exit 3 ;;
+            aborts) echo "thread 'main' panicked at src/lib.rs:3:4:"; echo oops; kill -ABRT $$ ;;
+            hangs) exec sleep 1000 ;;
+            hangs_after) emit '{"event":"end","test":"'$name'","passed":true}'; exec sleep 1000 ;;
+            garbles) echo "not an event" >> "$record"; end true ;;
+            leaves) sleep 1000 & end true ;;
+            closes) exec >&- 2>&-; end true ;;
+            lies) echo "test result: ok. 1 passed"; end false ;;
+        esac"#,
+        &[
+            "exits",
+            "exits_late",
+            "aborts",
+            "hangs",
+            "hangs_after",
+            "garbles",
+            "leaves",
+            "closes",
+            "lies",
+        ],
+    );
+    project.options.timeout = Duration::from_millis(1500);
+    project.options.clean_runs = NonZeroU32::MIN;
+    let report = project.run();
+    let found: Vec<_> = report
+        .tests
+        .iter()
+        .map(|test| {
+            let failure = test.failures.first();
+            (
+                test.name.as_str(),
+                test.verdict,
+                failure.map(|failure| failure.outcome.clone()),
+                failure.map_or("", |failure| failure.message.as_str()),
+            )
+        })
+        .collect();
+    use Verdict::{Broken, Stable};
+    assert_eq!(
+        found,
+        [
+            (
+                "exits",
+                Broken,
+                Some(Outcome::Exited(0)),
+                "the process exited with code 0"
+            ),
+            (
+                "exits_late",
+                Broken,
+                Some(Outcome::Exited(3)),
+                "the process exited with code 3"
+            ),
+            (
+                "aborts",
+                Broken,
+                Some(Outcome::Signalled(6)),
+                "the process was killed by signal 6 (SIGABRT): oops"
+            ),
+            (
+                "hangs",
+                Broken,
+                Some(Outcome::TimedOut),
+                "no end after 1.5s"
+            ),
+            (
+                "hangs_after",
+                Broken,
+                Some(Outcome::TimedOut),
+                "no end after 1.5s"
+            ),
+            (
+                "garbles",
+                Broken,
+                Some(Outcome::Exited(0)),
+                "the record of the run cannot be read: line 1 of the record is not an event: expected ident at line 1 column 2"
+            ),
+            ("leaves", Stable, None, ""),
+            ("closes", Stable, None, ""),
+            ("lies", Broken, Some(Outcome::Failed), "the test failed"),
+        ]
+    );
+    assert_eq!(report.tests[6].notes, ["it left a child process behind"]);
+}
+
+#[test]
+fn a_test_gets_the_environment_and_directory_of_its_binary_and_nothing_else() {
+    let project = Project::new(
+        Harness::Opaque,
+        r#"pwd; env | grep -vE '^(NONDEX_SPEC|PATH|PWD|OLDPWD|SHLVL|_)='; echo "$# arguments"; exit 1"#,
+        &["it"],
+    );
+    let report = project.run();
+    let root = project.root().canonicalize_utf8().unwrap();
+    assert_eq!(
+        report.tests[0].output.as_deref(),
+        Some(format!("{root}\nMINE=set\n0 arguments\n").as_str())
+    );
+}
+
+#[test]
+fn libtest_is_asked_for_one_test_and_its_exit_code_is_believed() {
+    let project = Project::new(
+        Harness::Libtest,
+        r#"echo "$@"; case $2 in passes|ignored_one) exit 0 ;; fails) exit 101 ;; *) exit 1 ;; esac"#,
+        &["passes", "fails", "exits", "ignored_one"],
+    );
+    let report = project.run();
+    assert_eq!(
+        verdicts(&report),
+        [
+            ("passes", Verdict::Stable),
+            ("fails", Verdict::Broken),
+            ("exits", Verdict::Broken),
+            ("ignored_one", Verdict::Stable)
+        ]
+    );
+    assert_eq!(
+        report.tests[1].output.as_deref(),
+        Some("--exact fails --nocapture\n")
+    );
+    assert_eq!(report.tests[1].failures[0].outcome, Outcome::Failed);
+    assert_eq!(report.tests[2].failures[0].outcome, Outcome::Exited(1));
+}
+
+#[test]
+fn the_users_own_runner_stands_before_the_executable() {
+    let mut project = Project::new(Harness::Opaque, "echo inner; exit 1", &["it"]);
+    project.suite.binary.runner = vec![
+        "/bin/sh".into(),
+        "-c".into(),
+        "echo outer; exec \"$0\"".into(),
+    ];
+    assert_eq!(
+        project.run().tests[0].output.as_deref(),
+        Some("outer\ninner\n")
+    );
+}
+
+#[test]
+fn an_executable_that_is_gone_is_the_result_of_its_tests() {
+    let mut project = Project::new(Harness::Nondex, "end true", &["t"]);
+    project.suite.binary.executable = project.root().join("gone");
+    let report = project.run();
+    assert_eq!(report.tests[0].verdict, Verdict::Broken);
+    assert!(
+        report.tests[0].failures[0]
+            .message
+            .starts_with("failed to start")
+    );
+}
+
+#[test]
+fn records_are_deleted_unless_the_run_failed() {
+    let script = "point 1 1 2; [ $name = good ] && end true; end false";
+    let project = Project::new(Harness::Nondex, script, &["good"]);
+    project.run();
+    assert_eq!(project.records(), 0);
+    let mut project = Project::new(Harness::Nondex, script, &["bad"]);
+    project.options.seeds.clear();
+    project.run();
+    assert_eq!(project.records(), 2);
+}
+
+#[test]
+fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
+    let project = Project::new(Harness::Nondex, "end true", &["a", "ignored", "z"]);
+    let run = RunDirectory::create(project.root()).unwrap();
+    let select = |wanted: &[bool]| Selected {
+        suite: &project.suite,
+        tests: project
+            .suite
+            .tests
+            .iter()
+            .cloned()
+            .zip(wanted.iter().copied())
+            .collect(),
+    };
+    let stop = StopFlag::new();
+    let selected = [select(&[true, false, true])];
+    let report = super::run(&selected, &project.options, &run, &Silent, &stop).unwrap();
+    assert_eq!(
+        verdicts(&report),
+        [
+            ("a", Verdict::Stable),
+            ("ignored", Verdict::NotRun),
+            ("z", Verdict::Stable)
+        ]
+    );
+    assert_eq!((report.summary.tests, report.summary.not_run), (3, 1));
+    let nothing = [select(&[false, false, false])];
+    let error = super::run(&nothing, &project.options, &run, &Silent, &stop).unwrap_err();
+    assert_eq!(error.code(), crate::exit_code::ExitCode::NoTests);
+}
+
+/// Counts what it hears, and stops after so many runs.
+#[derive(Debug, Default)]
+struct Counter {
+    planned: AtomicU64,
+    started: AtomicU64,
+    finished: AtomicU64,
+    judged: AtomicU64,
+    stop_after: Option<u64>,
+    stop: StopFlag,
+}
+
+impl Progress for Counter {
+    fn planned(&self, runs: u64) {
+        assert!(self.planned.swap(runs, Ordering::Relaxed) < runs);
+    }
+    fn started(&self, test_id: &str, _spec: &RunSpec) {
+        assert!(test_id.starts_with("pkg::it$"));
+        self.started.fetch_add(1, Ordering::Relaxed);
+    }
+    fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
+        let finished = self.finished.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.stop_after == Some(finished) {
+            self.stop.stop();
+        }
+    }
+    fn judged(&self, _test: &TestReport) {
+        self.judged.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn progress_hears_of_every_run_and_every_judgement() {
+    let project = Project::new(
+        Harness::Nondex,
+        "[ $name = a ] && point 1 3 100; end true",
+        &["a", "b"],
+    );
+    let counter = Counter::default();
+    let report = project.run_with(&counter, &StopFlag::new());
+    let [planned, started, finished, judged] = [
+        counter.planned,
+        counter.started,
+        counter.finished,
+        counter.judged,
+    ]
+    .map(AtomicU64::into_inner);
+    assert_eq!((planned, started, finished), (54, 54, 54));
+    assert_eq!(judged, 2);
+    assert!(!report.partial);
+}
+
+#[test]
+fn a_stopped_campaign_reports_what_it_has_and_says_that_it_is_partial() {
+    let mut project = Project::new(
+        Harness::Nondex,
+        "[ $name = c ] && exec sleep 1000; [ $name = b ] && point 1 3 100; end true",
+        &["a", "b", "c"],
+    );
+    project.options.jobs = NonZeroUsize::MIN;
+    let counter = Counter {
+        stop_after: Some(4),
+        ..Counter::default()
+    };
+    let report = project.run_with(&counter, &counter.stop);
+    assert!(report.partial);
+    assert_eq!(
+        verdicts(&report),
+        [
+            ("a", Verdict::Stable),
+            ("b", Verdict::NotRun),
+            ("c", Verdict::NotRun)
+        ]
+    );
+    let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
+    assert_eq!(runs, [2, 2, 0]);
+    assert_eq!(
+        crate::report::exit_code(&report),
+        crate::exit_code::ExitCode::Found
+    );
+}

@@ -1,1 +1,252 @@
+use camino::Utf8PathBuf;
+use nondex_core::{Failure, Frame, Level, Outcome};
 
+use super::*;
+use crate::campaign::simulation::{made, options, run, simulate, site};
+use crate::project::{Harness, TestBinary};
+
+fn suite() -> Suite {
+    Suite {
+        binary: TestBinary {
+            id: "pkg::it".into(),
+            package: "pkg".into(),
+            target: "it".into(),
+            kind: "test".into(),
+            executable: "/nonexistent/it".into(),
+            cwd: "/nonexistent".into(),
+            env: BTreeMap::new(),
+            runner: Vec::new(),
+            harness: Harness::Nondex,
+        },
+        tests: Vec::new(),
+    }
+}
+
+fn case(name: &str) -> TestCase {
+    TestCase {
+        name: name.into(),
+        file: Some("tests/it.rs".into()),
+        line: Some(12),
+        ignored: false,
+    }
+}
+
+fn judged(test: impl FnMut(&RunSpec) -> Run) -> TestReport {
+    judged_with(&options(), test)
+}
+
+fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestReport {
+    let (conclusion, evidence) = simulate(options, test);
+    let workspace = Workspace::new("/nonexistent".into());
+    report(
+        &suite(),
+        &case("t"),
+        options,
+        &workspace,
+        &evidence,
+        Some(&conclusion),
+    )
+}
+
+fn failing(message: &str, lines: impl IntoIterator<Item = u32>) -> Run {
+    Run {
+        failure: Some(Failure {
+            message: message.into(),
+            file: Some("src/lib.rs".into()),
+            line: Some(9),
+        }),
+        output: Some(format!("output of {message}")),
+        ..run(false, lines)
+    }
+}
+
+#[test]
+fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
+    let mut clean = 0;
+    let mut run_number = 0;
+    let table: [(&str, Box<dyn FnMut(&RunSpec) -> Run>, Verdict, Option<&str>); 5] = [
+        (
+            "stable",
+            Box::new(|_| run(true, [1])),
+            Verdict::Stable,
+            None,
+        ),
+        (
+            "broken",
+            Box::new(|_| run(false, [1])),
+            Verdict::Broken,
+            Some("cargo nondex -p pkg --seeds 0 -- --exact t"),
+        ),
+        (
+            "dependent",
+            Box::new(|spec| {
+                run(
+                    !(made(spec, 1) && spec.level == Level::One && spec.seed == 4),
+                    [1],
+                )
+            }),
+            Verdict::ImplementationDependent,
+            Some("cargo nondex -p pkg --seed 4 --levels ONE -- --exact t"),
+        ),
+        (
+            "clean runs differ",
+            Box::new(|_| {
+                clean += 1;
+                run(clean != 2, [1])
+            }),
+            Verdict::NonDeterministic,
+            Some("cargo nondex -p pkg --seeds 0 -- --exact t"),
+        ),
+        (
+            "does not repeat",
+            Box::new(|_| {
+                run_number += 1;
+                run(run_number != 4, [1])
+            }),
+            Verdict::NonDeterministic,
+            Some("cargo nondex -p pkg --seed 1 --levels STD -- --exact t"),
+        ),
+    ];
+    for (name, test, verdict, reproduce) in table {
+        let report = judged(test);
+        assert_eq!(report.verdict, verdict, "{name}");
+        assert_eq!(report.reproduce.as_deref(), reproduce, "{name}");
+    }
+}
+
+#[test]
+fn a_finding_has_its_rate_its_failures_and_its_culprit() {
+    let report = judged(|spec| {
+        if made(spec, 2) && spec.level == Level::Eq && spec.seed % 2 == 0 {
+            failing(&format!("seed {}", spec.seed), [1, 2])
+        } else {
+            run(true, [1, 2])
+        }
+    });
+    assert_eq!(report.weakest_level, Some(Level::Eq));
+    let rates: Vec<_> = report.failure_rate.into_iter().collect();
+    assert_eq!(
+        rates,
+        [
+            (Level::Std, [0, 10]),
+            (Level::One, [0, 10]),
+            (Level::Eq, [5, 10])
+        ]
+    );
+    let failures: Vec<_> = report
+        .failures
+        .iter()
+        .map(|failure| (failure.level, failure.seed, failure.message.as_str()))
+        .collect();
+    let expected: Vec<_> = [0, 2, 4, 6, 8]
+        .map(|seed| (Some(Level::Eq), Some(seed), format!("seed {seed}")))
+        .to_vec();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(l, s, m)| (*l, *s, m.as_str()))
+        .collect();
+    assert_eq!(failures, expected);
+    assert_eq!(report.output.as_deref(), Some("output of seed 0"));
+    assert_eq!(report.choice_points, 6);
+    let [culprit] = report.culprits.as_slice() else {
+        panic!("{:?}", report.culprits)
+    };
+    assert_eq!(
+        (culprit.line, culprit.len, culprit.confirmed),
+        (2, 100, true)
+    );
+    assert_eq!(culprit.place(), ("src/lib.rs", 2, Some(5)));
+}
+
+#[test]
+fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
+    let report = judged(|_| failing("always", []));
+    assert_eq!(report.failures.len(), 1);
+    let failure = &report.failures[0];
+    assert_eq!((failure.level, failure.seed), (None, None));
+    assert_eq!(
+        (failure.message.as_str(), failure.line),
+        ("always", Some(9))
+    );
+}
+
+#[test]
+fn a_test_that_passes_in_another_order_than_the_base_says_so() {
+    let report = judged(|spec| run(made(spec, 1) && spec.seed == 3, [1]));
+    assert_eq!(report.verdict, Verdict::ImplementationDependent);
+    assert_eq!(
+        report.notes,
+        ["it fails in base order too, and passes at level STD with seed 3"]
+    );
+    assert_eq!(report.failure_rate[&Level::Std], [9, 10]);
+}
+
+#[test]
+fn implied_results_count_in_the_rate_and_are_told_apart() {
+    let report = judged(|_| run(true, []));
+    assert_eq!((report.runs, report.implied), (2, 50));
+    assert_eq!(report.failure_rate[&Level::Full], [0, 10]);
+}
+
+#[test]
+fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+    std::fs::create_dir(root.join("src")).unwrap();
+    std::fs::write(root.join("src/mine.rs"), "").unwrap();
+    let frame = |file: &str, line| Frame {
+        function: "f".into(),
+        file: file.into(),
+        line,
+    };
+    let mut point = crate::campaign::simulation::point(site(1));
+    point.site.file = "dep-1.0.0/src/lib.rs".into();
+    point.stack = vec![
+        frame("library/std/src/x.rs", 1),
+        frame("dep-1.0.0/src/lib.rs", 2),
+        frame(root.join("src/mine.rs").as_str(), 3),
+        frame(root.join("src/mine.rs").as_str(), 4),
+    ];
+    let dependence = Dependence {
+        baseline: true,
+        spec: RunSpec::new("t", Level::Std, 0),
+        culprits: crate::campaign::culprit::Culprits {
+            sites: vec![point.site.clone()],
+            confirmed: true,
+            notes: Vec::new(),
+        },
+        points: vec![point],
+    };
+    let found = culprits(&dependence, &root, &Workspace::new(root.clone()));
+    assert_eq!(found[0].file, "dep-1.0.0/src/lib.rs");
+    assert_eq!(found[0].place(), ("src/mine.rs", 3, None));
+}
+
+#[test]
+fn what_reproduces_a_failure_can_be_pasted_into_a_shell() {
+    let mut options = options();
+    options.reproduce_flags = vec!["--features".into(), "'a b'".into()];
+    let spec = RunSpec::new("t", Level::Id, u64::MAX);
+    assert_eq!(
+        reproduce(&suite(), &case("a::b - it's (line 3)"), &options, &spec),
+        r"cargo nondex -p pkg --features 'a b' --seed 18446744073709551615 --levels ID -- --exact 'a::b - it'\''s (line 3)'"
+    );
+}
+
+#[test]
+fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
+    let mut evidence = Evidence::new(true);
+    evidence.add(RunSpec::clean("t"), failing("seen", [1]));
+    let workspace = Workspace::new("/nonexistent".into());
+    let report = report(
+        &suite(),
+        &case("t"),
+        &options(),
+        &workspace,
+        &evidence,
+        None,
+    );
+    assert_eq!(report.verdict, Verdict::NotRun);
+    assert_eq!(report.failures[0].outcome, Outcome::Failed);
+    assert_eq!((report.runs, report.notes.len()), (1, 1));
+}
