@@ -5,6 +5,7 @@ mod hash;
 pub use ::std::collections::*;
 
 pub use self::hash_map::HashMap;
+pub use self::hash_set::HashSet;
 
 /// Mirror of [`std::collections::hash_map`](::std::collections::hash_map).
 pub mod hash_map {
@@ -13,5 +14,13 @@ pub mod hash_map {
     pub use super::hash::map::{
         Drain, Entry, ExtractIf, HashMap, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys,
         OccupiedEntry, VacantEntry, Values, ValuesMut,
+    };
+}
+
+/// Mirror of [`std::collections::hash_set`](::std::collections::hash_set).
+pub mod hash_set {
+    pub use super::hash::set::{
+        Difference, Drain, ExtractIf, HashSet, Intersection, IntoIter, Iter, SymmetricDifference,
+        Union,
     };
 }

@@ -5,7 +5,7 @@
 //! - [`slots`]: the entries in insertion order beside their index;
 //! - [`identity`]: what a collection remembers for the levels EQ and ID, inside a test only;
 //! - [`order`]: the slots in the order that was decided, and [`visit`], [`extract`], the iterators over it;
-//! - [`store`]: slots and a hasher; the one place that asks for a decision.
+//! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets.
 
 #[macro_use]
 mod macros;
@@ -13,8 +13,10 @@ mod macros;
 mod extract;
 mod identity;
 mod index;
+mod joined;
 pub(super) mod map;
 mod order;
+pub(super) mod set;
 mod slots;
 mod store;
 mod visit;

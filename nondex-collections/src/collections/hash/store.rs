@@ -4,12 +4,11 @@ use ::std::any::type_name;
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash, RandomState};
-use ::std::mem;
 
 use nondex_core::{Aspect, Caller, Decision, Family, Model, decide, hash};
 
 use super::extract::Extract;
-use super::order::{Order, Plan, Ranks};
+use super::order::Plan;
 use super::slots::{Inserted, Slots};
 use super::visit::{Entries, EntriesMut, IntoEntries};
 
@@ -21,7 +20,7 @@ pub(super) struct Store<K, V, S> {
 }
 
 /// Asks for the decision at one call.
-fn decide_order<S>(
+pub(super) fn decide_order<S>(
     model: &'static Model,
     caller: Caller,
     len: usize,
@@ -39,7 +38,7 @@ fn decide_order<S>(
 ///
 /// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has this name.
 #[inline]
-fn is_repeatable<S>() -> bool {
+pub(super) fn is_repeatable<S>() -> bool {
     type_name::<S>() != type_name::<RandomState>()
 }
 
@@ -73,58 +72,17 @@ impl<K, V, S> Store<K, V, S> {
         self.slots.plan(decision, is_repeatable::<S>())
     }
 
-    /// As [`Store::plan`] for an order that depends on `other` too.
+    /// As [`Store::entries`] for an order that depends on `other` too.
     #[track_caller]
-    pub(super) fn plan_beside(&self, other: &Self, model: &'static Model) -> Plan {
+    pub(super) fn entries_beside(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
         let decision = decide_order::<S>(model, Caller::here(), self.len(), |aspect| {
             self.aspect_beside(other, aspect)
         });
-        self.slots.plan(decision, is_repeatable::<S>())
+        Entries::new(&self.slots, self.slots.plan(decision, is_repeatable::<S>()))
     }
 
-    /// Decides how this call visits this collection and `other` together.
-    #[track_caller]
-    pub(super) fn plan_joined(&self, other: &Self, model: &'static Model) -> Joined {
-        let len = self.len().saturating_add(other.len());
-        let decision = decide_order::<S>(model, Caller::here(), len, |aspect| {
-            self.aspect_beside(other, aspect)
-        });
-        let table_is_base = is_repeatable::<S>();
-        let offset = self.slots.all().len();
-        let in_base_order = || {
-            let mut slots = self.slots.in_base_order(table_is_base);
-            let others = other.slots.in_base_order(table_is_base);
-            slots.extend(others.into_iter().map(|slot| slot + offset));
-            slots
-        };
-        match decision {
-            Decision::Base | Decision::Std { .. } => Joined::InTurn(
-                self.slots.plan(decision.clone(), table_is_base),
-                other.slots.plan(decision, table_is_base),
-            ),
-            Decision::Permute(permutation) => {
-                let dense = self.slots.is_dense() && other.slots.is_dense();
-                let ranks = if dense && !table_is_base {
-                    Ranks::Dense
-                } else {
-                    Ranks::Listed(in_base_order().into())
-                };
-                Joined::Mixed(Order::drawn(permutation, ranks))
-            }
-            Decision::PermuteContent(permutation) => {
-                let mut slots = in_base_order();
-                slots.sort_by_key(|&slot| match slot.checked_sub(offset) {
-                    None => self.slots.content(slot),
-                    Some(slot) => other.slots.content(slot),
-                });
-                let ranks = Ranks::Listed(slots.into());
-                Joined::Mixed(Order::drawn(permutation, ranks))
-            }
-        }
-    }
-
-    /// The same whichever of the two collections is asked, at level EQ.
-    fn aspect_beside(&self, other: &Self, aspect: Aspect) -> u64 {
+    /// What a level asks about two collections. At level EQ, the same whichever of them is asked.
+    pub(super) fn aspect_beside(&self, other: &Self, aspect: Aspect) -> u64 {
         let (own, others) = (self.slots.aspect(aspect), other.slots.aspect(aspect));
         match aspect {
             Aspect::Content => own.wrapping_add(others),
@@ -245,15 +203,6 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
             }
         })
     }
-}
-
-/// How two collections are visited in one call.
-#[derive(Debug)]
-pub(super) enum Joined {
-    /// The one, then the other.
-    InTurn(Plan, Plan),
-    /// Together: the slots of the one, and those of the other numbered from the number of the one's slots.
-    Mixed(Order),
 }
 
 impl<K: Clone, V: Clone, S: Clone> Clone for Store<K, V, S> {

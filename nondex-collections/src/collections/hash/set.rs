@@ -1,0 +1,298 @@
+//! Mirror of std's `HashSet`.
+
+mod into_iter;
+mod iter;
+mod operations;
+mod operators;
+mod traits;
+
+use ::std::borrow::Borrow;
+use ::std::collections::TryReserveError;
+use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::mem;
+
+use nondex_core::model;
+
+pub use self::into_iter::{Drain, ExtractIf, IntoIter};
+pub use self::iter::Iter;
+pub use self::operations::{Difference, Intersection, SymmetricDifference, Union};
+use super::joined::Joined;
+use super::slots::Inserted;
+use super::store::Store;
+
+/// A hash set with the API of std's, whose order of iteration is decided by the run.
+///
+/// Where no run decides it, a set with std's [`RandomState`] iterates in insertion order, and a set with any other
+/// hasher in the order that std's own set would have.
+pub struct HashSet<T, S = RandomState> {
+    store: Store<T, (), S>,
+}
+
+impl<T> HashSet<T, RandomState> {
+    /// An empty set. Allocates nothing.
+    #[inline]
+    #[must_use]
+    pub fn new() -> HashSet<T, RandomState> {
+        Default::default()
+    }
+
+    /// An empty set with room for at least `capacity` elements.
+    #[inline]
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> HashSet<T, RandomState> {
+        HashSet::with_capacity_and_hasher(capacity, Default::default())
+    }
+}
+
+impl<T, S> HashSet<T, S> {
+    /// An empty set that hashes with `hasher`.
+    #[inline]
+    pub const fn with_hasher(hasher: S) -> HashSet<T, S> {
+        HashSet {
+            store: Store::with_hasher(hasher),
+        }
+    }
+
+    /// An empty set with room for at least `capacity` elements that hashes with `hasher`.
+    #[inline]
+    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashSet<T, S> {
+        HashSet {
+            store: Store::with_capacity_and_hasher(capacity, hasher),
+        }
+    }
+
+    /// How many elements fit before the set grows; as std's own set.
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.store.slots.capacity()
+    }
+
+    /// Visits the elements in the decided order.
+    #[inline]
+    #[track_caller]
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self.store.entries(&model::HASH_SET_ITER))
+    }
+
+    /// How many elements there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.store.len()
+    }
+
+    /// Whether there is no element.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.store.len() == 0
+    }
+
+    /// Takes all elements, in the decided order. The set is empty even if not all are consumed.
+    #[inline]
+    #[track_caller]
+    pub fn drain(&mut self) -> Drain<'_, T> {
+        Drain::new(self.store.take_entries(&model::HASH_SET_DRAIN))
+    }
+
+    /// Visits the elements in the decided order as far as it is consumed, and takes those that `pred` accepts.
+    #[inline]
+    #[track_caller]
+    pub fn extract_if<F>(&mut self, pred: F) -> ExtractIf<'_, T, F>
+    where
+        F: FnMut(&T) -> bool,
+    {
+        ExtractIf::new(self.store.extract(&model::HASH_SET_EXTRACT_IF), pred)
+    }
+
+    /// Visits the elements in the decided order, and drops those that `f` does not accept.
+    #[track_caller]
+    pub fn retain<F>(&mut self, mut f: F)
+    where
+        F: FnMut(&T) -> bool,
+    {
+        self.store
+            .retain(&model::HASH_SET_RETAIN, |element, ()| f(element));
+    }
+
+    /// Drops all elements and keeps the room.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.store.slots.clear();
+    }
+
+    /// What the set hashes with.
+    #[inline]
+    pub fn hasher(&self) -> &S {
+        &self.store.hash_builder
+    }
+}
+
+impl<T, S> HashSet<T, S>
+where
+    T: Eq + Hash,
+    S: BuildHasher,
+{
+    /// Makes room for at least `additional` more elements.
+    ///
+    /// # Panics
+    /// When the capacity overflows.
+    #[inline]
+    pub fn reserve(&mut self, additional: usize) {
+        self.store.slots.reserve(additional);
+    }
+
+    /// Makes room for at least `additional` more elements.
+    ///
+    /// # Errors
+    /// When the capacity overflows or the allocator fails; std's own error.
+    #[inline]
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.store.try_reserve(additional)
+    }
+
+    /// Gives up as much room as std's own set would.
+    #[inline]
+    pub fn shrink_to_fit(&mut self) {
+        self.store.slots.shrink_to(0);
+    }
+
+    /// Gives up as much room beyond `min_capacity` as std's own set would.
+    #[inline]
+    pub fn shrink_to(&mut self, min_capacity: usize) {
+        self.store.slots.shrink_to(min_capacity);
+    }
+
+    /// Visits what is in this set and not in `other`, in the decided order.
+    #[inline]
+    #[track_caller]
+    pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
+        let entries = self
+            .store
+            .entries_beside(&other.store, &model::HASH_SET_DIFFERENCE);
+        Difference::new(entries, other)
+    }
+
+    /// Visits what is in one of the two sets only, in the decided order.
+    #[inline]
+    #[track_caller]
+    pub fn symmetric_difference<'a>(
+        &'a self,
+        other: &'a HashSet<T, S>,
+    ) -> SymmetricDifference<'a, T, S> {
+        let model = &model::HASH_SET_SYMMETRIC_DIFFERENCE;
+        SymmetricDifference::new(Joined::new(&self.store, &other.store, model), self, other)
+    }
+
+    /// Visits what is in both sets, in the decided order. As std, it walks the smaller set.
+    #[inline]
+    #[track_caller]
+    pub fn intersection<'a>(&'a self, other: &'a HashSet<T, S>) -> Intersection<'a, T, S> {
+        let (walked, asked) = if self.len() <= other.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let entries = walked
+            .store
+            .entries_beside(&asked.store, &model::HASH_SET_INTERSECTION);
+        Intersection::new(entries, asked)
+    }
+
+    /// Visits what is in either set, once each, in the decided order. As std, it walks the larger set first.
+    #[inline]
+    #[track_caller]
+    pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {
+        let (first, second) = if self.len() >= other.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let model = &model::HASH_SET_UNION;
+        Union::new(Joined::new(&first.store, &second.store, model), first)
+    }
+
+    /// Whether an element is there.
+    #[inline]
+    pub fn contains<Q: ?Sized>(&self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        self.store.find(value).is_some()
+    }
+
+    /// The element of the set that is equal to `value`.
+    #[inline]
+    pub fn get<Q: ?Sized>(&self, value: &Q) -> Option<&T>
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        let slot = self.store.find(value)?;
+        Some(&self.store.slots.get(slot).key)
+    }
+
+    /// Whether the two sets have no element in common.
+    pub fn is_disjoint(&self, other: &HashSet<T, S>) -> bool {
+        let (walked, asked) = if self.len() <= other.len() {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        walked.unordered().all(|v| !asked.contains(v))
+    }
+
+    /// Whether every element is in `other` too.
+    pub fn is_subset(&self, other: &HashSet<T, S>) -> bool {
+        self.len() <= other.len() && self.unordered().all(|v| other.contains(v))
+    }
+
+    /// Whether every element of `other` is in this set too.
+    #[inline]
+    pub fn is_superset(&self, other: &HashSet<T, S>) -> bool {
+        other.is_subset(self)
+    }
+
+    /// Adds an element; `false` when an equal one is there, which then stays.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> bool {
+        matches!(self.store.insert(value, ()), Inserted::Added)
+    }
+
+    /// Adds an element, and returns the equal one that was there.
+    #[inline]
+    pub fn replace(&mut self, value: T) -> Option<T> {
+        match self.store.insert(value, ()) {
+            Inserted::Added => None,
+            Inserted::Present(slot, value, ()) => {
+                Some(mem::replace(&mut self.store.slots.get_mut(slot).key, value))
+            }
+        }
+    }
+
+    /// Drops an element; `false` when it is not there.
+    #[inline]
+    pub fn remove<Q: ?Sized>(&mut self, value: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        self.store.remove(value).is_some()
+    }
+
+    /// Takes an element out.
+    #[inline]
+    pub fn take<Q: ?Sized>(&mut self, value: &Q) -> Option<T>
+    where
+        T: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        Some(self.store.remove(value)?.0)
+    }
+}
+
+impl<T, S> HashSet<T, S> {
+    /// The elements, for what does not depend on their order. Asks for no decision.
+    fn unordered(&self) -> Iter<'_, T> {
+        Iter::new(self.store.unordered())
+    }
+}

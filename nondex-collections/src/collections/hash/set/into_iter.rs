@@ -1,0 +1,145 @@
+//! Iterators by value.
+
+use ::std::fmt::{self, Debug};
+use ::std::iter::FusedIterator;
+use ::std::marker::PhantomData;
+
+use super::super::extract::Extract;
+use super::super::visit::IntoEntries;
+
+/// See [`HashSet`'s `into_iter`](super::HashSet#method.into_iter).
+pub struct IntoIter<K> {
+    entries: IntoEntries<K, ()>,
+}
+
+impl<K> IntoIter<K> {
+    #[inline]
+    pub(super) fn new(entries: IntoEntries<K, ()>) -> Self {
+        IntoIter { entries }
+    }
+}
+
+impl<K> Default for IntoIter<K> {
+    #[inline]
+    fn default() -> Self {
+        IntoIter::new(IntoEntries::default())
+    }
+}
+
+impl<K: Debug> Debug for IntoIter<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_list();
+        self.entries.peek(|key, ()| {
+            list.entry(key);
+        });
+        list.finish()
+    }
+}
+
+impl<K> Iterator for IntoIter<K> {
+    type Item = K;
+
+    iterator_methods!(entries, |(key, _)| key);
+}
+
+impl<K> ExactSizeIterator for IntoIter<K> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl<K> FusedIterator for IntoIter<K> {}
+
+/// See [`HashSet::drain`](super::HashSet::drain). Owns what it drains, so to leak it leaks only that.
+pub struct Drain<'a, K: 'a> {
+    entries: IntoEntries<K, ()>,
+    set: PhantomData<&'a ()>,
+}
+
+impl<K> Drain<'_, K> {
+    #[inline]
+    pub(super) fn new(entries: IntoEntries<K, ()>) -> Self {
+        Drain {
+            entries,
+            set: PhantomData,
+        }
+    }
+}
+
+impl<K: Debug> Debug for Drain<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list = f.debug_list();
+        self.entries.peek(|key, ()| {
+            list.entry(key);
+        });
+        list.finish()
+    }
+}
+
+impl<K> Iterator for Drain<'_, K> {
+    type Item = K;
+
+    iterator_methods!(entries, |(key, _)| key);
+}
+
+impl<K> ExactSizeIterator for Drain<'_, K> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl<K> FusedIterator for Drain<'_, K> {}
+
+/// See [`HashSet::extract_if`](super::HashSet::extract_if).
+#[must_use = "iterators are lazy and do nothing unless consumed; \
+    use `retain` to remove and discard elements"]
+pub struct ExtractIf<'a, K, F> {
+    extract: Extract<'a, K, ()>,
+    pred: F,
+}
+
+impl<'a, K, F> ExtractIf<'a, K, F> {
+    #[inline]
+    pub(super) fn new(extract: Extract<'a, K, ()>, pred: F) -> Self {
+        ExtractIf { extract, pred }
+    }
+}
+
+impl<K: Debug, F> Debug for ExtractIf<'_, K, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExtractIf").finish_non_exhaustive()
+    }
+}
+
+impl<K, F> Iterator for ExtractIf<'_, K, F>
+where
+    F: FnMut(&K) -> bool,
+{
+    type Item = K;
+
+    #[inline]
+    fn next(&mut self) -> Option<K> {
+        let pred = &mut self.pred;
+        Some(self.extract.next(|key, ()| pred(key))?.0)
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.extract.left()))
+    }
+}
+
+impl<K, F> FusedIterator for ExtractIf<'_, K, F> where F: FnMut(&K) -> bool {}
+
+/// Compiles only if types vary as std's do.
+#[expect(dead_code, reason = "it is there to be compiled")]
+fn assert_covariance() {
+    fn into_iter<'new>(v: IntoIter<&'static str>) -> IntoIter<&'new str> {
+        v
+    }
+    fn drain<'new>(d: Drain<'static, &'static str>) -> Drain<'new, &'new str> {
+        d
+    }
+}

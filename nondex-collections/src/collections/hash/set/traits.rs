@@ -1,0 +1,151 @@
+//! The traits of [`HashSet`], without the operators.
+
+use ::std::fmt::{self, Debug};
+use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::panic::UnwindSafe;
+
+use nondex_core::model;
+
+use super::{HashSet, IntoIter, Iter};
+
+impl<T, S> Clone for HashSet<T, S>
+where
+    T: Clone,
+    S: Clone,
+{
+    #[inline]
+    fn clone(&self) -> Self {
+        HashSet {
+            store: self.store.clone(),
+        }
+    }
+
+    #[inline]
+    fn clone_from(&mut self, other: &Self) {
+        self.store.clone_from(&other.store);
+    }
+}
+
+impl<T, S> PartialEq for HashSet<T, S>
+where
+    T: Eq + Hash,
+    S: BuildHasher,
+{
+    fn eq(&self, other: &HashSet<T, S>) -> bool {
+        self.len() == other.len() && self.unordered().all(|key| other.contains(key))
+    }
+}
+
+impl<T, S> Eq for HashSet<T, S>
+where
+    T: Eq + Hash,
+    S: BuildHasher,
+{
+}
+
+impl<T, S> Debug for HashSet<T, S>
+where
+    T: Debug,
+{
+    #[track_caller]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elements = Iter::new(self.store.entries(&model::HASH_SET_DEBUG));
+        f.debug_set().entries(elements).finish()
+    }
+}
+
+impl<T, S> Default for HashSet<T, S>
+where
+    S: Default,
+{
+    #[inline]
+    fn default() -> HashSet<T, S> {
+        HashSet::with_hasher(Default::default())
+    }
+}
+
+// Generic over no hasher, as in std: a literal must not need the hasher's type.
+impl<T, const N: usize> From<[T; N]> for HashSet<T, RandomState>
+where
+    T: Eq + Hash,
+{
+    fn from(arr: [T; N]) -> Self {
+        Self::from_iter(arr)
+    }
+}
+
+impl<T, S> FromIterator<T> for HashSet<T, S>
+where
+    T: Eq + Hash,
+    S: BuildHasher + Default,
+{
+    #[inline]
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = T>>(iter: I) -> HashSet<T, S> {
+        let mut set = HashSet::with_hasher(Default::default());
+        set.extend(iter);
+        set
+    }
+}
+
+impl<T, S> Extend<T> for HashSet<T, S>
+where
+    T: Eq + Hash,
+    S: BuildHasher,
+{
+    #[inline]
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, iter: I) {
+        let elements = iter.into_iter().map(|element| (element, ()));
+        self.store.extend(elements, |_, _, _, ()| ());
+    }
+}
+
+impl<'a, T, S> Extend<&'a T> for HashSet<T, S>
+where
+    T: 'a + Eq + Hash + Copy,
+    S: BuildHasher,
+{
+    #[inline]
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = &'a T>>(&mut self, iter: I) {
+        self.extend(iter.into_iter().copied());
+    }
+}
+
+impl<'a, T, S> IntoIterator for &'a HashSet<T, S> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    #[inline]
+    #[track_caller]
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T, S> IntoIterator for HashSet<T, S> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    #[inline]
+    #[track_caller]
+    fn into_iter(mut self) -> IntoIter<T> {
+        IntoIter::new(self.store.take_entries(&model::HASH_SET_INTO_ITER))
+    }
+}
+
+impl<T, S> UnwindSafe for HashSet<T, S>
+where
+    T: UnwindSafe,
+    S: UnwindSafe,
+{
+}
+
+/// Compiles only if the type varies as std's does.
+#[expect(dead_code, reason = "it is there to be compiled")]
+fn assert_covariance() {
+    fn set<'new>(v: HashSet<&'static str>) -> HashSet<&'new str> {
+        v
+    }
+}
