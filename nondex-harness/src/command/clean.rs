@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::console::Console;
 use crate::cli::{BuildArgs, CleanArgs};
@@ -23,9 +23,38 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     };
     remove(&target.join("nondex"), console)?;
     if args.cache {
-        remove(&project::cache_dir()?, console)?;
+        for runtime in runtimes(&project::cache_dir()?)? {
+            remove(&runtime, console)?;
+        }
     }
     Ok(ExitCode::Ok)
+}
+
+/// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may have chosen the folder.
+fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    let failed = |error| Error::setup(format!("failed to read the cache `{cache}`: {error}"));
+    let entries = match cache.read_dir_utf8() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_runtime(entry.file_name()) {
+            found.push(entry.into_path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether this is the name of a runtime's folder: its key of 16 hexadecimal digits, then a process while it is built.
+fn is_runtime(name: &str) -> bool {
+    let (key, process) = name.split_once('.').unwrap_or((name, ""));
+    key.len() == 16
+        && key.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && process.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn remove(directory: &Utf8Path, console: &Console) -> Result<()> {
@@ -41,4 +70,22 @@ fn remove(directory: &Utf8Path, console: &Console) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_as_a_runtime_is_removed_from_the_cache() {
+        for (name, ours) in [
+            ("0123456789abcdef", true),
+            ("0123456789abcdef.4711", true),
+            ("0123456789abcdef.toml", false),
+            ("src", false),
+            ("0123", false),
+        ] {
+            assert_eq!(is_runtime(name), ours, "{name}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
+mod diagnostic;
 mod finding;
-mod source;
 mod summary;
 
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
         .collect();
     tests.sort_by_key(|test| weight(test));
     for test in tests {
-        finding::render(&mut text, test, report.run.strict, view);
+        text.push_str(&finding::render(test, report.run.strict, view));
     }
     summary::render(&mut text, report, view);
     text
@@ -73,7 +73,8 @@ pub fn verdict_style(test: &TestReport) -> Style {
     color.on_default().bold()
 }
 
-/// The gutter of a diagnostic: arrows, bars, equals signs.
-const GUTTER: Style = AnsiColor::BrightBlue.on_default().bold();
-/// Words that introduce a line.
-const BOLD: Style = Style::new().bold();
+/// The last two segments of a path: `HashMap::iter`, `fs::read_dir`.
+fn short(api: &str) -> &str {
+    let mut separators = api.rmatch_indices("::");
+    separators.nth(1).map_or(api, |(at, _)| &api[at + 2..])
+}

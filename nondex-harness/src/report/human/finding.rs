@@ -2,167 +2,154 @@
 
 use std::fmt::Write;
 
-use nondex_core::{Level, Model};
+use nondex_core::{Kind, Level, Model};
 
-use super::{BOLD, GUTTER, View, source, verdict_style};
+use super::diagnostic::Diagnostic;
+use super::{View, short, verdict_style};
 use crate::report::schema::{Culprit, FailureReport, TestReport, Verdict};
 
 /// How many lines of a failing run's output are shown, the last ones.
 const OUTPUT_LINES: usize = 40;
 
 /// Draws what is known of a test; nothing for one that is stable, or not run unless the view is verbose.
-pub(super) fn render(text: &mut String, test: &TestReport, strict: bool, view: &View<'_>) {
+pub(super) fn render(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     match test.verdict {
-        Verdict::Stable => {}
-        Verdict::NotRun => {
-            if view.verbose > 0 {
-                line(text, "not run", test, &test.notes.join("; "));
-            }
-        }
-        Verdict::ImplementationDependent => implementation_dependent(text, test, strict, view),
+        Verdict::Stable => String::new(),
+        Verdict::NotRun if view.verbose == 0 => String::new(),
+        Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
-            let events = test
-                .network
-                .iter()
+            let events = test.network.iter();
+            let events = events
                 .map(|event| format!("{} {}: {}", event.operation, event.address, event.error));
-            line(text, "note", test, &events.collect::<Vec<_>>().join("; "));
+            line("note", test, &events.collect::<Vec<_>>())
         }
-        Verdict::Broken => other(text, test, "fails in base order too", view),
-        Verdict::NonDeterministic => other(
-            text,
-            test,
-            "differs between runs with the same choices",
-            view,
-        ),
-        Verdict::OrderDependentVictim => other(text, test, "fails after another test", view),
-        Verdict::OrderDependentBrittle => {
-            other(text, test, "fails unless another test ran before", view)
+        Verdict::ImplementationDependent => implementation_dependent(test, strict, view),
+        Verdict::Broken => other(test, "fails in base order too", view),
+        Verdict::NonDeterministic => {
+            other(test, "differs between runs with the same choices", view)
         }
-        Verdict::Unknown => other(text, test, "is flaky for an unknown reason", view),
+        Verdict::OrderDependentVictim => other(test, "fails after another test", view),
+        Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
+        Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
     }
 }
 
-fn line(text: &mut String, label: &str, test: &TestReport, why: &str) {
+/// A test that needs no more than a line.
+fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
     let style = verdict_style(test);
     let why = if why.is_empty() {
         String::new()
     } else {
-        format!(": {why}")
+        format!(": {}", why.join("; "))
     };
-    let _ = writeln!(
-        text,
-        "{style}{label}[{}]{style:#}: `{}`{why}",
+    format!(
+        "{style}{severity}[{}]{style:#}: `{}`{why}\n",
         test.verdict, test.id
-    );
+    )
 }
 
-fn headline(text: &mut String, label: &str, test: &TestReport, what: &str) {
-    let style = verdict_style(test);
-    let _ = writeln!(
-        text,
-        "{style}{label}[{}]{style:#}{BOLD}: `{}` {what}{BOLD:#}",
-        test.verdict, test.id
-    );
-}
-
-/// ` = label: message`, further lines of the message under its first.
-fn note(text: &mut String, label: &str, message: &str) {
-    let indent = label.len() + 7;
-    let mut lines = message.lines();
-    let first = lines.next().unwrap_or_default();
-    let _ = writeln!(
-        text,
-        "   {GUTTER}={GUTTER:#} {BOLD}{label}{BOLD:#}: {first}"
-    );
-    for line in lines {
-        let _ = writeln!(text, "{}", format!("{:indent$}{line}", "").trim_end());
-    }
-}
-
-fn implementation_dependent(text: &mut String, test: &TestReport, strict: bool, view: &View<'_>) {
+/// A test whose outcome depends on an open choice: where, why, how often, and what to do.
+fn implementation_dependent(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     let advice = test.is_full_only() && !strict;
     let what = match test.culprits.as_slice() {
         [] => "depends on a choice that std leaves open".to_owned(),
         [one] => format!("depends on what `{}` leaves open", one.api),
-        [first, rest @ ..] => format!(
-            "depends on what `{}` and {} leave open",
-            first.api,
-            calls(rest.len())
-        ),
+        [first, rest @ ..] => {
+            let calls = if rest.len() == 1 {
+                "one other call"
+            } else {
+                "other calls"
+            };
+            format!("depends on what `{}` and {calls} leave open", first.api)
+        }
     };
-    headline(text, if advice { "warning" } else { "error" }, test, &what);
+    let mut diagnostic = Diagnostic::new(
+        verdict_style(test),
+        if advice { "warning" } else { "error" },
+        test.verdict,
+        &format!("`{}` {what}", test.id),
+        test.culprits.iter().map(|culprit| culprit.place().1),
+    );
     for culprit in &test.culprits {
-        source::render(text, culprit.place(), &label(culprit), view);
+        diagnostic.source(view.workspace_root, culprit.place(), &label(culprit));
     }
-    for culprit in &test.culprits {
-        if culprit.user_file.is_some() {
-            let call = format!(
-                "the call is at {}:{}:{}",
-                culprit.file, culprit.line, culprit.column
+    let mut told: Vec<&Model> = Vec::new();
+    let culprits = test.culprits.iter();
+    for model in culprits.filter_map(|culprit| Model::by_api(&culprit.api)) {
+        if !told.contains(&model) {
+            told.push(model);
+            let promise = format!(
+                "`{}` {}\nsee {}",
+                short(model.api),
+                model.promise,
+                model.url()
             );
-            note(text, "note", &call);
+            diagnostic.note("open", &promise);
         }
     }
     if let Some(level) = test.weakest_level {
-        note(text, "level", &format!("{level}: {}", level.meaning()));
+        diagnostic.note("level", &format!("{level}: {}", level.meaning()));
     }
-    failures(text, test, view);
-    let mut told: Vec<&str> = Vec::new();
-    for model in test
-        .culprits
-        .iter()
-        .filter_map(|culprit| Model::by_api(&culprit.api))
-    {
-        if !told.contains(&model.fix) {
-            told.push(model.fix);
-            note(text, "help", &format!("{}\nsee {}", model.fix, model.url()));
-        }
+    failures(&mut diagnostic, test, view);
+    if view.verbose > 0 {
+        output(&mut diagnostic, test);
     }
-    closing(text, test);
+    let mut fixes: Vec<&str> = told.iter().map(|model| model.fix).collect();
+    fixes.dedup();
+    for fix in fixes {
+        diagnostic.note("help", fix);
+    }
+    close(diagnostic, test)
 }
 
-fn calls(number: usize) -> String {
-    match number {
-        1 => "one other call".to_owned(),
-        many => format!("{many} other calls"),
-    }
-}
-
-/// What is said under the carets: what the API leaves open, and of how many elements.
+/// What is said under the carets.
 fn label(culprit: &Culprit) -> String {
-    let mut label = Model::by_api(&culprit.api).map_or_else(
-        || culprit.api.clone(),
-        |model| format!("`{}` {}", short(model.api), model.promise),
-    );
-    if let Some([i, j]) = culprit.elements {
-        let _ = write!(label, "; elements {i} and {j} of {} matter", culprit.len);
-    } else {
-        let _ = write!(label, " (of {})", culprit.len);
+    let mut label = String::new();
+    if culprit.user_file.is_some() {
+        let Culprit {
+            api,
+            file,
+            line,
+            column,
+            ..
+        } = culprit;
+        let _ = write!(
+            label,
+            "leads to `{}` at {file}:{line}:{column}, where ",
+            short(api)
+        );
+    }
+    match (culprit.kind, culprit.elements) {
+        (Kind::Permute, Some([i, j])) => {
+            let _ = write!(
+                label,
+                "the order of elements {i} and {j} of {} is open",
+                culprit.len
+            );
+        }
+        (Kind::Permute, None) => {
+            let _ = write!(label, "the order of {} elements is open", culprit.len);
+        }
+        (Kind::Random, _) => label.push_str("the value is open"),
+        (Kind::Extend, _) => label.push_str("more than asked for is allowed"),
+        (Kind::Short, _) => label.push_str("less than asked for is allowed"),
+        (Kind::Spurious, _) => label.push_str("it may happen without a cause"),
     }
     if !culprit.confirmed {
-        label.push_str(" (suspected)");
+        label.push_str(" (suspected, not confirmed)");
     }
     label
 }
 
-/// The last two segments of a path: `HashMap::iter`, `fs::read_dir`.
-fn short(api: &str) -> &str {
-    api.rmatch_indices("::")
-        .nth(1)
-        .map_or(api, |(at, _)| &api[at + 2..])
-}
-
-/// The rates at each level, and what the first failing runs said.
-fn failures(text: &mut String, test: &TestReport, view: &View<'_>) {
-    let rates: Vec<String> = Level::ALL
-        .iter()
-        .filter_map(|level| {
-            let [failed, runs] = test.failure_rate.get(level)?;
-            Some(format!("{level} {failed}/{runs}"))
-        })
-        .collect();
+/// The rates at each level, and what the first failing run said; every failing run in a verbose view.
+fn failures(diagnostic: &mut Diagnostic, test: &TestReport, view: &View<'_>) {
+    let rates = Level::ALL.iter().filter_map(|level| {
+        let [failed, runs] = test.failure_rate.get(level)?;
+        Some(format!("{level} {failed}/{runs}"))
+    });
+    let rates: Vec<String> = rates.collect();
     if !rates.is_empty() {
-        note(text, "failures", &rates.join(", "));
+        diagnostic.note("failures", &rates.join(", "));
     }
     let shown = if view.verbose > 0 {
         test.failures.len()
@@ -170,7 +157,7 @@ fn failures(text: &mut String, test: &TestReport, view: &View<'_>) {
         1
     };
     for failure in test.failures.iter().take(shown) {
-        note(text, "message", &message(failure));
+        diagnostic.note("message", &message(failure));
     }
 }
 
@@ -183,32 +170,53 @@ fn message(failure: &FailureReport) -> String {
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {
         let _ = write!(message, ", at {file}:{line}");
     }
+    let said = failure.message.trim_end();
     // A message of several lines, such as assert_eq's, is drawn as a block of its own.
-    let break_or_space = if failure.message.contains('\n') {
-        '\n'
-    } else {
-        ' '
-    };
-    format!("{message}:{break_or_space}{}", failure.message.trim_end())
+    let separator = if said.contains('\n') { '\n' } else { ' ' };
+    format!("{message}:{separator}{said}")
 }
 
-fn closing(text: &mut String, test: &TestReport) {
+/// The end of what the first failing run wrote.
+fn output(diagnostic: &mut Diagnostic, test: &TestReport) {
+    let text = test.output.as_deref().unwrap_or_default().trim_end();
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.is_empty() {
+        return;
+    }
+    let skipped = lines.len().saturating_sub(OUTPUT_LINES);
+    diagnostic.note(
+        "output",
+        &match skipped {
+            0 => "of the first failing run".to_owned(),
+            _ => format!("of the first failing run, its last {OUTPUT_LINES} lines"),
+        },
+    );
+    diagnostic.block(lines[skipped..].iter().copied());
+}
+
+fn close(mut diagnostic: Diagnostic, test: &TestReport) -> String {
     for sentence in &test.notes {
-        note(text, "note", sentence);
+        diagnostic.note("note", sentence);
     }
     if let Some(reproduce) = &test.reproduce {
-        note(text, "reproduce", reproduce);
+        diagnostic.note("reproduce", reproduce);
     }
-    text.push('\n');
+    diagnostic.finish()
 }
 
-/// Any verdict without a culprit: the headline, the place, and what the failing run wrote.
-fn other(text: &mut String, test: &TestReport, what: &str, view: &View<'_>) {
-    headline(text, "error", test, what);
+/// Any verdict without a culprit: the test's place, and what the failing run wrote.
+fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
+    let mut diagnostic = Diagnostic::new(
+        verdict_style(test),
+        "error",
+        test.verdict,
+        &format!("`{}` {what}", test.id),
+        test.line,
+    );
     if let (Some(file), Some(line)) = (&test.file, test.line) {
-        let _ = writeln!(text, "  {GUTTER}-->{GUTTER:#} {file}:{line}");
+        diagnostic.place(file, line, None);
     }
-    failures(text, test, view);
+    failures(&mut diagnostic, test, view);
     if let Some(order) = &test.order {
         for (label, names) in [
             ("polluters", &order.polluters),
@@ -216,24 +224,10 @@ fn other(text: &mut String, test: &TestReport, what: &str, view: &View<'_>) {
             ("cleaners", &order.cleaners),
         ] {
             if !names.is_empty() {
-                note(text, label, &names.join("\n"));
+                diagnostic.note(label, &names.join("\n"));
             }
         }
     }
-    if let Some(output) = &test.output {
-        let lines: Vec<&str> = output.trim_end().lines().collect();
-        let skipped = lines.len().saturating_sub(OUTPUT_LINES);
-        if !lines.is_empty() {
-            let which = if skipped > 0 {
-                format!(" (its last {OUTPUT_LINES} lines)")
-            } else {
-                String::new()
-            };
-            note(text, "output", &format!("of the first failing run{which}"));
-        }
-        for line in &lines[skipped..] {
-            let _ = writeln!(text, "{}", format!("       {line}").trim_end());
-        }
-    }
-    closing(text, test);
+    output(&mut diagnostic, test);
+    close(diagnostic, test)
 }

@@ -7,11 +7,13 @@ use anstyle::{AnsiColor, Style};
 use nondex_core::Family;
 use nondex_core::model::CATALOGUE;
 
-use super::{BOLD, View};
+use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
 use crate::report::schema::Report;
 
+/// Counts.
+const BOLD: Style = Style::new().bold();
 /// The width in which cargo right-aligns the word that a line begins with.
 const WIDTH: usize = 12;
 
@@ -121,7 +123,7 @@ fn models(text: &mut String, report: &Report, view: &View<'_>) {
             } else {
                 missed
             };
-            list.push(model.api);
+            list.push(short(model.api));
         }
     }
     if view.verbose == 0 {
