@@ -133,7 +133,7 @@ impl<K, V> Slots<K, V> {
         if self.len() > 0 {
             self.note_change();
         }
-        self.index.clear();
+        drop(self.index.drain());
         self.first = 0;
         if let Some(contents) = self.contents_mut() {
             contents.clear();
@@ -141,7 +141,11 @@ impl<K, V> Slots<K, V> {
         ::std::mem::take(&mut self.slots)
     }
 
+    /// Drops all entries and keeps the room. As in std, buckets marked deleted stay so when there is no entry.
     pub(super) fn clear(&mut self) {
+        if self.len() == 0 {
+            return;
+        }
         let mut slots = self.take();
         // Should a destructor panic, the vector drops the others and itself; the collection is empty by then.
         slots.clear();
