@@ -37,6 +37,17 @@ pub fn vars_os() -> VarsOs {
     snapshot(&model::ENV_VARS_OS, Caller::here())
 }
 
+/// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the project and has an engine of
+/// its own: it still finds the run's spec here, which is removed from the environment before `main`.
+#[cfg(feature = "facade")]
+#[must_use]
+pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
+    if key.as_ref() == nondex_core::spec::SPEC_VARIABLE {
+        return nondex_core::context::global().map(|context| context.spec().to_json().into());
+    }
+    ::std::env::var_os(key)
+}
+
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
     let variables = arrange(::std::env::vars_os().collect(), model, caller, |(name, _)| name.as_encoded_bytes());
     VarsOs { inner: variables.into_iter(), local: PhantomData }
