@@ -5,7 +5,9 @@ use super::slots::Slots;
 
 /// Visits entries in the decided order and takes those that a predicate chooses.
 ///
-/// Each entry is out before the predicate sees the next one, so a panic or a leak leaves a valid collection.
+/// Each entry is out before the predicate sees the next one, so a panic or a leak leaves a valid collection. It has no
+/// destructor, as in std, so that entries may refer to what is dropped before it; the slots that a visit frees without
+/// coming to its end are given up by a later removal or insertion.
 #[derive(Debug)]
 pub(super) struct Extract<'a, K, V> {
     slots: &'a mut Slots<K, V>,
@@ -33,17 +35,12 @@ impl<'a, K, V> Extract<'a, K, V> {
                 }
             }
         }
+        self.slots.settle();
         None
     }
 
     /// At most so many entries come.
     pub(super) const fn left(&self) -> usize {
         self.left
-    }
-}
-
-impl<K, V> Drop for Extract<'_, K, V> {
-    fn drop(&mut self) {
-        self.slots.settle();
     }
 }

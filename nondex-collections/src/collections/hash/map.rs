@@ -285,7 +285,9 @@ where
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
         match self.store.insert(k, v) {
             Inserted::Added => None,
-            Inserted::Present(slot, _, v) => {
+            Inserted::Present(slot, k, v) => {
+                // Before the value is on its way out: should the key's destructor panic, none is leaked.
+                drop(k);
                 Some(mem::replace(&mut self.store.slots.get_mut(slot).value, v))
             }
         }
@@ -298,7 +300,9 @@ where
         K: Borrow<Q>,
         Q: Hash + Eq,
     {
-        Some(self.store.remove(k)?.1)
+        let (key, value) = self.store.remove(k)?;
+        drop(key);
+        Some(value)
     }
 
     /// Takes an entry out.

@@ -416,6 +416,7 @@ impl<K: Hash, V> Slots<K, V> {
 
     #[cold]
     fn prepare_slow(&mut self) {
+        self.settle();
         index::reserve(&mut self.index, 1, Self::SIZE, hash_in(&self.slots));
         // As much room as the index has: both then grow together.
         let room = self.capacity().saturating_sub(self.slots.len());

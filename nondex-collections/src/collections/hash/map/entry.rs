@@ -177,7 +177,9 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
     /// Takes the entry out, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
-        self.remove_entry().1
+        let (key, value) = self.remove_entry();
+        drop(key);
+        value
     }
 }
 

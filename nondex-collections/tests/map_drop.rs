@@ -1,0 +1,268 @@
+//! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays valid.
+#![cfg(feature = "nondex")]
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use nondex_collections::collections::{HashMap, HashSet};
+use nondex_core::{Context, Level, RunSpec, context};
+
+thread_local! {
+    /// How often each token exists.
+    static LIVE: RefCell<BTreeMap<u32, i32>> = const { RefCell::new(BTreeMap::new()) };
+    /// After so many more calls into a token's traits, one panics.
+    static FUSE: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+/// Counts itself, and panics when the fuse has burnt down.
+#[derive(Debug)]
+struct Token(u32);
+
+fn burn() {
+    let left = FUSE.get();
+    FUSE.set(left.wrapping_sub(1));
+    if left == 0 {
+        FUSE.set(u32::MAX);
+        panic!("burnt");
+    }
+}
+
+impl Token {
+    fn new(n: u32) -> Self {
+        LIVE.with_borrow_mut(|live| *live.entry(n).or_default() += 1);
+        Token(n)
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        LIVE.with_borrow_mut(|live| *live.entry(self.0).or_default() -= 1);
+        if !std::thread::panicking() {
+            burn();
+        }
+    }
+}
+
+impl Clone for Token {
+    fn clone(&self) -> Self {
+        burn();
+        Token::new(self.0)
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        burn();
+        self.0 == other.0
+    }
+}
+impl Eq for Token {}
+
+impl Hash for Token {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        burn();
+        self.0.hash(state);
+    }
+}
+
+fn live() -> i32 {
+    LIVE.with_borrow(|live| {
+        assert!(live.values().all(|&count| count >= 0), "dropped twice");
+        live.values().sum()
+    })
+}
+
+type Map = HashMap<Token, Token>;
+
+fn map(len: u32) -> Map {
+    (0..len)
+        .map(|n| (Token::new(n), Token::new(1000 + n)))
+        .collect()
+}
+
+/// Runs `body` with a map of ten entries outside a test and in a run at every level, and expects no token to be left.
+fn leaves_nothing(body: impl Fn(Map)) {
+    body(map(10));
+    assert_eq!(live(), 0);
+    for level in Level::ALL {
+        let run = Context::new(RunSpec::new("test", level, 3));
+        let _test = context::enter(&run, "test");
+        body(map(10));
+        assert_eq!(live(), 0, "at {level}");
+    }
+}
+
+#[test]
+fn iterators_by_value_drop_what_they_did_not_yield() {
+    for consumed in 0..=10 {
+        leaves_nothing(|map| drop(map.into_iter().nth(consumed)));
+        leaves_nothing(|map| drop(map.into_keys().nth(consumed)));
+        leaves_nothing(|map| drop(map.into_values().nth(consumed)));
+        leaves_nothing(|mut map| {
+            drop(map.drain().nth(consumed));
+            assert!(map.is_empty());
+            map.insert(Token::new(1), Token::new(2));
+            assert_eq!(map.len(), 1);
+        });
+        leaves_nothing(|mut map| {
+            let taken = map
+                .extract_if(|key, _| key.0 % 2 == 0)
+                .take(consumed)
+                .count();
+            assert_eq!(map.len(), 10 - taken);
+        });
+    }
+}
+
+#[test]
+fn overwriting_and_removing_drop_what_they_replace() {
+    leaves_nothing(|mut map| {
+        for n in 0..10 {
+            assert_eq!(
+                map.insert(Token::new(n), Token::new(n)).unwrap().0,
+                1000 + n
+            );
+            assert_eq!(live(), 20);
+        }
+        map.remove(&Token::new(3));
+        assert_eq!(live(), 18);
+        map.entry(Token::new(4))
+            .insert_entry(Token::new(5))
+            .remove();
+        assert_eq!(live(), 16);
+        map.retain(|key, _| key.0 % 2 == 0);
+        assert_eq!(live(), 2 * map.len() as i32);
+        map.clear();
+        assert_eq!(live(), 0);
+    });
+}
+
+#[test]
+fn a_leaked_iterator_leaves_a_valid_collection() {
+    leaves_nothing(|mut map| {
+        let mut drain = map.drain();
+        let first = drain.next();
+        // Its entries are leaked, and with them their count; nothing else is.
+        let left: Vec<_> = drain.by_ref().collect();
+        mem::forget(drain);
+        drop((first, left));
+        assert!(map.is_empty());
+        map.insert(Token::new(1), Token::new(1));
+        assert!(map.contains_key(&Token::new(1)));
+    });
+    leaves_nothing(|mut map| {
+        let mut extract = map.extract_if(|_, _| true);
+        drop((extract.next(), extract.next(), extract.next()));
+        mem::forget(extract);
+        assert_eq!(map.len(), 7);
+        assert_eq!(map.iter().count(), 7);
+        assert_eq!(map.iter_mut().count(), 7);
+        let keys: Vec<u32> = map.keys().map(|key| key.0).collect();
+        for key in keys {
+            assert!(map.remove(&Token::new(key)).is_some());
+        }
+        assert!(map.is_empty());
+    });
+}
+
+/// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a valid map of which
+/// every token is dropped once.
+fn survives_every_panic(body: impl Fn(&mut Map)) {
+    let attempt = |fuse| {
+        let mut map = map(10);
+        map.remove(&Token::new(2));
+        FUSE.set(fuse);
+        let panicked = catch_unwind(AssertUnwindSafe(|| body(&mut map))).is_err();
+        FUSE.set(u32::MAX);
+        let seen = map.iter().count();
+        assert_eq!(seen, map.len());
+        let keys: Vec<u32> = map.keys().map(|key| key.0).collect();
+        for key in keys {
+            assert_eq!(map.get(&Token::new(key)).map(|_| ()), Some(()));
+            assert!(map.remove(&Token::new(key)).is_some());
+        }
+        assert!(map.is_empty());
+        map.insert(Token::new(1), Token::new(1));
+        drop(map);
+        assert_eq!(live(), 0, "fuse {fuse}");
+        panicked
+    };
+    for level in [None, Some(Level::Std), Some(Level::Eq), Some(Level::Full)] {
+        let run = level.map(|level| Context::new(RunSpec::new("test", level, 3)));
+        let _test = run.as_ref().map(|run| context::enter(run, "test"));
+        let mut fuse = 0;
+        while attempt(fuse) {
+            fuse += 1;
+        }
+        assert!(fuse > 0, "nothing could panic");
+    }
+}
+
+#[test]
+fn a_panic_in_a_key_or_value_leaves_a_valid_map() {
+    survives_every_panic(|map| {
+        for n in 5..40 {
+            map.insert(Token::new(n), Token::new(n));
+        }
+    });
+    survives_every_panic(|map| {
+        for n in 0..20 {
+            map.remove(&Token::new(n));
+        }
+    });
+    survives_every_panic(|map| {
+        for n in 5..20 {
+            map.entry(Token::new(n)).or_insert_with(|| Token::new(n));
+        }
+    });
+    survives_every_panic(|map| map.retain(|key, _| key.0 % 2 == 0));
+    survives_every_panic(Map::clear);
+    survives_every_panic(|map| drop(map.drain()));
+    survives_every_panic(|map| {
+        map.extract_if(|key, _| key.0 > 4).for_each(drop);
+    });
+    survives_every_panic(|map| drop(map.clone()));
+    survives_every_panic(|map| {
+        let other = map.clone();
+        map.clone_from(&other);
+    });
+    survives_every_panic(|map| {
+        let other = map.clone();
+        map.extend(other);
+    });
+    survives_every_panic(|map| {
+        map.get_disjoint_mut([&Token::new(3), &Token::new(4), &Token::new(50)]);
+    });
+}
+
+#[test]
+fn a_panic_in_a_closure_leaves_what_was_decided_so_far() {
+    leaves_nothing(|mut map| {
+        let mut visited = 0;
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            map.retain(|_, _| {
+                visited += 1;
+                assert!(visited < 5);
+                visited % 2 == 0
+            });
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(map.len(), 8);
+        assert_eq!(map.iter().count(), 8);
+    });
+}
+
+#[test]
+fn a_set_drops_the_element_it_does_not_take() {
+    let mut set = HashSet::new();
+    assert!(set.insert(Token::new(1)));
+    assert!(!set.insert(Token::new(1)));
+    assert_eq!(live(), 1);
+    assert_eq!(set.replace(Token::new(1)).map(|old| old.0), Some(1));
+    assert_eq!(live(), 1);
+    drop(set.take(&Token::new(1)));
+    assert_eq!(live(), 0);
+}
