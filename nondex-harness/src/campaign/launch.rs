@@ -194,6 +194,9 @@ fn explain(outcome: &Outcome, output: &Output, timeout: Duration) -> Failure {
     let panic = panic_in(&output.to_text());
     let end = match outcome {
         Outcome::Passed | Outcome::Failed => None,
+        Outcome::Exited(0) => {
+            Some("the process exited with code 0 before the test ended".to_owned())
+        }
         Outcome::Exited(code) => Some(format!("the process exited with code {code}")),
         Outcome::Signalled(signal) => Some(match nix::sys::signal::Signal::try_from(*signal) {
             Ok(name) => format!("the process was killed by signal {signal} ({name})"),

@@ -25,7 +25,7 @@ pub use stop::StopFlag;
 
 use std::sync::Mutex;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
 use self::evidence::{Evidence, Missing, Run};
@@ -71,7 +71,7 @@ pub fn run(
     if running.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
-    let records = absolute(run.records())?;
+    let records = absolute(&run.records())?;
     let mut notes = Vec::new();
     if !process::disable_address_randomisation() {
         notes.push(
@@ -82,7 +82,7 @@ pub fn run(
     let campaign = Campaign {
         tests: &running,
         options,
-        workspace: Workspace::new(absolute(options.workspace_root.clone())?),
+        workspace: Workspace::new(absolute(&options.workspace_root)?),
         launcher: Launcher::new(records, options.timeout, stop),
         progress,
         reports: Mutex::new(vec![None; running.len()]),
@@ -124,8 +124,8 @@ pub fn run(
     })
 }
 
-fn absolute(path: Utf8PathBuf) -> Result<Utf8PathBuf> {
-    camino::absolute_utf8(&path)
+fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
+    camino::absolute_utf8(path)
         .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
 }
 

@@ -39,3 +39,61 @@ pub fn exit_code(report: &Report) -> ExitCode {
         ExitCode::Ok
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::tests::{report, test};
+    use nondex_core::Level;
+
+    #[test]
+    fn the_exit_code_follows_from_the_verdicts() {
+        use Verdict::{
+            Broken, ImplementationDependent, Network, NonDeterministic, NotRun,
+            OrderDependentBrittle, OrderDependentVictim, Stable, Unknown,
+        };
+        for (verdicts, expected) in [
+            (vec![Stable], ExitCode::Ok),
+            (vec![Stable, Network, NotRun], ExitCode::Ok),
+            (vec![], ExitCode::NoTests),
+            (vec![NotRun, NotRun], ExitCode::NoTests),
+            (vec![Stable, Broken], ExitCode::CleanRunFailed),
+            (vec![Stable, ImplementationDependent], ExitCode::Found),
+            (vec![Broken, ImplementationDependent], ExitCode::Found),
+            (vec![OrderDependentVictim], ExitCode::Found),
+            (vec![OrderDependentBrittle], ExitCode::Found),
+            (vec![NonDeterministic], ExitCode::Found),
+            (vec![Unknown], ExitCode::Found),
+        ] {
+            let found = exit_code(&report(verdicts.iter().map(|&v| test(v)).collect()));
+            assert_eq!(found, expected, "{verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn a_finding_at_full_only_is_a_failure_when_strict() {
+        for level in Level::ALL {
+            for strict in [false, true] {
+                let mut finding = test(Verdict::ImplementationDependent);
+                finding.weakest_level = Some(level);
+                let mut report = report(vec![finding]);
+                report.run.strict = strict;
+                let expected = if level == Level::Full && !strict {
+                    ExitCode::Ok
+                } else {
+                    ExitCode::Found
+                };
+                assert_eq!(exit_code(&report), expected, "{level} strict {strict}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_is_never_a_success() {
+        for verdict in Verdict::ALL {
+            let mut report = report(vec![test(verdict)]);
+            report.partial = true;
+            assert_eq!(exit_code(&report), ExitCode::Found, "{verdict}");
+        }
+    }
+}

@@ -372,3 +372,6 @@ pub struct PointReport {
     /// The largest number of elements.
     pub max_len: u64,
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -152,3 +152,6 @@ fn parse(text: &str) -> Result<Report, String> {
     }
     serde_json::from_value(value).map_err(|e| format!("it is not a report of schema {SCHEMA}: {e}"))
 }
+
+#[cfg(test)]
+mod tests;

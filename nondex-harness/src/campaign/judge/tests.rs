@@ -64,7 +64,8 @@ fn failing(message: &str, lines: impl IntoIterator<Item = u32>) -> Run {
 fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     let mut clean = 0;
     let mut run_number = 0;
-    let table: [(&str, Box<dyn FnMut(&RunSpec) -> Run>, Verdict, Option<&str>); 5] = [
+    type Simulated<'a> = Box<dyn FnMut(&RunSpec) -> Run + 'a>;
+    let table: [(&str, Simulated<'_>, Verdict, Option<&str>); 5] = [
         (
             "stable",
             Box::new(|_| run(true, [1])),

@@ -1,0 +1,253 @@
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+/// A report of these tests.
+pub(crate) fn report(tests: Vec<TestReport>) -> Report {
+    Report {
+        schema: SCHEMA,
+        partial: false,
+        run: RunInfo {
+            id: "1-2".into(),
+            command: "cargo nondex".into(),
+            levels: Level::ALL.to_vec(),
+            seeds: vec![0, u64::MAX],
+            network: NetworkMode::Observe,
+            algorithm: 1,
+            clean_runs: 2,
+            timeout_ms: 60_000,
+            strict: false,
+        },
+        summary: Summary::new(
+            &tests,
+            vec!["hash_map/std::collections::HashMap::iter".into()],
+        ),
+        tests,
+        notes: Vec::new(),
+    }
+}
+
+/// A test with this verdict and nothing else.
+pub(crate) fn test(verdict: Verdict) -> TestReport {
+    TestReport {
+        id: "pkg$t".into(),
+        package: "pkg".into(),
+        binary: "pkg".into(),
+        name: "t".into(),
+        file: None,
+        line: None,
+        verdict,
+        choice_points: 0,
+        weakest_level: None,
+        failures: Vec::new(),
+        failure_rate: BTreeMap::new(),
+        culprits: Vec::new(),
+        network: Vec::new(),
+        order: None,
+        reproduce: None,
+        notes: Vec::new(),
+        output: None,
+        points: Vec::new(),
+        runs: 0,
+        implied: 0,
+    }
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    select(Level::ALL.to_vec())
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![
+        Just(Outcome::Failed),
+        Just(Outcome::TimedOut),
+        any::<i32>().prop_map(Outcome::Exited),
+        any::<i32>().prop_map(Outcome::Signalled),
+    ]
+}
+
+fn failure() -> impl Strategy<Value = FailureReport> {
+    (
+        option::of((level(), any::<u64>())),
+        ".*",
+        option::of(("[a-z/]*", any::<u32>())),
+        outcome(),
+    )
+        .prop_map(|(spec, message, place, outcome)| {
+            let (level, seed) = spec.unzip();
+            let (file, line) = place.unzip();
+            FailureReport {
+                level,
+                seed,
+                message,
+                file,
+                line,
+                outcome,
+            }
+        })
+}
+
+fn culprit() -> impl Strategy<Value = Culprit> {
+    (
+        ".*",
+        any::<(u32, u32, u64, bool)>(),
+        any::<Option<[u64; 2]>>(),
+        option::of(("[a-z/]*", any::<u32>())),
+        select(Family::ALL.to_vec()),
+    )
+        .prop_map(
+            |(api, (line, column, len, confirmed), elements, user, family)| {
+                let (user_file, user_line) = user.unzip();
+                Culprit {
+                    api,
+                    file: "src/lib.rs".into(),
+                    line,
+                    column,
+                    kind: Kind::Permute,
+                    len,
+                    elements,
+                    confirmed,
+                    family,
+                    user_file,
+                    user_line,
+                }
+            },
+        )
+}
+
+fn any_test() -> impl Strategy<Value = TestReport> {
+    (
+        ".*",
+        select(Verdict::ALL.to_vec()),
+        option::of(level()),
+        vec(failure(), 0..3),
+        btree_map(level(), any::<[u64; 2]>(), 0..5),
+        vec(culprit(), 0..3),
+        option::of(".*"),
+        option::of(vec(".*", 0..2)),
+    )
+        .prop_map(
+            |(name, verdict, weakest_level, failures, failure_rate, culprits, output, order)| {
+                TestReport {
+                    name,
+                    weakest_level,
+                    failures,
+                    failure_rate,
+                    culprits,
+                    output,
+                    order: order.map(|polluters| Order {
+                        polluters,
+                        ..Order::default()
+                    }),
+                    ..test(verdict)
+                }
+            },
+        )
+}
+
+proptest! {
+    #[test]
+    fn every_report_is_read_back_as_it_was_written(tests in vec(any_test(), 0..4), partial: bool) {
+        let report = Report { partial, ..report(tests) };
+        let json = serde_json::to_string_pretty(&report).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+    }
+
+    #[test]
+    fn the_verdicts_add_up_to_the_tests(verdicts in vec(select(Verdict::ALL.to_vec()), 0..30)) {
+        let summary = Summary::new(&verdicts.iter().map(|&v| test(v)).collect::<Vec<_>>(), Vec::new());
+        let sum = summary.stable + summary.id + summary.od + summary.nd + summary.ud + summary.network
+            + summary.broken + summary.not_run;
+        prop_assert_eq!(sum, summary.tests);
+        prop_assert_eq!(sum, verdicts.len() as u64);
+    }
+}
+
+#[test]
+fn every_verdict_is_serialised_as_its_name() {
+    for verdict in Verdict::ALL {
+        let json = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(json, format!("\"{verdict}\""));
+        assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
+    }
+}
+
+#[test]
+fn the_schema_has_the_names_that_other_tools_rely_on() {
+    let mut finding = test(Verdict::ImplementationDependent);
+    finding.weakest_level = Some(Level::One);
+    finding.failure_rate.insert(Level::One, [3, 10]);
+    finding.failures.push(FailureReport {
+        level: Some(Level::One),
+        seed: Some(3),
+        message: "assertion failed".into(),
+        file: Some("src/lib.rs".into()),
+        line: Some(7),
+        outcome: Outcome::Failed,
+    });
+    finding.culprits.push(Culprit {
+        api: "std::collections::HashMap::iter".into(),
+        file: "src/lib.rs".into(),
+        line: 4,
+        column: 9,
+        kind: Kind::Permute,
+        len: 3,
+        elements: None,
+        confirmed: true,
+        family: Family::HashMap,
+        user_file: None,
+        user_line: None,
+    });
+    let value = serde_json::to_value(report(vec![finding])).unwrap();
+    let expected = serde_json::json!({
+        "schema": 1,
+        "partial": false,
+        "run": {
+            "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
+            "seeds": [0, u64::MAX], "network": "observe", "algorithm": 1, "clean_runs": 2, "timeout_ms": 60000,
+            "strict": false
+        },
+        "summary": {
+            "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
+            "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
+            "advice": 0, "implied": 0
+        },
+        "tests": [{
+            "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
+            "verdict": "ID", "choice_points": 0, "weakest_level": "ONE",
+            "failures": [{
+                "level": "ONE", "seed": 3, "message": "assertion failed", "file": "src/lib.rs", "line": 7,
+                "outcome": "failed"
+            }],
+            "failure_rate": { "ONE": [3, 10] },
+            "culprits": [{
+                "api": "std::collections::HashMap::iter", "file": "src/lib.rs", "line": 4, "column": 9,
+                "kind": "permute", "len": 3, "elements": null, "confirmed": true, "family": "hash_map",
+                "user_file": null, "user_line": null
+            }],
+            "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
+            "runs": 0, "implied": 0
+        }],
+        "notes": []
+    });
+    assert_eq!(value, expected);
+}
+
+#[test]
+fn fields_of_a_later_tool_are_ignored_and_those_added_since_the_first_may_be_absent() {
+    let text = r#"{
+        "schema": 1, "later": true,
+        "run": {"id": "x", "command": "c", "levels": [], "seeds": [], "network": "observe"},
+        "summary": {"tests": 0, "stable": 0, "id": 0, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0,
+                    "not_run": 0, "choice_points": 0, "runs": 0, "models_reached": []},
+        "tests": [{"id": "a$b", "package": "a", "binary": "a", "name": "b", "file": null, "line": null,
+                   "verdict": "stable", "choice_points": 0, "weakest_level": null, "failures": [], "failure_rate": {},
+                   "culprits": [], "network": [], "order": null, "reproduce": null}]
+    }"#;
+    let report: Report = serde_json::from_str(text).unwrap();
+    assert_eq!(report.tests[0].verdict, Verdict::Stable);
+    assert!(!report.partial);
+}
