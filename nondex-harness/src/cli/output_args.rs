@@ -37,7 +37,7 @@ pub struct OutputArgs {
     #[arg(default_value = "human", help_heading = "Output options")]
     pub message_format: MessageFormat,
 
-    /// Coloring [default: cargo's CARGO_TERM_COLOR, or auto]
+    /// Coloring [default: `CARGO_TERM_COLOR`, or auto]
     #[arg(
         long,
         value_name = "WHEN",

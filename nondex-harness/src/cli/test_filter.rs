@@ -210,3 +210,111 @@ impl ResolvedFilter<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::project::{Harness, TestBinary};
+
+    fn suite() -> Suite {
+        let test = |name: &str, ignored| TestCase {
+            name: name.to_owned(),
+            file: None,
+            line: None,
+            ignored,
+        };
+        Suite {
+            binary: TestBinary {
+                id: "shop::cart".to_owned(),
+                package: "shop".to_owned(),
+                target: "cart".to_owned(),
+                kind: "test".to_owned(),
+                executable: "cart".into(),
+                cwd: ".".into(),
+                env: BTreeMap::new(),
+                runner: Vec::new(),
+                harness: Harness::Nondex,
+            },
+            tests: vec![
+                test("add", false),
+                test("add::twice", false),
+                test("remove", false),
+                test("slow::add", true),
+            ],
+        }
+    }
+
+    /// The tests that are run, and those that are reported as ignored.
+    fn selected(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
+        #[derive(Debug, Parser)]
+        struct Line {
+            #[command(flatten)]
+            filter: FilterArgs,
+        }
+        let line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
+        let filter = line.filter.parse().map_err(|e| e.to_string())?;
+        let filter = filter
+            .resolve(&Workspace::default())
+            .map_err(|e| e.to_string())?;
+        let suite = suite();
+        let named = |wanted| {
+            let tests = suite.tests.iter();
+            let tests = tests.filter(|test| filter.matches(&suite, test) == wanted);
+            tests.map(|test| test.name.clone()).collect()
+        };
+        Ok((named(Match::Run), named(Match::Ignored)))
+    }
+
+    #[test]
+    fn names_select_as_in_libtest_wherever_they_stand() {
+        for (args, run, ignored) in [
+            (
+                &[][..],
+                &["add", "add::twice", "remove"][..],
+                &["slow::add"][..],
+            ),
+            (&["add"], &["add", "add::twice"], &["slow::add"]),
+            (&["--", "add"], &["add", "add::twice"], &["slow::add"]),
+            (&["twice", "--", "rem"], &["add::twice", "remove"], &[]),
+            (&["add", "--", "--exact"], &["add"], &[]),
+            (&["--exact", "add"], &["add"], &[]),
+            (&["add", "--skip", "twice"], &["add"], &["slow::add"]),
+            (
+                &["--", "--skip", "twice", "--skip", "slow"],
+                &["add", "remove"],
+                &[],
+            ),
+            (
+                &["--exact", "--skip", "add"],
+                &["add::twice", "remove"],
+                &["slow::add"],
+            ),
+            (&["--ignored"], &["slow::add"], &[]),
+            (
+                &["--", "--include-ignored", "add"],
+                &["add", "add::twice", "slow::add"],
+                &[],
+            ),
+            (&["none"], &[], &[]),
+        ] {
+            let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(selected(args), Ok((names(run), names(ignored))), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_must_match_one_filterset_and_one_name() {
+        let run = |args: &[&str]| selected(args).unwrap().0;
+        assert_eq!(
+            run(&["-E", "test(twice)", "-E", "test(remove)"]),
+            ["add::twice", "remove"]
+        );
+        assert_eq!(
+            run(&["-E", "kind(test) - test(=add)", "add"]),
+            ["add::twice"]
+        );
+        assert!(run(&["-E", "kind(lib)"]).is_empty());
+    }
+}

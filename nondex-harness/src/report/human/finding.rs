@@ -54,11 +54,17 @@ fn implementation_dependent(test: &TestReport, strict: bool, view: &View<'_>) ->
     let what = match test.culprits.as_slice() {
         [] => "depends on a choice that std leaves open".to_owned(),
         [one] => format!("depends on what `{}` leaves open", one.api),
+        [first, rest @ ..] if rest.iter().all(|other| other.api == first.api) => {
+            format!(
+                "depends on what {} calls of `{}` leave open",
+                rest.len() + 1,
+                first.api
+            )
+        }
         [first, rest @ ..] => {
-            let calls = if rest.len() == 1 {
-                "one other call"
-            } else {
-                "other calls"
+            let calls = match rest.len() {
+                1 => "one other call".to_owned(),
+                many => format!("{many} other calls"),
             };
             format!("depends on what `{}` and {calls} leave open", first.api)
         }
