@@ -89,6 +89,9 @@ impl fmt::Display for TestName {
     }
 }
 
+/// A benchmark made at run time.
+type DynBench = Box<dyn Fn(&mut Bencher) -> Result<(), String> + Send>;
+
 /// A test or benchmark function.
 pub enum TestFn {
     /// A `#[test]`.
@@ -100,9 +103,9 @@ pub enum TestFn {
     /// A test made at run time.
     DynTestFn(Box<dyn FnOnce() -> Result<(), String> + Send>),
     /// A benchmark made at run time.
-    DynBenchFn(Box<dyn Fn(&mut Bencher) -> Result<(), String> + Send>),
+    DynBenchFn(DynBench),
     /// A benchmark made at run time that is run once, as a test.
-    DynBenchAsTestFn(Box<dyn Fn(&mut Bencher) -> Result<(), String> + Send>),
+    DynBenchAsTestFn(DynBench),
 }
 
 impl TestFn {
