@@ -2,6 +2,7 @@
 
 pub use ::std::thread::*;
 
+use ::std::fmt;
 use ::std::io;
 
 use nondex_core::context::inherit;
@@ -25,7 +26,6 @@ fn inheriting<F: FnOnce() -> T, T>(f: F) -> impl FnOnce() -> T {
 }
 
 /// As [`::std::thread::Builder`].
-#[derive(Debug)]
 #[must_use = "must eventually spawn the thread"]
 pub struct Builder {
     inner: ::std::thread::Builder,
@@ -93,11 +93,22 @@ impl Builder {
     }
 }
 
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
 /// As [`::std::thread::Scope`].
-#[derive(Debug)]
 #[repr(transparent)]
 pub struct Scope<'scope, 'env: 'scope> {
     inner: ::std::thread::Scope<'scope, 'env>,
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
 }
 
 /// As [`::std::thread::scope`].

@@ -101,7 +101,8 @@ pub(super) struct EntriesMut<'a, K, V> {
 #[derive(Debug)]
 enum VisitMut<'a, K, V> {
     Insertion(slice::IterMut<'a, Slot<K, V>>),
-    Other(Box<[Option<(&'a K, &'a mut V)>]>, Order),
+    // Unique references to the keys as well: with shared ones, to send the iterator would need `K: Sync`.
+    Other(Box<[Option<&'a mut Bucket<K, V>>]>, Order),
 }
 
 impl<'a, K, V> EntriesMut<'a, K, V> {
@@ -112,10 +113,7 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
             plan => {
                 let order = slots.order(plan);
                 let slots = slots.all_mut().iter_mut();
-                VisitMut::Other(
-                    slots.map(|slot| slot.as_mut().map(pair_mut)).collect(),
-                    order,
-                )
+                VisitMut::Other(slots.map(Option::as_mut).collect(), order)
             }
         };
         EntriesMut { visit, left }
@@ -125,7 +123,7 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
     pub(super) fn next(&mut self) -> Option<(&'a K, &'a mut V)> {
         let pair = match &mut self.visit {
             VisitMut::Insertion(slots) => pair_mut(slots.find_map(Option::as_mut)?),
-            VisitMut::Other(slots, order) => slots[order.next()?].take()?,
+            VisitMut::Other(slots, order) => pair_mut(slots[order.next()?].take()?),
         };
         self.left -= 1;
         Some(pair)
@@ -145,7 +143,7 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
             }),
             VisitMut::Other(mut slots, order) => {
                 order.fold(init, |acc, slot| match slots[slot].take() {
-                    Some(pair) => f(acc, pair),
+                    Some(bucket) => f(acc, pair_mut(bucket)),
                     None => acc,
                 })
             }
@@ -161,8 +159,8 @@ impl<'a, K, V> EntriesMut<'a, K, V> {
                 }
             }
             VisitMut::Other(slots, order) => {
-                for (key, value) in order.clone().filter_map(|slot| slots[slot].as_ref()) {
-                    f(key, value);
+                for bucket in order.clone().filter_map(|slot| slots[slot].as_ref()) {
+                    f(&bucket.key, &bucket.value);
                 }
             }
         }

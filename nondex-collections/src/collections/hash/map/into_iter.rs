@@ -3,6 +3,7 @@
 use ::std::fmt::{self, Debug};
 use ::std::iter::FusedIterator;
 use ::std::marker::PhantomData;
+use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
 use super::super::visit::IntoEntries;
@@ -183,6 +184,11 @@ impl<K, V> ExactSizeIterator for Drain<'_, K, V> {
 }
 
 impl<K, V> FusedIterator for Drain<'_, K, V> {}
+
+// std's drain borrows what it drains, and so has the auto traits of a reference.
+impl<K, V> Unpin for Drain<'_, K, V> {}
+
+impl<K: RefUnwindSafe, V: RefUnwindSafe> UnwindSafe for Drain<'_, K, V> {}
 
 /// See [`HashMap::extract_if`](super::HashMap::extract_if).
 #[must_use = "iterators are lazy and do nothing unless consumed; \

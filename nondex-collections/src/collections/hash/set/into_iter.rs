@@ -3,6 +3,7 @@
 use ::std::fmt::{self, Debug};
 use ::std::iter::FusedIterator;
 use ::std::marker::PhantomData;
+use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
 use super::super::visit::IntoEntries;
@@ -91,6 +92,11 @@ impl<K> ExactSizeIterator for Drain<'_, K> {
 }
 
 impl<K> FusedIterator for Drain<'_, K> {}
+
+// std's drain borrows what it drains, and so has the auto traits of a reference.
+impl<K> Unpin for Drain<'_, K> {}
+
+impl<K: RefUnwindSafe> UnwindSafe for Drain<'_, K> {}
 
 /// See [`HashSet::extract_if`](super::HashSet::extract_if).
 #[must_use = "iterators are lazy and do nothing unless consumed; \
