@@ -27,14 +27,14 @@ pub struct VarsOs {
 #[must_use]
 #[track_caller]
 pub fn vars() -> Vars {
-    Vars { inner: snapshot(&model::ENV_VARS, Caller::here()) }
+    Vars { inner: snapshot(&model::ENV_VARS, crate::caller::caller()) }
 }
 
 /// As [`::std::env::vars_os`], in the order the run decides.
 #[must_use]
 #[track_caller]
 pub fn vars_os() -> VarsOs {
-    snapshot(&model::ENV_VARS_OS, Caller::here())
+    snapshot(&model::ENV_VARS_OS, crate::caller::caller())
 }
 
 /// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the project and has an engine of

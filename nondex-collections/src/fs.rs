@@ -21,7 +21,7 @@ pub use portable::ReadDir;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[track_caller]
 pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
-    let _caller = crate::interpose::directory::called_by(Caller::here());
+    let _caller = crate::interpose::directory::called_by(crate::caller::caller());
     ::std::fs::read_dir(path)
 }
 
@@ -32,7 +32,7 @@ pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 #[track_caller]
 pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
-    ReadDir::open(path.as_ref(), Caller::here())
+    ReadDir::open(path.as_ref(), crate::caller::caller())
 }
 
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]

@@ -17,10 +17,13 @@
 //! In the runtime of `cargo nondex` this very crate is compiled under the name `std`, so that type names and messages
 //! read as std's, and stands in for it (`--extern std=…`). Inside, the real std is always written `::std`.
 
+#[doc(no_inline)]
 pub use ::std::*;
 
 #[cfg(feature = "nondex")]
 mod arrange;
+#[cfg(feature = "nondex")]
+mod caller;
 #[cfg(feature = "nondex")]
 pub mod collections;
 #[cfg(feature = "nondex")]

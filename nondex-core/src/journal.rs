@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use crate::json;
 use crate::record::Event;
 
 /// The events of one run.
@@ -28,7 +29,7 @@ impl Journal {
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(event.clone()),
             Journal::File(path) => {
-                let mut line = serde_json::to_string(event)
+                let mut line = json::to_string(event)
                     .expect("an event has no map with other keys than strings");
                 line.push('\n');
                 // A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the

@@ -13,6 +13,7 @@ pub mod context;
 pub mod hash;
 mod inheritance;
 mod journal;
+pub mod json;
 pub mod level;
 pub mod model;
 pub mod permutation;

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use serde_derive::{Deserialize, Serialize};
 
+use crate::json;
 use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
 
@@ -228,7 +229,7 @@ impl RunRecord {
                 break;
             };
             events.push(
-                serde_json::from_str(line).map_err(|e| {
+                json::from_str(line).map_err(|e| {
                     format!("line {} of the record is not an event: {e}", index + 1)
                 })?,
             );

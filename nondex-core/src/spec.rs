@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_derive::{Deserialize, Serialize};
 
+use crate::json;
 use crate::level::Level;
 use crate::site::Site;
 
@@ -104,8 +105,7 @@ impl RunSpec {
     /// # Errors
     /// When the text is not a spec of this [`PROTOCOL`]; the message says what was found.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let spec: RunSpec =
-            serde_json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
+        let spec: RunSpec = json::from_str(text).map_err(|e| format!("not a run spec: {e}"))?;
         if spec.protocol != PROTOCOL {
             return Err(format!(
                 "the run spec has protocol {}, this runtime speaks {PROTOCOL}",
@@ -118,6 +118,6 @@ impl RunSpec {
     /// The spec as JSON, on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("a spec has no map with keys that are not strings")
+        json::to_string(self).expect("a spec has no map with keys that are not strings")
     }
 }

@@ -2,7 +2,7 @@
 
 use nondex_core::{
     Event, Failure, Family, Frame, Level, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec,
-    Selection, Site,
+    Selection, Site, json,
 };
 use proptest::prelude::*;
 
@@ -102,7 +102,10 @@ proptest! {
     ) {
         let record = record.map(Into::into);
         let spec = RunSpec { choices, models_off, record, trace, ..RunSpec::new(test, Level::ALL[level], seed) };
-        prop_assert_eq!(RunSpec::from_json(&spec.to_json()).unwrap(), spec);
+        prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
+        prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
+        let pretty = serde_json::to_string_pretty(&spec).unwrap();
+        prop_assert_eq!(RunSpec::from_json(&pretty).unwrap(), spec);
     }
 
     #[test]
@@ -111,15 +114,16 @@ proptest! {
         points in prop::collection::vec(point(), 0..4),
     ) {
         let record = RunRecord { protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points };
-        let text = serde_json::to_string(&record).unwrap();
-        prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+        let text = json::to_string(&record).unwrap();
+        prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());
+        prop_assert_eq!(json::from_str::<RunRecord>(&text).unwrap(), record);
     }
 
     #[test]
     fn events_survive_the_round_trip_and_a_cut_last_line(
         events in prop::collection::vec(event(), 0..5), cut in 1..40_usize,
     ) {
-        let lines: String = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
+        let lines: String = events.iter().map(|event| json::to_string(event).unwrap() + "\n").collect();
         prop_assert_eq!(&RunRecord::parse_events(&lines).unwrap(), &events);
         let mut last = String::from(r#"{"event":"end","test":"t","passed":true}"#);
         last.truncate(cut.min(last.len()));
@@ -141,4 +145,30 @@ fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
             .unwrap_err()
             .contains("unknown field `sede`")
     );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_as_serde_json_reads_it_or_refused(text in "[\\[\\]{}\",:0-9a\\\\u \\-]{0,24}") {
+        if let Ok(ours) = json::from_str::<Vec<Option<String>>>(&text) {
+            prop_assert_eq!(ours, serde_json::from_str::<Vec<Option<String>>>(&text).unwrap());
+        }
+    }
+}
+
+#[test]
+fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
+    let read = |text: &str| json::from_str::<String>(text);
+    assert_eq!(read(r#""\u00e9\ud83d\ude00\n\/""#).as_deref(), Ok("é😀\n/"));
+    for bad in [
+        r#""\ud83d""#,
+        r#""\ud83d\u0041""#,
+        r#""\x""#,
+        r#""\u12"#,
+        r#""a"#,
+        "\"a\" b",
+        "",
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
 }

@@ -10,7 +10,7 @@
 
 pub(crate) mod directory;
 mod entropy;
-mod origin;
+pub(crate) mod origin;
 mod start;
 
 use ::std::ffi::CStr;

@@ -1,6 +1,6 @@
 //! Two collections visited in one call, as the set operations do.
 
-use nondex_core::{Caller, Decision, Model};
+use nondex_core::{Decision, Model};
 
 use super::order::{Order, Ranks};
 use super::slots::Slot;
@@ -39,7 +39,7 @@ impl<'a, T> Joined<'a, T> {
         model: &'static Model,
     ) -> Self {
         let left = (first.len(), second.len());
-        let decision = decide_order::<S>(model, Caller::here(), left.0 + left.1, |aspect| {
+        let decision = decide_order::<S>(model, crate::caller::caller(), left.0 + left.1, |aspect| {
             first.aspect_beside(second, aspect)
         });
         let table_is_base = is_repeatable::<S>();

@@ -66,7 +66,7 @@ impl<K, V, S> Store<K, V, S> {
     /// Decides how this call visits the collection.
     #[track_caller]
     pub(super) fn plan(&self, model: &'static Model) -> Plan {
-        let decision = decide_order::<S>(model, Caller::here(), self.len(), |aspect| {
+        let decision = decide_order::<S>(model, crate::caller::caller(), self.len(), |aspect| {
             self.slots.aspect(aspect)
         });
         self.slots.plan(decision, is_repeatable::<S>())
@@ -75,7 +75,7 @@ impl<K, V, S> Store<K, V, S> {
     /// As [`Store::entries`] for an order that depends on `other` too.
     #[track_caller]
     pub(super) fn entries_beside(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
-        let decision = decide_order::<S>(model, Caller::here(), self.len(), |aspect| {
+        let decision = decide_order::<S>(model, crate::caller::caller(), self.len(), |aspect| {
             self.aspect_beside(other, aspect)
         });
         Entries::new(&self.slots, self.slots.plan(decision, is_repeatable::<S>()))

@@ -1,0 +1,42 @@
+//! Who called a shim.
+
+use nondex_core::Caller;
+
+/// The caller of the function this is called in, when that is `#[track_caller]`.
+///
+/// A call through a function pointer or a trait object (`{:?}` is one) has no caller: `#[track_caller]` then names the
+/// shim itself. And code of std that iterates (`vec.extend(&map)`) is nobody's call site. Both are told apart by their
+/// stacks instead, where those can be read.
+#[track_caller]
+#[inline]
+pub(crate) fn caller() -> Caller {
+    let caller = Caller::here();
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if is_hidden(caller.file) && nondex_core::context::level().is_some() {
+        return crate::interpose::origin::caller();
+    }
+    caller
+}
+
+/// Whether a source file is the mirror's or std's.
+#[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
+fn is_hidden(file: &str) -> bool {
+    const THIS: &str = "caller.rs";
+    let ours = file!().len() - THIS.len();
+    file.as_bytes().starts_with(&file!().as_bytes()[..ours])
+        || file.starts_with("/rustc/")
+        || file.contains("/rustlib/src/rust/library/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mirror_and_std_are_nobodys_call_sites() {
+        assert!(is_hidden(file!()));
+        assert!(is_hidden("/rustc/59807616e/library/alloc/src/vec/mod.rs"));
+        assert!(!is_hidden("src/caller.rs"));
+        assert!(!is_hidden("/home/me/src/lib.rs"));
+    }
+}
