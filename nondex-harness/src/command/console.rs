@@ -39,6 +39,11 @@ impl Console {
         io::stderr().is_terminal()
     }
 
+    /// Whether stderr is coloured.
+    pub(super) fn has_colors(&self) -> bool {
+        self.stderr_choice() != ColorChoice::Never
+    }
+
     /// Styled text for stderr, as this console shows it.
     pub(super) fn shown(&self, text: &str) -> String {
         let mut stream = AutoStream::new(Vec::new(), self.stderr_choice());

@@ -1,6 +1,6 @@
 //! Ctrl-C: the first ends the campaign with a partial report, the second ends the process.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::campaign::StopFlag;
@@ -9,10 +9,12 @@ use crate::error::{Error, Result};
 /// As a shell reports a process that a signal ended.
 const SIGNAL_BASE: i32 = 128;
 
-/// Makes SIGINT, SIGTERM and SIGHUP set the flag that is returned, and end the process when it is already set.
+/// Makes SIGINT and SIGTERM set the flag that is returned, and end the process when it is already set.
+///
+/// SIGHUP is left alone: `nohup` has it ignored, and a handler would undo that.
 pub(super) fn install() -> Result<StopFlag> {
     let stop = StopFlag::new();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset, and sets it.
         flag::register_conditional_shutdown(signal, SIGNAL_BASE + signal, stop.handle())
             .and_then(|_| flag::register(signal, stop.handle()))

@@ -14,6 +14,9 @@ use crate::report::{TestReport, Verdict};
 /// How often a plain line says how far the campaign is.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
+/// How often the bar is drawn when nothing happens, so that a slow test does not look like a hang.
+const TICK: Duration = Duration::from_millis(500);
+
 /// Shows a campaign's progress on a console.
 pub(super) struct Display<'a> {
     console: &'a Console,
@@ -31,14 +34,23 @@ impl<'a> Display<'a> {
     pub(super) fn new(console: &'a Console) -> Self {
         let bar = (console.has_terminal() && !console.quiet).then(|| {
             let target = ProgressDrawTarget::stderr();
-            let template = "{prefix:>12.green.bold} [{elapsed_precise}] [{bar:25}] {pos}/{len} runs {wide_msg}";
-            let style = ProgressStyle::with_template(template).map_or_else(
+            let prefix = if console.has_colors() {
+                "{prefix:>12.green.bold}"
+            } else {
+                "{prefix:>12}"
+            };
+            let template = format!(
+                "{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} runs {{wide_msg}}"
+            );
+            let style = ProgressStyle::with_template(&template).map_or_else(
                 |_| ProgressStyle::default_bar(),
                 |style| style.progress_chars("=> "),
             );
-            ProgressBar::with_draw_target(Some(0), target)
+            let bar = ProgressBar::with_draw_target(Some(0), target)
                 .with_style(style)
-                .with_prefix("Running")
+                .with_prefix("Running");
+            bar.enable_steady_tick(TICK);
+            bar
         });
         Display {
             console,
