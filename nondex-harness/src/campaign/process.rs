@@ -29,6 +29,9 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 /// How long a process group may take to end after SIGTERM before it gets SIGKILL.
 const TERM_GRACE: Duration = Duration::from_millis(100);
 
+/// How often the processor is given away to a process that is about to end, before the wait for it becomes a sleep.
+const MAX_YIELDS: u32 = 32;
+
 /// How much is read at once: what a pipe holds.
 const BUFFER: usize = 64 << 10;
 
@@ -142,6 +145,7 @@ impl Watch {
     /// Waits for the end of the process and reaps it; kills it at the deadline and when stopped.
     fn wait(&mut self, deadline: Option<Instant>, stop: &StopFlag) -> io::Result<End> {
         let mut pause = Duration::from_micros(50);
+        let mut yields = 0;
         let mut looked = Instant::now();
         loop {
             let now = Instant::now();
@@ -159,9 +163,14 @@ impl Watch {
                 return Ok(End::TimedOut);
             }
             if self.reader.is_none() {
-                // Its output is closed: most often it ends within microseconds.
-                thread::sleep(pause.min(left));
-                pause = (pause * 2).min(TICK);
+                // Its output is closed: nearly always because it is about to end.
+                if yields < MAX_YIELDS {
+                    yields += 1;
+                    thread::yield_now();
+                } else {
+                    thread::sleep(pause.min(left));
+                    pause = (pause * 2).min(TICK);
+                }
             } else if self.read(left.min(TICK))? && looked + TICK > now {
                 continue;
             }

