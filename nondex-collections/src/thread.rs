@@ -33,6 +33,7 @@ pub struct Builder {
 
 impl Builder {
     /// As [`::std::thread::Builder::new`].
+    #[expect(clippy::new_without_default, reason = "std's has none")]
     pub fn new() -> Builder {
         Builder { inner: ::std::thread::Builder::new() }
     }
