@@ -31,6 +31,7 @@ mod descriptor;
 mod execution;
 mod getopt;
 pub mod libtest;
+#[cfg(feature = "libtest-mimic")]
 mod mimic;
 mod panics;
 mod runner;

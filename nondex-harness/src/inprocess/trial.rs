@@ -6,7 +6,7 @@ use std::panic::Location;
 use super::bencher::Bencher;
 use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 
-/// A test or benchmark made at run time. A [`libtest_mimic::Trial`] can be turned into one.
+/// A test or benchmark made at run time. With the feature `libtest-mimic`, a trial of that crate can be turned into one.
 #[derive(Debug)]
 #[must_use = "a trial runs when it is passed to `nondex_harness::main`"]
 pub struct Trial {
