@@ -1,0 +1,70 @@
+//! An event bus: handlers subscribe to topics, and are called when something is published.
+
+use nondex_collections::collections::{HashMap, HashSet};
+
+/// Who listens to what.
+#[derive(Debug, Default)]
+pub struct Bus {
+    topics: HashMap<String, HashSet<String>>,
+}
+
+impl Bus {
+    /// Adds a handler to a topic; whether it was not there yet.
+    pub fn subscribe(&mut self, topic: &str, handler: &str) -> bool {
+        self.topics.entry(topic.to_owned()).or_default().insert(handler.to_owned())
+    }
+
+    /// The handlers of a topic, in the order they are called.
+    pub fn handlers(&self, topic: &str) -> Vec<&str> {
+        let handlers = self.topics.get(topic).into_iter().flatten();
+        handlers.map(String::as_str).collect()
+    }
+
+    /// The topics that somebody listens to, sorted.
+    pub fn topics(&self) -> Vec<&str> {
+        let mut topics: Vec<&str> = self.topics.keys().map(String::as_str).collect();
+        topics.sort_unstable();
+        topics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bus() -> Bus {
+        let mut bus = Bus::default();
+        for handler in ["audit", "cache", "mail", "metrics", "search"] {
+            bus.subscribe("order placed", handler);
+        }
+        bus.subscribe("order paid", "mail");
+        bus
+    }
+
+    #[test]
+    fn a_handler_subscribes_once() {
+        let mut bus = bus();
+        assert!(!bus.subscribe("order paid", "mail"));
+        assert_eq!(bus.handlers("order paid"), ["mail"]);
+    }
+
+    #[test]
+    fn topics_are_sorted() {
+        assert_eq!(bus().topics(), ["order paid", "order placed"]);
+    }
+
+    #[test]
+    fn the_audit_is_called_before_the_mail() {
+        let bus = bus();
+        let handlers = bus.handlers("order placed");
+        let place = |name| handlers.iter().position(|handler| *handler == name);
+        assert!(place("audit") < place("mail"), "{handlers:?}");
+    }
+
+    #[test]
+    #[cfg(not(feature = "nondex"))]
+    fn without_the_feature_the_map_is_std_s_own() {
+        let bus: std::collections::HashMap<String, HashSet<String>> = bus().topics;
+        assert_eq!(bus.len(), 2);
+    }
+}
