@@ -39,7 +39,7 @@ impl<'a, T> Joined<'a, T> {
         model: &'static Model,
     ) -> Self {
         let left = (first.len(), second.len());
-        let decision = decide_order::<S>(model, crate::caller::caller(), left.0 + left.1, |aspect| {
+        let decision = decide_order::<S>(model, left.0 + left.1, |aspect| {
             first.aspect_beside(second, aspect)
         });
         let table_is_base = is_repeatable::<S>();
@@ -68,7 +68,7 @@ impl<'a, T> Joined<'a, T> {
             }
             Decision::PermuteContent(permutation) => {
                 let mut slots = base();
-                slots.sort_by_key(|&slot| match slot.checked_sub(a.len()) {
+                slots.sort_by_cached_key(|&slot| match slot.checked_sub(a.len()) {
                     None => first.slots.content(slot),
                     Some(slot) => second.slots.content(slot),
                 });

@@ -1,4 +1,8 @@
 //! Mirror of std's `HashMap`.
+#![expect(
+    clippy::multiple_bound_locations,
+    reason = "signatures are std's, word for word"
+)]
 
 mod entry;
 mod into_iter;

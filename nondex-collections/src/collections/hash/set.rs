@@ -1,4 +1,8 @@
 //! Mirror of std's `HashSet`.
+#![expect(
+    clippy::multiple_bound_locations,
+    reason = "signatures are std's, word for word"
+)]
 
 mod into_iter;
 mod iter;

@@ -351,7 +351,7 @@ impl<K, V> Slots<K, V> {
             }
             Decision::PermuteContent(permutation) => {
                 let mut slots = self.in_base_order(table_is_base);
-                slots.sort_by_key(|&slot| self.content(slot));
+                slots.sort_by_cached_key(|&slot| self.content(slot));
                 Plan::Other(Order::drawn(permutation, Ranks::Listed(slots.into())))
             }
         }

@@ -5,12 +5,13 @@ use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash, RandomState};
 
-use nondex_core::{Aspect, Caller, Decision, Family, Model, decide, hash};
+use nondex_core::{Aspect, Decision, Family, Model, decide, hash};
 
 use super::extract::Extract;
 use super::order::Plan;
 use super::slots::{Inserted, Slots};
 use super::visit::{Entries, EntriesMut, IntoEntries};
+use crate::caller::caller;
 
 /// A hash collection of entries `(K, V)`; a set has no values.
 #[derive(Debug)]
@@ -20,18 +21,22 @@ pub(super) struct Store<K, V, S> {
 }
 
 /// Asks for the decision at one call.
+#[track_caller]
 pub(super) fn decide_order<S>(
     model: &'static Model,
-    caller: Caller,
     len: usize,
     aspect: impl FnOnce(Aspect) -> u64,
 ) -> Decision {
+    // Asked here too, because the caller may be costly to find.
+    if len < 2 {
+        return Decision::Base;
+    }
     let family = if is_repeatable::<S>() {
         Family::FixedHasher
     } else {
         model.family
     };
-    decide(model, family, caller, len, aspect)
+    decide(model, family, caller(), len, aspect)
 }
 
 /// Whether std's own order is repeatable with this hasher, so that it is the base order.
@@ -66,16 +71,14 @@ impl<K, V, S> Store<K, V, S> {
     /// Decides how this call visits the collection.
     #[track_caller]
     pub(super) fn plan(&self, model: &'static Model) -> Plan {
-        let decision = decide_order::<S>(model, crate::caller::caller(), self.len(), |aspect| {
-            self.slots.aspect(aspect)
-        });
+        let decision = decide_order::<S>(model, self.len(), |aspect| self.slots.aspect(aspect));
         self.slots.plan(decision, is_repeatable::<S>())
     }
 
     /// As [`Store::entries`] for an order that depends on `other` too.
     #[track_caller]
     pub(super) fn entries_beside(&self, other: &Self, model: &'static Model) -> Entries<'_, K, V> {
-        let decision = decide_order::<S>(model, crate::caller::caller(), self.len(), |aspect| {
+        let decision = decide_order::<S>(model, self.len(), |aspect| {
             self.aspect_beside(other, aspect)
         });
         Entries::new(&self.slots, self.slots.plan(decision, is_repeatable::<S>()))
