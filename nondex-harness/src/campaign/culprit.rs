@@ -2,7 +2,7 @@
 //!
 //! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some sites only is well defined.
 //! Delta debugging (Zeller and Hildebrandt, 2002) over the sites that the failing run reached finds a smallest set
-//! that suffices to change the outcome; for one culprit among n sites that is a binary search of 2·log2(n) runs, two at a time. While the
+//! that suffices to change the outcome; for one culprit among n sites that is a binary search of at most 2·log2(n) runs. While the
 //! test still changes its outcome without that set there is another, independent culprit, which is searched in the same way.
 
 use nondex_core::{PointRecord, RunSpec, Selection, Site};
@@ -66,7 +66,7 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
         found.sites.extend(group.iter().cloned());
         groups.push(group);
         rest = search.with(Selection::Except(found.sites.clone()));
-        if !search.changes(vec![rest.choices.clone()])?[0] {
+        if !search.changes(rest.choices.clone())? {
             found.confirmed = search.confirm(&groups, &rest)?;
             break;
         }
@@ -113,15 +113,24 @@ impl Search<'_> {
         }
     }
 
-    /// For each selection, whether the outcome is another than that of the clean runs.
-    fn changes(&mut self, selections: Vec<Selection>) -> Result<Vec<bool>, Missing> {
-        self.questions += selections.len();
-        let specs: Vec<RunSpec> = selections.into_iter().map(|s| self.with(s)).collect();
-        let answers = self.evidence.answers(&specs)?;
-        Ok(answers
-            .iter()
-            .map(|answer| answer.run.passed() != self.baseline)
-            .collect())
+    /// Whether the outcome is another than that of the clean runs.
+    fn changes(&mut self, choices: Selection) -> Result<bool, Missing> {
+        self.questions += 1;
+        let answers = self.evidence.answers(&[self.with(choices)])?;
+        Ok(answers[0].run.passed() != self.baseline)
+    }
+
+    /// The first set of sites that suffices.
+    fn first_that_changes<'s>(
+        &mut self,
+        sets: &'s [Vec<Site>],
+    ) -> Result<Option<&'s Vec<Site>>, Missing> {
+        for set in sets {
+            if self.changes(Selection::Only(set.clone()))? {
+                return Ok(Some(set));
+            }
+        }
+        Ok(None)
     }
 
     /// A subset of `sites`, which suffice, that suffices too and of which no part does.
@@ -129,10 +138,8 @@ impl Search<'_> {
         let mut parts = 2;
         while sites.len() > 1 && self.questions < MAX_QUESTIONS {
             let subsets = split(&sites, parts);
-            let only =
-                |subsets: &[Vec<Site>]| subsets.iter().cloned().map(Selection::Only).collect();
-            if let Some(i) = self.changes(only(&subsets))?.iter().position(|&c| c) {
-                sites.clone_from(&subsets[i]);
+            if let Some(subset) = self.first_that_changes(&subsets)? {
+                sites.clone_from(subset);
                 parts = 2;
                 continue;
             }
@@ -147,8 +154,8 @@ impl Search<'_> {
                             .collect()
                     })
                     .collect();
-                if let Some(i) = self.changes(only(&complements))?.iter().position(|&c| c) {
-                    sites.clone_from(&complements[i]);
+                if let Some(complement) = self.first_that_changes(&complements)? {
+                    sites.clone_from(complement);
                     parts -= 1;
                     continue;
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use nondex_core::{Kind, Model, PointRecord, RunSpec, Selection, Site};
+use nondex_core::{Kind, Level, Model, PointRecord, RunSpec, Selection, Site};
 
 use super::evidence::{Evidence, Run};
 use super::options::Options;
@@ -57,7 +57,16 @@ pub fn report(
         report.points = points(&first.points);
         report.choice_points = report.points.iter().map(|point| point.count).sum();
     }
+    // Above the weakest level only what other runs imply is known, which is no rate.
+    let highest = match conclusion {
+        Some(Conclusion::Dependent(dependence)) if !options.exhaustive => dependence.spec.level,
+        Some(Conclusion::NonDeterministic { spec }) => spec.level,
+        _ => Level::Full,
+    };
     for level in plan::levels(&options.levels) {
+        if level > highest {
+            break;
+        }
         let (rate, implied) = rate(&plan::seed_specs(&test.name, level, options), evidence);
         if rate[1] > 0 {
             report.failure_rate.insert(level, rate);

@@ -4,6 +4,9 @@
 //! tests and as asked for. When the runs that a test asked for have ended, they are added to its evidence, in the order
 //! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
 //! ended first.
+//!
+//! Different tests run at once, as in cargo test and nextest, but never a test with itself: many write to a place that is
+//! their own and no other test's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -76,6 +79,7 @@ pub fn execute(
                     evidence: Evidence::new(prune),
                     wave: Vec::new(),
                     open: 0,
+                    is_running: false,
                     conclusion: None,
                 })
                 .collect(),
@@ -122,7 +126,8 @@ struct Executor<'a> {
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     state: Mutex<State>,
-    /// Signalled when the queue grows, a test is concluded, or a run was stopped.
+    /// Signalled when the queue grows, a test is concluded, or the executor was stopped. A run that ends makes one more
+    /// run possible, of the same test, which the same thread takes.
     changed: Condvar,
 }
 
@@ -141,7 +146,22 @@ struct TestState {
     wave: Vec<(RunSpec, Option<Run>)>,
     /// How many of those have no result yet.
     open: usize,
+    /// Whether one of them runs now.
+    is_running: bool,
     conclusion: Option<Conclusion>,
+}
+
+impl State {
+    /// Takes the first run from the queue whose test does not run already.
+    fn take(&mut self) -> Option<(Turn, RunSpec)> {
+        let turn = *self
+            .queue
+            .keys()
+            .find(|turn| !self.tests[turn.test].is_running)?;
+        self.tests[turn.test].is_running = true;
+        let spec = self.queue.remove(&turn)?;
+        Some((turn, spec))
+    }
 }
 
 /// The place of a run in the queue.
@@ -173,7 +193,7 @@ impl Executor<'_> {
     fn work(&self) {
         let mut state = self.lock();
         while state.unconcluded > 0 && !self.stop.is_set() {
-            let Some((turn, spec)) = state.queue.pop_first() else {
+            let Some((turn, spec)) = state.take() else {
                 state = self
                     .changed
                     .wait(state)
@@ -193,6 +213,7 @@ impl Executor<'_> {
                     .map(|point| format!("{}/{}", point.site.family, point.site.api)),
             );
             let test = &mut state.tests[turn.test];
+            test.is_running = false;
             test.wave[turn.index].1 = Some(run);
             test.open -= 1;
             if test.open == 0 {

@@ -483,3 +483,22 @@ fn a_stopped_campaign_reports_what_it_has_and_says_that_it_is_partial() {
         crate::exit_code::ExitCode::Found
     );
 }
+
+#[test]
+fn a_test_never_runs_at_once_with_itself() {
+    let mut project = Project::new(
+        Harness::Nondex,
+        r#"point 1 3 100
+        mkdir "lock.$name" || end false
+        sleep 0.01
+        rmdir "lock.$name"
+        end true"#,
+        &["a", "b"],
+    );
+    project.options.jobs = NonZeroUsize::new(8).unwrap();
+    project.options.levels = vec![Level::One];
+    assert_eq!(
+        verdicts(&project.run()),
+        [("a", Verdict::Stable), ("b", Verdict::Stable)]
+    );
+}

@@ -251,3 +251,24 @@ fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
     assert_eq!(report.failures[0].outcome, Outcome::Failed);
     assert_eq!((report.runs, report.notes.len()), (1, 1));
 }
+
+#[test]
+fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied() {
+    let few = |passed| Run {
+        points: [PointRecord {
+            count: 1,
+            max_len: 2,
+            ..crate::campaign::simulation::point(site(1))
+        }]
+        .into(),
+        ..run(passed, [])
+    };
+    let report = judged(|spec| few(!(made(spec, 1) && spec.level == Level::Std && spec.seed == 2)));
+    assert_eq!(report.weakest_level, Some(Level::Std));
+    assert_eq!(
+        report.failure_rate.keys().collect::<Vec<_>>(),
+        [&Level::Std]
+    );
+    let stable = judged(|_| few(true));
+    assert_eq!(stable.failure_rate.len(), 5);
+}
