@@ -4,9 +4,11 @@
 //! yet ends that code with [`Missing`]; when the missing runs have been made, it is run again from its beginning. So it is
 //! a pure function of the runs.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use nondex_core::{Failure, Outcome, PointRecord, RunSpec};
+use nondex_core::{Failure, Level, Outcome, PointRecord, RunSpec, Selection};
 
 use super::equivalence::decide_alike;
 
@@ -51,34 +53,78 @@ pub struct Answer<'a> {
 }
 
 /// All runs of one test.
+///
+/// A question that was answered once is answered in constant time, so that asking all of them again after each wave stays
+/// cheap with thousands of seeds.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     runs: Vec<(RunSpec, Vec<Run>)>,
+    /// The places in `runs` of the specs with this key.
+    places: HashMap<Key, Vec<usize>>,
+    /// Which run stands for a spec that was not run, as found before.
+    implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
+    /// Whether the output of a failing run is kept already.
+    has_output: bool,
     prune: bool,
+}
+
+/// What nearly tells specs of one test apart, and is cheap to hash.
+type Key = (Level, u64, u8, usize);
+
+fn key(spec: &RunSpec) -> Key {
+    let (kind, sites) = match &spec.choices {
+        Selection::None => (0, 0),
+        Selection::All => (1, 0),
+        Selection::Only(sites) => (2, sites.len()),
+        Selection::Except(sites) => (3, sites.len()),
+    };
+    (spec.level, spec.seed, kind, sites)
 }
 
 impl Evidence {
     /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
     #[must_use]
-    pub const fn new(prune: bool) -> Self {
+    pub fn new(prune: bool) -> Self {
         Evidence {
-            runs: Vec::new(),
             prune,
+            ..Evidence::default()
         }
     }
 
     /// Adds a run of `spec`, which names no record.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
-        if let Some(same) = self.all().find(|(_, other)| other.points == run.points) {
-            run.points = Arc::clone(&same.1.points);
+        // Most often it reached what the clean run reached, or the run before.
+        let ends = [self.runs.first(), self.runs.last()];
+        let same = ends.into_iter().flatten().flat_map(|(_, runs)| runs);
+        if let Some(same) = same.map(|run| &run.points).find(|p| **p == run.points) {
+            run.points = Arc::clone(same);
         }
-        if self.all().any(|(_, other)| other.output.is_some()) {
+        if self.has_output {
             run.output = None;
         }
-        match self.runs.iter_mut().find(|(made, _)| *made == spec) {
-            Some((_, runs)) => runs.push(run),
-            None => self.runs.push((spec, vec![run])),
+        self.has_output |= run.output.is_some();
+        match self.place(&spec) {
+            Some(place) => {
+                self.runs[place].1.push(run);
+                // It may contradict the first run, which then no longer stands for others.
+                self.implied.get_mut().clear();
+            }
+            None => {
+                self.places
+                    .entry(key(&spec))
+                    .or_default()
+                    .push(self.runs.len());
+                self.runs.push((spec, vec![run]));
+            }
         }
+    }
+
+    fn place(&self, spec: &RunSpec) -> Option<usize> {
+        let places = self.places.get(&key(spec))?;
+        places
+            .iter()
+            .copied()
+            .find(|&place| self.runs[place].0 == *spec)
     }
 
     /// Adds those runs that there are.
@@ -105,10 +151,7 @@ impl Evidence {
     /// The runs of exactly this spec.
     #[must_use]
     pub fn of(&self, spec: &RunSpec) -> &[Run] {
-        self.runs
-            .iter()
-            .find(|(made, _)| made == spec)
-            .map_or(&[], |(_, runs)| runs)
+        self.place(spec).map_or(&[], |place| &self.runs[place].1)
     }
 
     /// The first result of each spec.
@@ -155,25 +198,37 @@ impl Evidence {
             .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
     }
 
-    fn answer<'a>(&'a self, spec: &RunSpec) -> Option<Answer<'a>> {
-        let exact = self.runs.iter().find(|(made, _)| made == spec);
-        let answer = exact.or_else(|| {
-            self.runs
-                .iter()
-                .filter(|_| self.prune && spec.trace.is_empty())
-                .find(|(made, runs)| {
-                    let outcome = &runs[0].outcome;
-                    let is_whole = runs[0].complete
-                        && matches!(outcome, Outcome::Passed | Outcome::Failed)
-                        && runs.iter().all(|run| run.outcome == *outcome);
-                    is_whole && decide_alike(made, spec, &runs[0].points)
-                })
-        });
-        answer.map(|(made, runs)| Answer {
+    fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
+        let exact = self.place(spec);
+        let place = exact.or_else(|| self.implying(spec))?;
+        let (made, runs) = &self.runs[place];
+        Some(Answer {
             spec: made,
             run: &runs[0],
             implied: exact.is_none(),
         })
+    }
+
+    /// The place of a spec whose run is that of `spec`.
+    fn implying(&self, spec: &RunSpec) -> Option<usize> {
+        if !self.prune || !spec.trace.is_empty() {
+            return None;
+        }
+        let key = key(spec);
+        let mut implied = self.implied.borrow_mut();
+        let known = implied.get(&key).into_iter().flatten();
+        if let Some((_, place)) = known.into_iter().find(|(known, _)| known == spec) {
+            return Some(*place);
+        }
+        let place = self.runs.iter().position(|(made, runs)| {
+            let outcome = &runs[0].outcome;
+            let is_whole = runs[0].complete
+                && matches!(outcome, Outcome::Passed | Outcome::Failed)
+                && runs.iter().all(|run| run.outcome == *outcome);
+            is_whole && decide_alike(made, spec, &runs[0].points)
+        })?;
+        implied.entry(key).or_default().push((spec.clone(), place));
+        Some(place)
     }
 }
 

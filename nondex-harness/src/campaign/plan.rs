@@ -13,9 +13,6 @@ use super::culprit::{self, Culprits};
 use super::evidence::{Evidence, Missing, Run};
 use super::options::Options;
 
-/// So many seeds of a level are tried before it is looked whether the rest is worth it.
-const CHUNK: usize = 5;
-
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
 
@@ -162,16 +159,16 @@ fn answered_specs(
     let mut specs = seed_specs(test, level, options);
     let mut hangs = 0;
     let mut answered = 0;
-    for chunk in specs.chunks(CHUNK) {
-        let answers = evidence.answers(chunk)?;
-        answered += answers.len();
-        hangs += answers
+    while answered < specs.len() && hangs < MAX_HANGS {
+        // As many again as are known not to hang; one by one once one does.
+        let chunk = if hangs > 0 { 1 } else { answered.max(1) };
+        let end = specs.len().min(answered + chunk);
+        hangs += evidence
+            .answers(&specs[answered..end])?
             .iter()
             .filter(|answer| answer.run.outcome == Outcome::TimedOut)
             .count();
-        if hangs >= MAX_HANGS {
-            break;
-        }
+        answered = end;
     }
     specs.truncate(answered);
     Ok(specs)

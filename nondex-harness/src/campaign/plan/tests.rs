@@ -193,8 +193,8 @@ fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     let found = dependence(conclusion);
     assert_eq!(found.culprits.sites, [site(2)]);
     assert!(found.culprits.confirmed);
-    // A chunk of seeds, the repetition, the search and its confirmation.
-    assert!(hangs <= CHUNK + 1 + 1 + 3, "{hangs} hangs");
+    // Two seeds, the repetition, the search and its confirmation.
+    assert!(hangs <= MAX_HANGS + 1 + 1 + 3, "{hangs} hangs");
 }
 
 #[test]
@@ -234,4 +234,13 @@ fn a_culprit_in_a_dependency_is_traced_once() {
     };
     assert_eq!(traced, [vec![site(2)]]);
     assert_eq!(dependence(conclusion).points[1].stack.len(), 1);
+}
+
+#[test]
+fn hundreds_of_seeds_are_each_run_once_at_every_level() {
+    let mut options = options();
+    options.seeds = (0..300).collect();
+    let (conclusion, evidence) = simulate(&options, |_| run(true, [1, 2]));
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.all().count(), 2 + 5 * 300);
 }
