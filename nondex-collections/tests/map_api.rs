@@ -392,5 +392,5 @@ fn what_is_not_mirrored_is_std_itself() {
         std::hash::RandomState::new();
     let hasher: nondex_collections::collections::hash_map::DefaultHasher =
         std::hash::DefaultHasher::new();
-    drop((state, hasher));
+    let _ = (state, hasher);
 }

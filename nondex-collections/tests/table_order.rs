@@ -9,7 +9,7 @@ use fnv::FnvBuildHasher;
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, RunSpec, context};
 
-/// A small generator for histories (SplitMix64).
+/// A small generator for histories (`SplitMix64`).
 struct Random(u64);
 
 impl Random {

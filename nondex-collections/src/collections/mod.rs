@@ -1,4 +1,4 @@
-//! Mirror of [`std::collections`](::std::collections): the hash collections are shims, everything else is std's own.
+//! Mirror of [`std::collections`]: the hash collections are shims, everything else is std's own.
 
 mod hash;
 
@@ -7,7 +7,7 @@ pub use ::std::collections::*;
 pub use self::hash_map::HashMap;
 pub use self::hash_set::HashSet;
 
-/// Mirror of [`std::collections::hash_map`](::std::collections::hash_map).
+/// Mirror of [`std::collections::hash_map`].
 pub mod hash_map {
     pub use ::std::collections::hash_map::{DefaultHasher, RandomState};
 
@@ -17,7 +17,7 @@ pub mod hash_map {
     };
 }
 
-/// Mirror of [`std::collections::hash_set`](::std::collections::hash_set).
+/// Mirror of [`std::collections::hash_set`].
 pub mod hash_set {
     pub use super::hash::set::{
         Difference, Drain, ExtractIf, HashSet, Intersection, IntoIter, Iter, SymmetricDifference,

@@ -5,7 +5,7 @@ use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash, RandomState};
 
-use nondex_core::{Aspect, Decision, Family, Model, decide, hash};
+use nondex_core::{Aspect, Decision, Family, Model, context, decide, hash};
 
 use super::extract::Extract;
 use super::order::Plan;
@@ -28,7 +28,7 @@ pub(super) fn decide_order<S>(
     aspect: impl FnOnce(Aspect) -> u64,
 ) -> Decision {
     // Asked here too, because the caller may be costly to find.
-    if len < 2 {
+    if len < 2 || context::level().is_none() {
         return Decision::Base;
     }
     let family = if is_repeatable::<S>() {
