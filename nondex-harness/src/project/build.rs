@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// A project whose tests are built and listed.
 #[derive(Debug)]
 pub struct Project {
-    /// Every test executable with its tests, in cargo's order.
+    /// Every test executable with its tests, in the order of their ids.
     pub suites: Vec<Suite>,
     /// The project's target directory; ours is `nondex` in it.
     pub target_dir: Utf8PathBuf,
@@ -128,6 +128,8 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         }
         binaries.push(executable.into_binary(start, &runner));
     }
+    // Cargo tells of them as they are built, which is another order every time.
+    binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let suites = listing::list(binaries, &workspace_root)?;
     Ok(Project { suites, target_dir, workspace_root, metadata, notes })
 }
