@@ -60,11 +60,4 @@ mod tests {
         let place = |name| handlers.iter().position(|handler| *handler == name);
         assert!(place("audit") < place("mail"), "{handlers:?}");
     }
-
-    #[test]
-    #[cfg(not(feature = "nondex"))]
-    fn without_the_feature_the_map_is_std_s_own() {
-        let bus: std::collections::HashMap<String, HashSet<String>> = bus().topics;
-        assert_eq!(bus.len(), 2);
-    }
 }

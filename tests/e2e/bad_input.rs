@@ -1,0 +1,231 @@
+//! What cannot be done is said in a clear message, with the documented exit code.
+
+use std::fs;
+use std::path::Path;
+
+use nondex_harness::exit_code::ExitCode;
+
+use crate::support::{Fixture, Nondex, cache};
+
+/// A command line, how it ends, and what stderr says.
+struct Bad {
+    args: &'static [&'static str],
+    code: ExitCode,
+    says: &'static [&'static str],
+}
+
+static COMMAND_LINES: &[Bad] = &[
+    Bad {
+        args: &["--levels", "FUL"],
+        code: ExitCode::Usage,
+        says: &[
+            "unknown level `FUL`",
+            "expected one of STD, ONE, EQ, ID, FULL",
+        ],
+    },
+    Bad {
+        args: &["--seeds", "many"],
+        code: ExitCode::Usage,
+        says: &["many", "--seeds"],
+    },
+    Bad {
+        args: &["--seeds", "9..3"],
+        code: ExitCode::Usage,
+        says: &["9..3"],
+    },
+    Bad {
+        args: &["--seed", "-1"],
+        code: ExitCode::Usage,
+        says: &["-1"],
+    },
+    Bad {
+        args: &["--seed", "1", "--seeds", "2"],
+        code: ExitCode::Usage,
+        says: &["cannot be used with"],
+    },
+    Bad {
+        args: &["--clean-runs", "0"],
+        code: ExitCode::Usage,
+        says: &["--clean-runs"],
+    },
+    Bad {
+        args: &["--timeout", "0"],
+        code: ExitCode::Usage,
+        says: &["expected a number of seconds above 0"],
+    },
+    Bad {
+        args: &["--no-such-flag"],
+        code: ExitCode::Usage,
+        says: &["--no-such-flag"],
+    },
+    Bad {
+        args: &["-E", "test(("],
+        code: ExitCode::Usage,
+        says: &["invalid filterset"],
+    },
+    Bad {
+        args: &["-E", "package(nowhere)"],
+        code: ExitCode::Usage,
+        says: &["invalid filterset", "nowhere"],
+    },
+    Bad {
+        args: &["--models", "("],
+        code: ExitCode::Usage,
+        says: &["--models"],
+    },
+    Bad {
+        args: &["--models", "no_such_model"],
+        code: ExitCode::Usage,
+        says: &["no_such_model"],
+    },
+    Bad {
+        args: &["--manifest-path", "nowhere/Cargo.toml"],
+        code: ExitCode::Setup,
+        says: &["nowhere/Cargo.toml", "does not exist"],
+    },
+    Bad {
+        args: &["-p", "nowhere"],
+        code: ExitCode::BuildFailed,
+        says: &["nowhere"],
+    },
+    Bad {
+        args: &["--features", "nowhere"],
+        code: ExitCode::BuildFailed,
+        says: &["nowhere"],
+    },
+    Bad {
+        args: &[],
+        code: ExitCode::NoTests,
+        says: &["no tests to run"],
+    },
+];
+
+#[test]
+fn a_command_line_that_cannot_be_followed_is_refused() {
+    let project = Fixture::new("no-tests");
+    for bad in COMMAND_LINES {
+        let output = Nondex::run_in(&project.path("")).args(bad.args).run();
+        output.expect(bad.code).says(bad.says);
+        assert_eq!(output.stdout, "", "{:?}", bad.args);
+    }
+    assert!(
+        !project.path("target/nondex/runs").exists(),
+        "nothing was run"
+    );
+}
+
+#[test]
+fn an_environment_that_cannot_be_followed_is_refused() {
+    let project = Fixture::new("no-tests");
+    for (name, value) in [
+        ("NONDEX_LEVELS", "FUL"),
+        ("NONDEX_SEEDS", "many"),
+        ("NONDEX_TIMEOUT", "soon"),
+    ] {
+        let output = Nondex::run_in(&project.path("")).env(name, value).run();
+        output.expect(ExitCode::Usage).says(&[value]);
+    }
+}
+
+#[test]
+fn a_project_that_does_not_compile_is_said_to() {
+    let project = Fixture::new("does-not-compile");
+    let output = Nondex::run_in(&project.path("")).run();
+    output
+        .expect(ExitCode::BuildFailed)
+        .says(&["error[E0308]", "src/lib.rs:1", "do not build"]);
+}
+
+#[test]
+fn a_folder_without_a_manifest_is_said_to_have_none() {
+    let folder = tempfile::tempdir().unwrap();
+    Nondex::run_in(folder.path())
+        .run()
+        .expect(ExitCode::Setup)
+        .says(&["could not find `Cargo.toml`"]);
+}
+
+#[test]
+fn a_manifest_that_is_none_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("Cargo.toml"), "this is no manifest").unwrap();
+    Nondex::run_in(folder.path())
+        .run()
+        .expect(ExitCode::Setup)
+        .says(&["Cargo.toml"]);
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_named() {
+    let project = Fixture::new("slow");
+    // Permissions do not stop the superuser; a file in the place of a folder stops everybody.
+    let file = project.path("a-file");
+    fs::write(&file, "").unwrap();
+    let below = file.join("below");
+    let below = below.to_str().unwrap();
+
+    let target = Nondex::run_in(&project.path(""))
+        .args(["--target-dir", below])
+        .run();
+    target.expect(ExitCode::Setup).says(&[below]);
+    let cache = Nondex::with_cache(&project.path(""), Path::new(below))
+        .args(["run", "--offline"])
+        .run();
+    cache.expect(ExitCode::Setup).says(&[below]);
+    let reports = project.path("target/nondex");
+    fs::create_dir_all(&reports).unwrap();
+    fs::write(reports.join("runs"), "").unwrap();
+    let report = Nondex::run_in(&project.path("")).arg("a_quick_one").run();
+    report
+        .expect(ExitCode::Setup)
+        .says(&[reports.join("runs").to_str().unwrap()]);
+}
+
+#[test]
+fn a_damaged_cache_is_built_again() {
+    let project = Fixture::new("slow");
+    let own = tempfile::tempdir().unwrap();
+    copy_runtimes(&cache(), own.path());
+    let run = || {
+        Nondex::with_cache(&project.path(""), own.path())
+            .args(["run", "--offline", "a_quick_one"])
+            .run()
+    };
+    run().expect(ExitCode::Ok);
+
+    for library in files(own.path()).filter(|path| path.to_string_lossy().contains("libstd-")) {
+        fs::write(library, "no longer a library").unwrap();
+    }
+    let healed = run();
+    healed
+        .expect(ExitCode::Ok)
+        .says(&["the cached runtime is damaged", "building it again"]);
+    let whole = run();
+    assert!(
+        !whole.expect(ExitCode::Ok).stderr.contains("damaged"),
+        "{}",
+        whole.stderr
+    );
+}
+
+/// The files one folder down: those of every runtime.
+fn files(cache: &Path) -> impl Iterator<Item = std::path::PathBuf> {
+    let runtimes = fs::read_dir(cache)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let folders = runtimes.filter(|path| path.is_dir());
+    folders
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+}
+
+/// Copies the finished runtimes of a cache, and not one that another process is building.
+fn copy_runtimes(from: &Path, to: &Path) {
+    for file in
+        files(from).filter(|file| file.with_file_name("runtime.json").is_file() && file.is_file())
+    {
+        let copy = to.join(file.strip_prefix(from).unwrap());
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::copy(&file, copy).unwrap();
+    }
+}

@@ -1,0 +1,101 @@
+//! The commands besides `run`, and what goes to which stream.
+
+use nondex_core::model::CATALOGUE;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Verdict, store};
+
+use crate::support::{Fixture, Nondex, test};
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arg, text) in [
+        ("--help", "Exit codes:"),
+        ("--version", env!("CARGO_PKG_VERSION")),
+    ] {
+        let output = Nondex::with_cache(folder.path(), folder.path())
+            .arg(arg)
+            .run();
+        output.expect(ExitCode::Ok);
+        assert!(output.stdout.contains(text), "{}", output.stdout);
+        assert_eq!(output.stderr, "");
+    }
+}
+
+#[test]
+fn every_model_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Nondex::with_cache(folder.path(), folder.path())
+        .arg("models")
+        .run();
+    output.expect(ExitCode::Ok);
+    for model in CATALOGUE {
+        assert!(
+            output.stdout.contains(model.api),
+            "{} in {}",
+            model.api,
+            output.stdout
+        );
+    }
+}
+
+#[test]
+fn a_run_leaves_its_report_and_clean_removes_it() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let target = camino::Utf8PathBuf::from_path_buf(app.join("target")).unwrap();
+    // In words for people, on stderr only.
+    let arguments = [
+        "--offline",
+        "--lib",
+        "--seeds",
+        "3",
+        "--levels",
+        "STD",
+        "std_own_map",
+    ];
+    let human = Nondex::command(&app, "run").args(arguments).run();
+    let line = format!("src/lib.rs:{}:", fixture.line("app/src/lib.rs", "own_map"));
+    human.expect(ExitCode::Found).says(&[
+        "seeds 0..3 at STD",
+        "HashMap::keys",
+        &line,
+        "register.keys().copied().collect()",
+        "reproduce: cargo nondex",
+        "report.json",
+    ]);
+    assert_eq!(human.stdout, "");
+
+    let report = store::read_latest(&target).unwrap();
+    assert_eq!(
+        test(&report, "tests::std_own_map").verdict,
+        Verdict::ImplementationDependent
+    );
+    assert!(
+        target
+            .join("nondex/runs")
+            .join(&report.run.id)
+            .join("report.json")
+            .is_file()
+    );
+    let outside = std::fs::read_dir(&app)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut outside: Vec<String> = outside.collect();
+    outside.sort_unstable();
+    assert_eq!(
+        outside,
+        ["Cargo.lock", "Cargo.toml", "src", "target", "tests"],
+        "nothing but cargo's own lock is new"
+    );
+
+    // Without the models that reveal it, nothing is found.
+    let skipped = Nondex::run_in(&app)
+        .args(["--lib", "--skip-models", "^hash_map/", "std_own_map"])
+        .run();
+    let report = skipped.expect(ExitCode::Ok).report();
+    assert_eq!(test(&report, "tests::std_own_map").choice_points, 0);
+
+    Nondex::command(&app, "clean").run().expect(ExitCode::Ok);
+    assert!(!target.join("nondex").exists());
+}

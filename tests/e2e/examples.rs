@@ -1,0 +1,142 @@
+//! The examples show what their READMEs say.
+
+use std::fs;
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, Verdict};
+
+use crate::support::{Fixture, Nondex, cargo, plain_command};
+
+/// The findings of a report: test, weakest level, and the place that is shown.
+fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
+    let found = report
+        .tests
+        .iter()
+        .filter(|test| test.verdict != Verdict::Stable);
+    found
+        .map(|test| {
+            assert_eq!(test.verdict, Verdict::ImplementationDependent, "{test:#?}");
+            let (file, line, _) = test.culprits[0].place();
+            (
+                test.name.as_str(),
+                test.weakest_level,
+                format!("{file}:{line}"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn quickstart_has_three_findings_and_six_stable_tests() {
+    let example = Fixture::example("quickstart");
+    let report = Nondex::run_in(&example.path(""))
+        .run()
+        .expect(ExitCode::Found)
+        .report();
+    let expected = [
+        (
+            "rotated_logs_are_read_in_order",
+            Some(Level::Std),
+            "src/logs.rs:11",
+        ),
+        (
+            "the_busiest_page_is_named",
+            Some(Level::One),
+            "src/report.rs:35",
+        ),
+        (
+            "the_first_visitor_is_named",
+            Some(Level::Std),
+            "src/report.rs:56",
+        ),
+    ];
+    assert_eq!(
+        findings(&report),
+        expected.map(|(name, level, place)| (name, level, place.to_owned()))
+    );
+    assert_eq!(report.summary.stable, 6);
+    let readme = fs::read_to_string(example.path("README.md")).unwrap();
+    for (name, level, place) in findings(&report) {
+        let level = level.map_or("", Level::name);
+        assert!(
+            readme.contains(&format!("| `{name}` | ID at {level} |")),
+            "{name} at {level} in {readme}"
+        );
+        assert!(
+            readme.contains(&format!("`{place}`")),
+            "{place} in {readme}"
+        );
+    }
+}
+
+#[test]
+fn ci_has_no_findings() {
+    let example = Fixture::example("ci");
+    let report = Nondex::run_in(&example.path(""))
+        .args(["--seeds", "10..20"])
+        .run()
+        .expect(ExitCode::Ok)
+        .report();
+    assert_eq!((report.summary.stable, report.summary.tests), (3, 3));
+    assert!(report.summary.choice_points > 0);
+}
+
+#[test]
+fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
+    let example = Fixture::example("feature-swap");
+    let root = example.path("");
+    let report = Nondex::run_in(&root)
+        .args(["--mode", "swap"])
+        .run()
+        .expect(ExitCode::Found)
+        .report();
+    let line = line_of(
+        &example,
+        "src/lib.rs",
+        "handlers.map(String::as_str).collect()",
+    );
+    let found = findings(&report);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let (name, level, place) = &found[0];
+    assert_eq!(
+        (*name, *level),
+        (
+            "tests::the_audit_is_called_before_the_mail",
+            Some(Level::Std)
+        )
+    );
+    // The set is turned into an iterator inside of `flatten`; the statement has two lines.
+    assert!(
+        [line - 1, line]
+            .map(|line| format!("src/lib.rs:{line}"))
+            .contains(place),
+        "{place}"
+    );
+
+    let tests = |features: &[&str]| {
+        let mut command = plain_command(cargo(), &root);
+        command.args(["test", "--offline", "--lib"]).args(features);
+        command.env("NONDEX_SEED", "3").env("NONDEX_LEVEL", "FULL");
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // Without what differs between runs: times and thread numbers.
+        text.lines()
+            .filter(|line| line.starts_with("test tests::"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let first = tests(&["--features", "nondex"]);
+    assert_eq!(first.len(), 3, "{first:?}");
+    assert_eq!(first, tests(&["--features", "nondex"]));
+    assert_eq!(tests(&[]).len(), 3, "without the feature");
+}
+
+fn line_of(example: &Fixture, file: &str, text: &str) -> usize {
+    let content = fs::read_to_string(example.path(file)).unwrap();
+    content
+        .lines()
+        .position(|line| line.contains(text))
+        .unwrap()
+        + 1
+}

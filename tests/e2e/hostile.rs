@@ -1,0 +1,275 @@
+//! Whatever a test does to its process, it is a result of that test alone, with what it wrote, and the report is whole.
+
+use nondex_core::Outcome;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+/// How a failing test must be reported.
+struct Failing {
+    test: &'static str,
+    outcome: Outcome,
+    /// What its message contains.
+    message: &'static str,
+    /// What its captured output contains.
+    output: &'static [&'static str],
+}
+
+const fn failing(
+    test: &'static str,
+    outcome: Outcome,
+    message: &'static str,
+    output: &'static [&'static str],
+) -> Failing {
+    Failing {
+        test,
+        outcome,
+        message,
+        output,
+    }
+}
+
+const SIGABRT: Outcome = Outcome::Signalled(6);
+const SIGKILL: Outcome = Outcome::Signalled(9);
+
+static FAILING: &[Failing] = &[
+    // How the process ends.
+    failing("aborts", SIGABRT, "SIGABRT", &["last words of an abort"]),
+    failing("aborts_in_another_thread", SIGABRT, "SIGABRT", &[]),
+    failing(
+        "exits_with_zero",
+        Outcome::Exited(0),
+        "exited with code 0",
+        &["last words of an exit"],
+    ),
+    failing(
+        "exits_with_three",
+        Outcome::Exited(3),
+        "exited with code 3",
+        &[],
+    ),
+    failing(
+        "overflows_the_stack",
+        SIGABRT,
+        "SIGABRT",
+        &["has overflowed its stack"],
+    ),
+    failing(
+        "panics_while_panicking",
+        SIGABRT,
+        "second panic",
+        &["first panic", "second panic"],
+    ),
+    failing("kills_itself", SIGKILL, "SIGKILL", &[]),
+    failing("kills_its_process_group", SIGKILL, "SIGKILL", &[]),
+    failing(
+        "replaces_the_panic_hook",
+        Outcome::Failed,
+        "told to the hook only",
+        &["a hook of its own"],
+    ),
+    failing(
+        "panics_with_a_value_that_is_no_text",
+        Outcome::Failed,
+        "Any",
+        &[],
+    ),
+    // What it prints.
+    failing(
+        "floods_stdout_and_fails",
+        Outcome::Failed,
+        "after the flood",
+        &[
+            "first line of a flood",
+            "last line of a flood",
+            "after the flood",
+        ],
+    ),
+    failing(
+        "prints_what_libtest_prints_for_a_pass_and_fails",
+        Outcome::Failed,
+        "this one",
+        &["not this one", "test result: ok. 1 passed"],
+    ),
+    failing(
+        "prints_from_threads_and_fails",
+        Outcome::Failed,
+        "all threads have printed",
+        &["line of thread 0", "line of thread 7"],
+    ),
+    failing(
+        "prints_bytes_that_are_no_text_and_fails",
+        Outcome::Failed,
+        "odd bytes",
+        &["before ", " after"],
+    ),
+    failing(
+        "closes_stdio_and_fails",
+        Outcome::Failed,
+        "said behind closed doors",
+        &[],
+    ),
+    // What is around it.
+    failing(
+        "changes_the_directory_and_fails",
+        Outcome::Failed,
+        "elsewhere",
+        &[],
+    ),
+    failing(
+        "leaves_a_child_behind_and_fails",
+        Outcome::Failed,
+        "and it still runs",
+        &[],
+    ),
+    // What kind of test it is.
+    failing(
+        "returns_an_error",
+        Outcome::Failed,
+        "",
+        &["the reason it returned"],
+    ),
+    failing(
+        "should_panic_and_does_not",
+        Outcome::Failed,
+        "did not panic",
+        &[],
+    ),
+    failing(
+        "should_panic_with_words_and_says_others",
+        Outcome::Failed,
+        "these are others",
+        &[],
+    ),
+    failing(
+        "vec_of_pairs::is_small_of_type",
+        Outcome::Failed,
+        "is large",
+        &[],
+    ),
+    failing(
+        "codec::Option<T>::round trip [case: a/b]",
+        Outcome::Failed,
+        "",
+        &["FAILED"],
+    ),
+];
+
+static PASSING: &[&str] = &[
+    "passes",
+    "panics_in_a_thread_nobody_joins",
+    "floods_stdout_and_passes",
+    "prints_what_libtest_prints_for_a_failure_and_passes",
+    "reads_an_empty_stdin",
+    "closes_stdio_and_passes",
+    "changes_the_directory",
+    "clears_the_environment",
+    "leaves_a_child_behind",
+    "runs_out_of_descriptors",
+    "returns_ok",
+    "should_panic_and_does",
+    "should_panic_with_words_and_does",
+    "r#mod::deeply::nested",
+    "r#mod::deeply::r#fn",
+    "option_of_u8::is_small_of_type",
+    "größe_und_länge",
+    "codec::Vec<(u8, &'static str)>::round trip",
+    "--looks-like-a-flag",
+    "program",
+];
+
+static IGNORED: &[&str] = &["is_ignored", "is_ignored_for_a_reason"];
+
+#[test]
+fn each_hostile_test_is_a_result_of_its_own() {
+    let fixture = Fixture::new("hostile");
+    let run = |args: &[&str]| {
+        Nondex::run_in(&fixture.path(""))
+            .args(["--seeds", "1", "--levels", "STD"])
+            .args(args)
+            .run()
+    };
+
+    let output = run(&["--skip", "hangs"]);
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    for expected in FAILING {
+        expect_failing(&report, expected);
+    }
+    for name in PASSING {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+        assert!(found.runs >= 2 && found.failures.is_empty(), "{found:#?}");
+    }
+    for name in IGNORED {
+        let found = test(&report, name);
+        assert_eq!(
+            (found.verdict, found.runs),
+            (Verdict::NotRun, 0),
+            "{found:#?}"
+        );
+    }
+    assert_eq!(
+        report.tests.len(),
+        FAILING.len() + PASSING.len() + IGNORED.len()
+    );
+    assert!(!report.partial);
+    for name in ["leaves_a_child_behind", "leaves_a_child_behind_and_fails"] {
+        let found = test(&report, name);
+        assert!(
+            found
+                .notes
+                .iter()
+                .any(|note| note.contains("child process")),
+            "{found:#?}"
+        );
+    }
+    let flood = test(&report, "floods_stdout_and_fails")
+        .output
+        .as_deref()
+        .unwrap_or_default();
+    assert!(
+        flood.len() < 1 << 20,
+        "{} bytes of output are kept",
+        flood.len()
+    );
+
+    ignored_tests_run_when_they_are_asked_for(&run(&["--test", "kinds", "--ignored"]).report());
+    a_test_that_does_not_end_is_killed(&run(&["--test", "hangs", "--timeout", "2"]).report());
+}
+
+fn expect_failing(report: &Report, expected: &Failing) {
+    let found = test(report, expected.test);
+    assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
+    let failure = &found.failures[0];
+    assert_eq!(failure.outcome, expected.outcome, "{found:#?}");
+    assert!(failure.message.contains(expected.message), "{found:#?}");
+    let output = found.output.as_deref().unwrap_or_default();
+    for text in expected.output {
+        assert!(
+            output.contains(text),
+            "`{}` does not show `{text}`: {output}",
+            expected.test
+        );
+    }
+}
+
+fn ignored_tests_run_when_they_are_asked_for(report: &Report) {
+    assert_eq!(report.tests.len(), IGNORED.len());
+    assert_eq!(test(report, "is_ignored").verdict, Verdict::Broken);
+    assert_eq!(
+        test(report, "is_ignored_for_a_reason").verdict,
+        Verdict::Stable
+    );
+}
+
+fn a_test_that_does_not_end_is_killed(report: &Report) {
+    assert_eq!(report.tests.len(), 3);
+    for found in &report.tests {
+        assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
+        assert_eq!(found.failures[0].outcome, Outcome::TimedOut, "{found:#?}");
+        assert!(found.failures[0].message.contains("2s"), "{found:#?}");
+    }
+    let output = test(report, "hangs").output.as_deref().unwrap_or_default();
+    assert!(output.contains("before the hang"), "{output}");
+}

@@ -1,0 +1,13 @@
+//! End-to-end tests of the binary: each runs `cargo-nondex` on a copy of a small project from `tests/fixtures` or
+//! `examples` and compares the report, the exit code and the messages with what is expected.
+
+#![cfg(target_os = "linux")]
+
+mod bad_input;
+mod command_line;
+mod examples;
+mod findings;
+mod hostile;
+mod interruption;
+mod support;
+mod surroundings;

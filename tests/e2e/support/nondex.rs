@@ -1,0 +1,176 @@
+//! One call of the binary.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Once;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, TestReport};
+
+use super::Fixture;
+
+/// A call that is being put together: quiet on colours, offline, with a report on stdout.
+#[derive(Debug)]
+pub(crate) struct Nondex {
+    command: Command,
+}
+
+/// What a call printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The folder of runtimes, the same for all tests, so that a runtime is built once.
+pub(crate) fn cache() -> PathBuf {
+    static PRIMED: Once = Once::new();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache");
+    PRIMED.call_once(|| {
+        let project = Fixture::new("no-tests");
+        let output = Nondex::with_cache(&project.path(""), &cache)
+            .arg("--offline")
+            .run();
+        output.expect(ExitCode::NoTests);
+    });
+    cache
+}
+
+/// The cargo that runs these tests. Not the one in `PATH`, which may be rustup's and then adds to the environment.
+pub(crate) fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// A command in `dir` without what `cargo test` put into our own environment.
+pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        let ours =
+            text.starts_with("CARGO_") && text != "CARGO_HOME" || text.starts_with("NONDEX_");
+        let others = [
+            "LD_LIBRARY_PATH",
+            "OUT_DIR",
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "RUST_BACKTRACE",
+        ];
+        if ours || others.contains(&text.as_ref()) {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(dir).stdin(Stdio::null());
+    command
+}
+
+impl Nondex {
+    /// A run of the project in `dir`, with its report as JSON.
+    pub(crate) fn run_in(dir: &Path) -> Self {
+        Self::command(dir, "run").args(["--offline", "--message-format", "json"])
+    }
+
+    /// Another command in `dir`, with nothing but the arguments that follow.
+    pub(crate) fn command(dir: &Path, name: &str) -> Self {
+        Self::with_cache(dir, &cache()).arg(name)
+    }
+
+    /// A call in `dir` that keeps its runtimes in `cache`.
+    pub(crate) fn with_cache(dir: &Path, cache: &Path) -> Self {
+        let mut command = plain_command(env!("CARGO_BIN_EXE_cargo-nondex"), dir);
+        command
+            .arg("nondex")
+            .env("NONDEX_CACHE_DIR", cache)
+            .env("NO_COLOR", "1");
+        Nondex { command }
+    }
+
+    pub(crate) fn arg(self, arg: impl AsRef<OsStr>) -> Self {
+        self.args([arg])
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Starts it, with its output piped.
+    pub(crate) fn spawn(mut self) -> Child {
+        self.command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(self) -> Output {
+        Output::of(self.spawn())
+    }
+}
+
+impl Output {
+    /// Waits for the end of a call.
+    pub(crate) fn of(child: Child) -> Self {
+        let output = child.wait_with_output().unwrap();
+        Output {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn expect(&self, code: ExitCode) -> &Self {
+        assert_eq!(
+            self.code,
+            Some(code as i32),
+            "expected {code:?}, stderr: {}",
+            self.stderr
+        );
+        self
+    }
+
+    /// Asserts that stderr contains all of `texts`.
+    #[track_caller]
+    pub(crate) fn says(&self, texts: &[&str]) -> &Self {
+        for text in texts {
+            assert!(
+                self.stderr.contains(text),
+                "expected `{text}` in: {}",
+                self.stderr
+            );
+        }
+        self
+    }
+
+    /// The report on stdout, which must be all there is.
+    #[track_caller]
+    pub(crate) fn report(&self) -> Report {
+        match serde_json::from_str(&self.stdout) {
+            Ok(report) => report,
+            Err(error) => panic!(
+                "stdout is no report: {error}: {}, stderr: {}",
+                self.stdout, self.stderr
+            ),
+        }
+    }
+}
+
+/// The test of a report with this name.
+#[track_caller]
+pub(crate) fn test<'a>(report: &'a Report, name: &str) -> &'a TestReport {
+    let mut found = report.tests.iter().filter(|test| test.name == name);
+    match (found.next(), found.next()) {
+        (Some(test), None) => test,
+        (None, _) => panic!("no test `{name}` in the report"),
+        (Some(_), Some(_)) => panic!("several tests `{name}` in the report"),
+    }
+}

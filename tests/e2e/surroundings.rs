@@ -1,0 +1,140 @@
+//! A test meets the environment, folder and build that plain `cargo test` gives it.
+
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+
+use crate::support::{Fixture, Nondex, cargo, plain_command};
+
+#[test]
+fn a_test_meets_what_cargo_gives_it() {
+    let project = Fixture::new("project");
+    let root = project.path("");
+    let dump = |name: &str| project.path(format!("{name}.txt"));
+
+    let mut plain = plain_command(cargo(), &root);
+    plain.args([
+        "test",
+        "--quiet",
+        "--offline",
+        "-p",
+        "app",
+        "--test",
+        "surroundings",
+    ]);
+    // Variables of ours and of the shell are the same in both.
+    plain
+        .env("NONDEX_CACHE_DIR", crate::support::cache())
+        .env("NO_COLOR", "1")
+        .env("FIXTURE_DUMP", dump("dump"));
+    let output = plain.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    fs::rename(dump("dump"), dump("plain")).unwrap();
+
+    let ours = Nondex::run_in(&root).env("FIXTURE_DUMP", dump("dump"));
+    let output = ours
+        .args([
+            "-p",
+            "app",
+            "--test",
+            "surroundings",
+            "--seeds",
+            "0",
+            "-j",
+            "1",
+        ])
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    assert_eq!(report.tests.len(), 3);
+
+    // Only the folder that things are built in differs, and must.
+    let build = fs::read_dir(project.path("target/nondex/build"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let build = build
+        .filter(|path| path.join("debug").is_dir())
+        .max_by_key(|path| path.as_os_str().len())
+        .unwrap();
+    let text = fs::read_to_string(dump("dump")).unwrap();
+    let text = text.replace(
+        build.to_str().unwrap(),
+        project.path("target").to_str().unwrap(),
+    );
+    let host = project.path("target/nondex/build");
+    let text = text.replace(
+        host.to_str().unwrap(),
+        project.path("target").to_str().unwrap(),
+    );
+    let plain = fs::read_to_string(dump("plain")).unwrap();
+    assert_eq!(without_hashes(&text), without_hashes(&plain));
+    assert!(plain.contains("CARGO_MANIFEST_DIR"), "{plain}");
+}
+
+/// Without the hash in the names of folders of build scripts, which is made from the path of the build.
+fn without_hashes(dump: &str) -> String {
+    let is_hash =
+        |part: &str| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts = dump.split_inclusive(['-', '/', '\n', '"']);
+    parts
+        .map(|part| {
+            if is_hash(&part[..part.len() - 1]) {
+                "<hash>"
+            } else {
+                part
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn packages_features_and_targets_are_selected_as_cargo_selects_them() {
+    let project = Fixture::new("project");
+    let names = |args: &[&str]| {
+        let output = Nondex::command(&project.path(""), "list")
+            .arg("--offline")
+            .args(args)
+            .run();
+        let text = output.expect(ExitCode::Ok).stdout.clone();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&[]),
+        [
+            "app$in_the_library",
+            "app::bin/lister$in_the_binary",
+            "app::surroundings$dumps_its_surroundings",
+            "app::surroundings$greets_as_the_features_say",
+            "app::surroundings$starts_the_binary",
+            "library$greets",
+        ]
+    );
+    assert_eq!(names(&["-p", "library"]), ["library$greets"]);
+    assert_eq!(
+        names(&["-p", "library", "--features", "shout"]),
+        ["library$greets", "library$shouts"]
+    );
+    assert_eq!(
+        names(&["--workspace", "--exclude", "app"]),
+        ["library$greets"]
+    );
+    assert_eq!(names(&["--bins"]), ["app::bin/lister$in_the_binary"]);
+    assert_eq!(
+        names(&["-E", "package(library) | binary(lister)"]),
+        ["app::bin/lister$in_the_binary", "library$greets"]
+    );
+    assert_eq!(
+        names(&["--test", "surroundings", "greets"]),
+        ["app::surroundings$greets_as_the_features_say"]
+    );
+
+    let output = Nondex::run_in(&project.path(""))
+        .args(["--workspace", "--all-features", "--seeds", "1"])
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    assert_eq!(report.summary.stable, 7, "{report:#?}");
+    assert!(
+        report.notes.iter().any(|note| note.contains("doctests")),
+        "{:?}",
+        report.notes
+    );
+}
