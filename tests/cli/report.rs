@@ -47,6 +47,7 @@ fn report(tests: Vec<TestReport>) -> Report {
             ],
             advice: tests.iter().filter(|test| test.is_full_only()).count() as u64,
             implied: 40,
+            run_alone: 0,
         },
         tests,
         notes: Vec::new(),
@@ -75,6 +76,7 @@ fn test(name: &str, verdict: Verdict) -> TestReport {
         points: Vec::new(),
         runs: 7,
         implied: 0,
+        run_alone: false,
     }
 }
 

@@ -143,6 +143,25 @@ impl Evidence {
             .flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
     }
 
+    /// How many runs there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.runs.iter().map(|(_, runs)| runs.len()).sum()
+    }
+
+    /// The first spec whose runs did not all end alike, with them.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
+        self.specs()
+            .find(|(_, runs)| runs.iter().any(|run| run.passed() != runs[0].passed()))
+    }
+
+    /// The runs of this spec or, when there are none, of one that makes the same choices.
+    #[must_use]
+    pub fn standing_for(&self, spec: &RunSpec) -> &[Run] {
+        self.answer(spec).map_or(&[], |answer| self.of(answer.spec))
+    }
+
     /// The runs of each spec.
     pub fn specs(&self) -> impl Iterator<Item = (&RunSpec, &[Run])> {
         self.runs.iter().map(|(spec, runs)| (spec, runs.as_slice()))

@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use nondex_core::{Kind, Level, Model, PointRecord, RunSpec, Selection, Site};
 
 use super::evidence::{Evidence, Run};
+use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
 use super::plan::{self, Conclusion, Dependence};
 use super::workspace::Workspace;
@@ -38,21 +39,24 @@ pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
         points: Vec::new(),
         runs: 0,
         implied: 0,
+        run_alone: false,
     }
 }
 
-/// What is written about a test with these runs; without a conclusion, because the campaign was stopped, it counts as not run.
+/// What is written about a test with these runs; without a judgement, because the campaign was stopped, it counts as not run.
 #[must_use]
 pub fn report(
     suite: &Suite,
     test: &TestCase,
     options: &Options,
     workspace: &Workspace,
-    evidence: &Evidence,
-    conclusion: Option<&Conclusion>,
+    runs: &Runs,
+    judgement: Option<&Judgement>,
 ) -> TestReport {
+    let evidence = runs.judged_by(judgement);
+    let conclusion = judgement.map(|judgement| &judgement.conclusion);
     let mut report = not_run(suite, test);
-    report.runs = evidence.all().count() as u64;
+    report.runs = runs.count() as u64;
     if let Some((_, first)) = evidence.all().next() {
         report.points = points(&first.points);
         report.choice_points = report.points.iter().map(|point| point.count).sum();
@@ -119,6 +123,10 @@ pub fn report(
             Some(dependence.spec.clone())
         }
     };
+    if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
+        report.run_alone = true;
+        report.notes.push(disturbance(interference));
+    }
     report.reproduce = reproduced.map(|spec| reproduce(suite, test, options, &spec));
     report
 }
@@ -189,6 +197,15 @@ fn disagreement(runs: &[Run], spec: &RunSpec) -> String {
             spec.level, spec.seed
         ),
     }
+}
+
+fn disturbance(Interference { beside, alone }: Interference) -> String {
+    let [failed, runs] = beside;
+    let [failed_alone, runs_alone] = alone;
+    format!(
+        "it failed in {failed} of {runs} runs beside other tests of the campaign and in {failed_alone} of {runs_alone} alone: \
+         they share something outside the process, such as a path, so it was judged from runs alone"
+    )
 }
 
 /// The call sites of a run, over all threads.

@@ -2,12 +2,14 @@
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
 //! the end, is decided by [`plan`] from the runs so far, as a pure function: [`equivalence`] says which runs are
-//! needless, [`culprit`] searches the call that is responsible, [`judge`] writes the test's report. [`launch`] turns a spec into one
+//! needless, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
+//! other are judged from runs on their own, [`judge`] writes the test's report. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
 pub mod culprit;
 pub mod equivalence;
 pub mod evidence;
+pub mod isolation;
 pub mod judge;
 pub mod launch;
 pub mod options;
@@ -28,9 +30,9 @@ use std::sync::Mutex;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
-use self::evidence::{Evidence, Missing, Run};
+use self::evidence::Run;
+use self::isolation::{Judgement, Runs, Wanted};
 use self::launch::Launcher;
-use self::plan::Conclusion;
 use self::queue::{Workload, execute};
 use self::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -141,21 +143,9 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    fn report(
-        &self,
-        test: usize,
-        evidence: &Evidence,
-        conclusion: Option<&Conclusion>,
-    ) -> TestReport {
+    fn report(&self, test: usize, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
         let (suite, case) = self.tests[test];
-        judge::report(
-            suite,
-            case,
-            self.options,
-            &self.workspace,
-            evidence,
-            conclusion,
-        )
+        judge::report(suite, case, self.options, &self.workspace, runs, judgement)
     }
 
     /// The report of each test, also of those that were not judged before the campaign was stopped.
@@ -171,7 +161,7 @@ impl Campaign<'_> {
             .zip(concluded)
             .enumerate()
             .map(|(i, (judged, test))| {
-                judged.unwrap_or_else(|| self.report(i, &test.evidence, test.conclusion.as_ref()))
+                judged.unwrap_or_else(|| self.report(i, &test.runs, test.judgement.as_ref()))
             })
             .collect()
     }
@@ -183,9 +173,9 @@ impl Workload for Campaign<'_> {
         suite.test_id(case)
     }
 
-    fn conclude(&self, test: usize, evidence: &Evidence) -> Result<Conclusion, Missing> {
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
         let is_users = |file: &str| self.workspace.is_users(file);
-        plan::conclude(&self.tests[test].1.name, self.options, &is_users, evidence)
+        isolation::conclude(&self.tests[test].1.name, self.options, &is_users, runs)
     }
 
     fn run(&self, test: usize, spec: &RunSpec) -> Option<Run> {
@@ -193,8 +183,8 @@ impl Workload for Campaign<'_> {
         self.launcher.run(&suite.binary, case, spec)
     }
 
-    fn judged(&self, test: usize, evidence: &Evidence, conclusion: &Conclusion) {
-        let report = self.report(test, evidence, Some(conclusion));
+    fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {
+        let report = self.report(test, runs, Some(judgement));
         self.progress.judged(&report);
         self.reports
             .lock()

@@ -62,10 +62,7 @@ pub fn conclude(
     is_users: &dyn Fn(&str) -> bool,
     evidence: &Evidence,
 ) -> Result<Conclusion, Missing> {
-    let clean_spec = RunSpec {
-        models_off: options.models_off.clone(),
-        ..RunSpec::clean(test)
-    };
+    let clean_spec = clean_spec(test, options);
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     let clean = evidence.repeat(&clean_spec, clean_runs)?;
     let baseline = clean[0].passed();
@@ -135,6 +132,14 @@ pub fn levels(levels: &[Level]) -> Vec<Level> {
         .into_iter()
         .filter(|level| levels.contains(level))
         .collect()
+}
+
+/// The spec of a clean run, as the campaign runs it.
+pub(super) fn clean_spec(test: &str, options: &Options) -> RunSpec {
+    RunSpec {
+        models_off: options.models_off.clone(),
+        ..RunSpec::clean(test)
+    }
 }
 
 /// The spec of each seed at `level`, as the campaign runs it.

@@ -1,12 +1,12 @@
 //! The executor: one queue of runs for all cores.
 //!
 //! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the searches; within each, in the order of the
-//! tests and as asked for. When the runs that a test asked for have ended, they are added to its evidence, in the order
+//! tests and as asked for. When the runs that a test asked for have ended, they are added to its others, in the order
 //! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
 //! ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but never a test with itself: many write to a place that is
-//! their own and no other test's.
+//! their own and no other test's. Runs that are wanted [alone](super::isolation) come last, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -15,8 +15,8 @@ use std::thread;
 
 use nondex_core::{RunSpec, Selection};
 
-use super::evidence::{Evidence, Missing, Run};
-use super::plan::Conclusion;
+use super::evidence::Run;
+use super::isolation::{Judgement, Runs, Wanted};
 use super::progress::Progress;
 use super::stop::StopFlag;
 
@@ -25,26 +25,26 @@ pub trait Workload: Sync {
     /// The test's id, for the listener.
     fn id(&self, test: usize) -> String;
 
-    /// What follows from the evidence about a test.
+    /// What follows from the runs of a test.
     ///
     /// # Errors
     /// The runs to make first.
-    fn conclude(&self, test: usize, evidence: &Evidence) -> Result<Conclusion, Missing>;
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted>;
 
     /// Makes one run. `None` when it was stopped.
     fn run(&self, test: usize, spec: &RunSpec) -> Option<Run>;
 
     /// All is known about a test.
-    fn judged(&self, test: usize, evidence: &Evidence, conclusion: &Conclusion);
+    fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
 }
 
-/// The evidence about one test, and the conclusion unless the executor was stopped before there was one.
+/// The runs of one test, and the judgement unless the executor was stopped before there was one.
 #[derive(Clone, Debug)]
 pub struct Concluded {
     /// Its runs.
-    pub evidence: Evidence,
+    pub runs: Runs,
     /// What follows.
-    pub conclusion: Option<Conclusion>,
+    pub judgement: Option<Judgement>,
 }
 
 /// What was done.
@@ -76,13 +76,15 @@ pub fn execute(
             queue: BTreeMap::new(),
             tests: (0..tests)
                 .map(|_| TestState {
-                    evidence: Evidence::new(prune),
+                    runs: Runs::new(prune, jobs.get() > 1 && tests > 1),
                     wave: Vec::new(),
+                    is_alone: false,
                     open: 0,
                     is_running: false,
-                    conclusion: None,
+                    judgement: None,
                 })
                 .collect(),
+            running: 0,
             models: BTreeSet::new(),
             asked: 0,
             unconcluded: tests,
@@ -111,10 +113,10 @@ pub fn execute(
             .tests
             .into_iter()
             .map(|mut test| {
-                test.evidence.extend(test.wave);
+                test.runs.of_mut(test.is_alone).extend(test.wave);
                 Concluded {
-                    evidence: test.evidence,
-                    conclusion: test.conclusion,
+                    runs: test.runs,
+                    judgement: test.judgement,
                 }
             })
             .collect(),
@@ -134,6 +136,8 @@ struct Executor<'a> {
 struct State {
     queue: BTreeMap<Turn, RunSpec>,
     tests: Vec<TestState>,
+    /// How many run now.
+    running: usize,
     models: BTreeSet<String>,
     /// Runs asked for so far.
     asked: u64,
@@ -141,44 +145,61 @@ struct State {
 }
 
 struct TestState {
-    evidence: Evidence,
+    runs: Runs,
     /// The runs it has asked for, with their results.
     wave: Vec<(RunSpec, Option<Run>)>,
+    /// Whether they are wanted alone.
+    is_alone: bool,
     /// How many of those have no result yet.
     open: usize,
     /// Whether one of them runs now.
     is_running: bool,
-    conclusion: Option<Conclusion>,
+    judgement: Option<Judgement>,
 }
 
 impl State {
-    /// Takes the first run from the queue whose test does not run already.
+    /// Takes the first run from the queue whose test does not run already, and which is not disturbed by one that does.
     fn take(&mut self) -> Option<(Turn, RunSpec)> {
-        let turn = *self
-            .queue
-            .keys()
-            .find(|turn| !self.tests[turn.test].is_running)?;
+        // Runs alone are last: while one is made nothing else is left, and a test that wants them wants no other again.
+        let turn = *self.queue.keys().find(|turn| {
+            if turn.phase == Phase::Alone {
+                self.running == 0
+            } else {
+                !self.tests[turn.test].is_running
+            }
+        })?;
         self.tests[turn.test].is_running = true;
+        self.running += 1;
         let spec = self.queue.remove(&turn)?;
         Some((turn, spec))
     }
 }
 
+/// The order of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    Clean,
+    Seeds,
+    Search,
+    Alone,
+}
+
 /// The place of a run in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
-    phase: u8,
+    phase: Phase,
     test: usize,
     /// In the test's wave.
     index: usize,
 }
 
 impl Turn {
-    const fn new(test: usize, index: usize, spec: &RunSpec) -> Self {
+    const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
         let phase = match spec.choices {
-            Selection::None => 0,
-            Selection::All => 1,
-            Selection::Only(_) | Selection::Except(_) => 2,
+            _ if alone => Phase::Alone,
+            Selection::None => Phase::Clean,
+            Selection::All => Phase::Seeds,
+            Selection::Only(_) | Selection::Except(_) => Phase::Search,
         };
         Turn { phase, test, index }
     }
@@ -212,6 +233,7 @@ impl Executor<'_> {
                     .iter()
                     .map(|point| format!("{}/{}", point.site.family, point.site.api)),
             );
+            state.running -= 1;
             let test = &mut state.tests[turn.test];
             test.is_running = false;
             test.wave[turn.index].1 = Some(run);
@@ -229,21 +251,24 @@ impl Executor<'_> {
         self.changed.notify_all();
     }
 
-    /// Adds the results of a test's wave to its evidence, and asks what it needs next.
+    /// Adds the results of a test's wave to its runs, and asks what it needs next.
     fn advance(&self, state: &mut State, index: usize) {
         let test = &mut state.tests[index];
-        test.evidence.extend(test.wave.drain(..));
-        match self.workload.conclude(index, &test.evidence) {
-            Ok(conclusion) => {
+        test.runs.of_mut(test.is_alone).extend(test.wave.drain(..));
+        match self.workload.conclude(index, &test.runs) {
+            Ok(judgement) => {
                 state.unconcluded -= 1;
-                self.workload.judged(index, &test.evidence, &conclusion);
-                test.conclusion = Some(conclusion);
+                self.workload.judged(index, &test.runs, &judgement);
+                test.judgement = Some(judgement);
             }
-            Err(Missing(specs)) => {
+            Err(Wanted { specs, alone }) => {
+                test.is_alone = alone;
                 state.asked += specs.len() as u64;
                 test.open = specs.len();
                 for (i, spec) in specs.into_iter().enumerate() {
-                    state.queue.insert(Turn::new(index, i, &spec), spec.clone());
+                    state
+                        .queue
+                        .insert(Turn::new(index, i, &spec, alone), spec.clone());
                     test.wave.push((spec, None));
                 }
             }

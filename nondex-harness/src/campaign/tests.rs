@@ -156,7 +156,8 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    assert_eq!(runs[..3], [2, 2, 52]);
+    // A broken test is run once more, alone.
+    assert_eq!(runs[..3], [2, 3, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(
         report.summary.models_reached,
@@ -500,5 +501,32 @@ fn a_test_never_runs_at_once_with_itself() {
     assert_eq!(
         verdicts(&project.run()),
         [("a", Verdict::Stable), ("b", Verdict::Stable)]
+    );
+}
+
+#[test]
+fn tests_that_disturb_each_other_are_judged_from_runs_alone() {
+    // The first run of each meets the others at the barrier, so that they are sure to disturb each other once.
+    let mut project = Project::new(
+        Harness::Nondex,
+        r#"touch "started.$name"
+        [ -e met ] || until [ -e started.a ] && [ -e started.b ]; do sleep 0.01; done
+        touch met
+        mkdir lock || end false
+        sleep 0.02
+        rmdir lock
+        end true"#,
+        &["a", "b"],
+    );
+    project.options.jobs = NonZeroUsize::new(8).unwrap();
+    let report = project.run();
+    assert_eq!(
+        verdicts(&report),
+        [("a", Verdict::Stable), ("b", Verdict::Stable)]
+    );
+    assert!(report.summary.run_alone >= 1);
+    assert_eq!(
+        crate::report::exit_code(&report),
+        crate::exit_code::ExitCode::Ok
     );
 }

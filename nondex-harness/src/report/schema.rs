@@ -101,6 +101,10 @@ pub struct Summary {
     /// Results that follow from another run, so that no process was started for them.
     #[serde(default)]
     pub implied: u64,
+    /// Tests that other tests of the campaign disturb, so that they were judged from runs alone: see
+    /// [`TestReport::run_alone`]. They are counted with their verdicts, too.
+    #[serde(default)]
+    pub run_alone: u64,
 }
 
 impl Summary {
@@ -128,6 +132,7 @@ impl Summary {
             summary.choice_points += test.choice_points;
             summary.runs += test.runs;
             summary.implied += test.implied;
+            summary.run_alone += u64::from(test.run_alone);
         }
         summary
     }
@@ -252,6 +257,10 @@ pub struct TestReport {
     /// Results that follow from another of its runs.
     #[serde(default)]
     pub implied: u64,
+    /// Whether it ends otherwise when other tests of the campaign run at the same time, because they share something outside
+    /// the process, such as a path. All that is said about it then comes from runs during which no other test ran.
+    #[serde(default)]
+    pub run_alone: bool,
 }
 
 /// How many [`TestReport::failures`] are kept.

@@ -37,15 +37,19 @@ fn judged(test: impl FnMut(&RunSpec) -> Run) -> TestReport {
 
 fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestReport {
     let (conclusion, evidence) = simulate(options, test);
+    let mut runs = Runs::new(true, false);
+    runs.beside = evidence;
+    let judgement = Judgement {
+        conclusion,
+        from_alone: false,
+        interference: None,
+    };
+    reported(options, &runs, Some(&judgement))
+}
+
+fn reported(options: &Options, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
     let workspace = Workspace::new("/nonexistent".into());
-    report(
-        &suite(),
-        &case("t"),
-        options,
-        &workspace,
-        &evidence,
-        Some(&conclusion),
-    )
+    report(&suite(), &case("t"), options, &workspace, runs, judgement)
 }
 
 fn failing(message: &str, lines: impl IntoIterator<Item = u32>) -> Run {
@@ -236,17 +240,9 @@ fn what_reproduces_a_failure_can_be_pasted_into_a_shell() {
 
 #[test]
 fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
-    let mut evidence = Evidence::new(true);
-    evidence.add(RunSpec::clean("t"), failing("seen", [1]));
-    let workspace = Workspace::new("/nonexistent".into());
-    let report = report(
-        &suite(),
-        &case("t"),
-        &options(),
-        &workspace,
-        &evidence,
-        None,
-    );
+    let mut runs = Runs::new(true, true);
+    runs.beside.add(RunSpec::clean("t"), failing("seen", [1]));
+    let report = reported(&options(), &runs, None);
     assert_eq!(report.verdict, Verdict::NotRun);
     assert_eq!(report.failures[0].outcome, Outcome::Failed);
     assert_eq!((report.runs, report.notes.len()), (1, 1));
@@ -271,4 +267,34 @@ fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied()
     );
     let stable = judged(|_| few(true));
     assert_eq!(stable.failure_rate.len(), 5);
+}
+
+#[test]
+fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
+    let clean = RunSpec::clean("t");
+    let mut runs = Runs::new(true, true);
+    runs.beside.add(clean.clone(), failing("disturbed", [1]));
+    runs.alone.add(clean.clone(), run(true, [1]));
+    runs.alone.add(clean, run(true, [1]));
+    let judgement = Judgement {
+        conclusion: Conclusion::Stable,
+        from_alone: true,
+        interference: Some(Interference {
+            beside: [1, 1],
+            alone: [0, 2],
+        }),
+    };
+    let report = reported(&options(), &runs, Some(&judgement));
+    assert_eq!(
+        (report.verdict, report.run_alone, report.runs),
+        (Verdict::Stable, true, 3)
+    );
+    assert!(report.failures.is_empty() && report.output.is_none());
+    assert_eq!(
+        report.notes,
+        [
+            "it failed in 1 of 1 runs beside other tests of the campaign and in 0 of 2 alone: they share something outside \
+             the process, such as a path, so it was judged from runs alone"
+        ]
+    );
 }

@@ -119,11 +119,12 @@ fn label(culprit: &Culprit) -> String {
             column,
             ..
         } = culprit;
-        let _ = write!(
-            label,
-            "leads to `{}` at {file}:{line}:{column}, where ",
-            short(api)
-        );
+        let _ = write!(label, "leads to `{}`", short(api));
+        // A call that came through C, or through a function pointer, has a stack and no line.
+        if *line > 0 {
+            let _ = write!(label, " at {file}:{line}:{column}");
+        }
+        label.push_str(", where ");
     }
     match (culprit.kind, culprit.elements) {
         (Kind::Permute, Some([i, j])) => {

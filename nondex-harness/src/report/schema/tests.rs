@@ -53,6 +53,7 @@ pub(crate) fn test(verdict: Verdict) -> TestReport {
         points: Vec::new(),
         runs: 0,
         implied: 0,
+        run_alone: false,
     }
 }
 
