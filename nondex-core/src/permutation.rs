@@ -1,87 +1,61 @@
 //! A uniform permutation that costs only what is looked at.
 
+use std::vec;
+
 use hashbrown::HashMap as Sparse;
 use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
 use crate::hash::FixedState;
 
-/// Up to this length the table of a permutation is laid out at once: that is cheaper than looking entries up.
-const DENSE_AT_ONCE: usize = 1 << 10;
+/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than the pauses between
+/// draws.
+const AT_ONCE: usize = 1 << 10;
 
 /// After this many draws from a longer permutation its table is laid out in full.
 const SPARSE_DRAWS: usize = 64;
 
-/// A permutation of `0..len`, drawn position by position: a forward Fisher–Yates shuffle (Durstenfeld 1964) whose
-/// table is virtual until it is worth having.
+/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn position by position when it is
+/// long, over a table that is virtual until it is worth having.
 ///
-/// The first [`SPARSE_DRAWS`] positions cost O(1) each whatever the length is, so the first entry of a million is not a
-/// shuffle of a million. The sequence depends on nothing but the generator and the length.
+/// The first position costs O(min(len, 1024)), so the first entry of a million is not a shuffle of a million. The
+/// sequence depends on nothing but the generator and the length.
 #[derive(Clone, Debug)]
-pub struct Permutation {
-    rng: ChaCha8Rng,
-    table: Table,
-    next: usize,
-    len: usize,
-}
+pub struct Permutation(Drawn);
 
 #[derive(Clone, Debug)]
-enum Table {
-    Dense(Box<[u32]>),
-    Sparse(Sparse<usize, usize, FixedState>),
+enum Drawn {
+    /// All positions are drawn.
+    Whole(vec::IntoIter<u32>),
+    /// Positions are drawn as they are asked for. Apart, so that the short case needs no more than two registers.
+    Lazily(Box<Lazy>),
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that `rng` draws. Costs O(min(len, 1024)).
+    /// The permutation of `0..len` that `rng` draws.
     #[must_use]
     pub fn new(rng: ChaCha8Rng, len: usize) -> Self {
-        let table = if len <= DENSE_AT_ONCE {
-            Table::Dense(identity(len))
+        let draws = Draws::new(rng, len);
+        Permutation(if len <= AT_ONCE {
+            Drawn::Whole(shuffled(draws, len).into_iter())
         } else {
-            Table::Sparse(Sparse::with_hasher(FixedState))
-        };
-        Permutation {
-            rng,
-            table,
-            next: 0,
-            len,
-        }
+            Drawn::Lazily(Box::new(Lazy {
+                draws,
+                table: Table::Sparse(Sparse::with_hasher(FixedState)),
+                next: 0,
+                len,
+            }))
+        })
     }
 
     /// How many positions are left to draw.
     #[must_use]
-    pub const fn remaining(&self) -> usize {
-        self.len - self.next
-    }
-
-    /// One draw below `bound`, by Lemire's multiplication without rejection: for the lengths that fit in memory the
-    /// bias is below 2^-20, and every draw takes the same amount of the generator.
-    #[inline]
-    fn below(&mut self, bound: usize) -> usize {
-        if let Ok(bound) = u32::try_from(bound) {
-            ((u64::from(self.rng.next_u32()) * u64::from(bound)) >> 32) as usize
-        } else {
-            ((u128::from(self.rng.next_u64()) * bound as u128) >> 64) as usize
+    pub fn remaining(&self) -> usize {
+        match &self.0 {
+            Drawn::Whole(order) => order.len(),
+            Drawn::Lazily(lazy) => lazy.len - lazy.next,
         }
     }
-
-    fn densify(&mut self) {
-        let Table::Sparse(moved) = &self.table else {
-            return;
-        };
-        if self.next < SPARSE_DRAWS || u32::try_from(self.len).is_err() {
-            return;
-        }
-        let mut dense = identity(self.len);
-        for (&position, &value) in moved {
-            dense[position] = value as u32;
-        }
-        self.table = Table::Dense(dense);
-    }
-}
-
-fn identity(len: usize) -> Box<[u32]> {
-    (0..len as u32).collect()
 }
 
 impl Iterator for Permutation {
@@ -89,11 +63,110 @@ impl Iterator for Permutation {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
+        match &mut self.0 {
+            Drawn::Whole(order) => order.next().map(|position| position as usize),
+            Drawn::Lazily(lazy) => lazy.draw(),
+        }
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.remaining(), Some(self.remaining()))
+    }
+}
+
+impl ExactSizeIterator for Permutation {}
+impl std::iter::FusedIterator for Permutation {}
+
+/// Bounded draws, several from one word of the generator: after a multiplication by the bound the high half is the draw
+/// and the low half serves for the next (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation",
+/// 2024). Without rejection, so that every draw takes the same amount of the generator: the bias is below 2^-14 for
+/// tables of up to 1,024 entries, and 2^-32 above.
+#[derive(Clone, Debug)]
+struct Draws {
+    rng: ChaCha8Rng,
+    word: u64,
+    left: usize,
+    from_one_word: usize,
+}
+
+impl Draws {
+    fn new(rng: ChaCha8Rng, len: usize) -> Self {
+        let from_one_word = if len <= AT_ONCE {
+            5
+        } else if len <= 1 << 16 {
+            2
+        } else {
+            1
+        };
+        Draws {
+            rng,
+            word: 0,
+            left: 0,
+            from_one_word,
+        }
+    }
+
+    #[inline]
+    fn below(&mut self, bound: usize) -> usize {
+        if self.left == 0 {
+            self.word = self.rng.next_u64();
+            self.left = self.from_one_word;
+        }
+        self.left -= 1;
+        draw(&mut self.word, bound)
+    }
+}
+
+/// A number below `bound` from the high bits of `word`; the low bits are left for the next.
+#[inline]
+fn draw(word: &mut u64, bound: usize) -> usize {
+    let product = u128::from(*word) * bound as u128;
+    *word = product as u64;
+    (product >> 64) as usize
+}
+
+/// As many draws as there are positions, a word's worth at a time: the words do not wait for each other.
+fn shuffled(mut draws: Draws, len: usize) -> Vec<u32> {
+    let mut table = identity(len);
+    let mut here = 0;
+    while here < len {
+        let mut word = draws.rng.next_u64();
+        for _ in 0..draws.from_one_word.min(len - here) {
+            let there = here + draw(&mut word, len - here);
+            table.swap(here, there);
+            here += 1;
+        }
+    }
+    table
+}
+
+fn identity(len: usize) -> Vec<u32> {
+    (0..len as u32).collect()
+}
+
+#[derive(Clone, Debug)]
+struct Lazy {
+    draws: Draws,
+    table: Table,
+    next: usize,
+    len: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Table {
+    /// What is not where it was.
+    Sparse(Sparse<usize, usize, FixedState>),
+    Dense(Vec<u32>),
+}
+
+impl Lazy {
+    fn draw(&mut self) -> Option<usize> {
         let here = self.next;
         if here == self.len {
             return None;
         }
-        let there = here + self.below(self.len - here);
+        let there = here + self.draws.below(self.len - here);
         self.next += 1;
         Some(match &mut self.table {
             Table::Dense(table) => {
@@ -107,20 +180,18 @@ impl Iterator for Permutation {
                 } else {
                     moved.insert(there, at_here).unwrap_or(there)
                 };
-                self.densify();
+                if self.next == SPARSE_DRAWS && u32::try_from(self.len).is_ok() {
+                    let mut dense = identity(self.len);
+                    for (&position, &value) in &*moved {
+                        dense[position] = value as u32;
+                    }
+                    self.table = Table::Dense(dense);
+                }
                 drawn
             }
         })
     }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.remaining(), Some(self.remaining()))
-    }
 }
-
-impl ExactSizeIterator for Permutation {}
-impl std::iter::FusedIterator for Permutation {}
 
 #[cfg(test)]
 mod tests {
@@ -142,14 +213,23 @@ mod tests {
     }
 
     #[test]
-    fn the_sparse_and_the_dense_table_draw_the_same_permutation() {
-        for len in [2, 100, 4000] {
-            let rng = ChaCha8Rng::seed_from_u64(9);
-            let mut dense = Permutation::new(rng.clone(), len);
-            dense.table = Table::Dense(identity(len));
-            let mut sparse = Permutation::new(rng, len);
-            sparse.table = Table::Sparse(Sparse::with_hasher(FixedState));
-            assert!(dense.eq(sparse), "len {len}");
+    fn a_permutation_is_the_same_drawn_lazily_and_at_once() {
+        for len in [2, 100, 1024, 4000] {
+            let draws = Draws::new(ChaCha8Rng::seed_from_u64(9), len);
+            let whole = shuffled(draws.clone(), len);
+            let table = Table::Sparse(Sparse::with_hasher(FixedState));
+            let mut lazy = Lazy {
+                draws,
+                table,
+                next: 0,
+                len,
+            };
+            assert!(
+                whole
+                    .into_iter()
+                    .map(|position| position as usize)
+                    .eq(std::iter::from_fn(|| lazy.draw()))
+            );
         }
     }
 

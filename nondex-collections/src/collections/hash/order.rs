@@ -24,14 +24,16 @@ pub(super) enum Order {
     /// As listed. Every slot is in use.
     Listed(vec::IntoIter<usize>),
     /// As drawn. Every slot is in use.
-    Drawn(Box<Drawn>),
+    Drawn(Permutation),
+    /// As drawn from a list. Every slot is in use.
+    Ranked(Box<Ranked>),
 }
 
-/// A permutation that is drawn as far as it is looked at.
+/// A permutation that is drawn as far as it is looked at, of slots that are listed.
 #[derive(Clone, Debug)]
-pub(super) struct Drawn {
+pub(super) struct Ranked {
     permutation: Permutation,
-    ranks: Ranks,
+    slots: Box<[usize]>,
 }
 
 /// The slot of each rank in the order that is permuted.
@@ -49,20 +51,18 @@ impl Order {
     }
 
     pub(super) fn drawn(permutation: Permutation, ranks: Ranks) -> Self {
-        Order::Drawn(Box::new(Drawn { permutation, ranks }))
+        match ranks {
+            Ranks::Dense => Order::Drawn(permutation),
+            Ranks::Listed(slots) => Order::Ranked(Box::new(Ranked { permutation, slots })),
+        }
     }
 }
 
-impl Iterator for Drawn {
+impl Iterator for Ranked {
     type Item = usize;
 
-    #[inline]
     fn next(&mut self) -> Option<usize> {
-        let rank = self.permutation.next()?;
-        Some(match &self.ranks {
-            Ranks::Dense => rank,
-            Ranks::Listed(slots) => slots[rank],
-        })
+        self.permutation.next().map(|rank| self.slots[rank])
     }
 }
 
@@ -74,7 +74,8 @@ impl Iterator for Order {
         match self {
             Order::Scan(slots) => slots.next(),
             Order::Listed(slots) => slots.next(),
-            Order::Drawn(drawn) => drawn.next(),
+            Order::Drawn(permutation) => permutation.next(),
+            Order::Ranked(ranked) => ranked.next(),
         }
     }
 
@@ -83,7 +84,8 @@ impl Iterator for Order {
         match self {
             Order::Scan(slots) => slots.fold(init, f),
             Order::Listed(slots) => slots.fold(init, f),
-            Order::Drawn(drawn) => drawn.fold(init, f),
+            Order::Drawn(permutation) => permutation.fold(init, f),
+            Order::Ranked(ranked) => ranked.fold(init, f),
         }
     }
 }
