@@ -16,8 +16,10 @@ impl Bus {
 
     /// The handlers of a topic, in the order they are called.
     pub fn handlers(&self, topic: &str) -> Vec<&str> {
-        let handlers = self.topics.get(topic).into_iter().flatten();
-        handlers.map(String::as_str).collect()
+        match self.topics.get(topic) {
+            Some(handlers) => handlers.iter().map(String::as_str).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// The topics that somebody listens to, sorted.

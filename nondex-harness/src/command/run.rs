@@ -32,7 +32,8 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
         }
     })?;
     let selected = selection::select(&project.suites, &filter_resolved);
-    selection::expect_some(&project.suites, &selected)?;
+    selection::expect_some(&project.suites, &selected)
+        .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
 
     let options = options(args, line, &project, models_off, filter.runs_ignored());
     let directory = RunDirectory::create(&project.target_dir)?;
