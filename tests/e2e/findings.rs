@@ -176,7 +176,7 @@ fn a_call_that_has_no_line_is_named_by_the_user_s_own(fixture: &Fixture, report:
 fn what_is_outside_every_choice_is_nondeterministic(report: &Report) {
     for (name, message) in [
         ("nd_in_clean_runs", "every other run"),
-        ("nd_after_clean_runs", "the third run only"),
+        ("nd_after_clean_runs", "every third run"),
     ] {
         let found = test(report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
