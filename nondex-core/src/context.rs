@@ -46,7 +46,8 @@ impl Context {
     }
 
     /// Whether this is the test's own process, whose end is the test's end.
-    fn is_own_process(&self) -> bool {
+    #[must_use]
+    pub const fn is_own_process(&self) -> bool {
         self.process.is_empty()
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Kind, Level, Outcome};
 use nondex_harness::report::human::{View, render};
 use nondex_harness::report::schema::{NetworkEvent, NetworkMode, Order, RunInfo, SCHEMA, Summary};
@@ -28,6 +29,7 @@ fn report(tests: Vec<TestReport>) -> Report {
             clean_runs: 2,
             timeout_ms: 60_000,
             strict: false,
+            models_off: Vec::new(),
         },
         summary: Summary {
             tests: tests.len() as u64,
@@ -97,6 +99,7 @@ fn culprit(api: &str, family: Family, (file, line, column): (&str, u32, u32)) ->
         file: file.to_owned(),
         line,
         column,
+        site: None,
         kind: Kind::Permute,
         len: 2,
         elements: None,
@@ -247,4 +250,48 @@ fn a_partial_report_says_so_even_when_quiet() {
     let mut report = report(vec![test("a", Verdict::Stable), test("b", Verdict::NotRun)]);
     report.partial = true;
     insta::assert_snapshot!(shown(&report, 0, true));
+}
+
+#[test]
+fn tests_that_were_run_alone_are_named_and_models_that_are_off_are_not_missed() {
+    let mut report = report(
+        ["a", "b", "c", "d"]
+            .map(|name| TestReport {
+                run_alone: true,
+                ..test(name, Verdict::Stable)
+            })
+            .to_vec(),
+    );
+    report.summary.run_alone = 4;
+    report.run.models_off.extend(
+        CATALOGUE
+            .iter()
+            .map(|model| model.name(model.family))
+            .filter(|name| !name.starts_with("directory")),
+    );
+    insta::assert_snapshot!(shown(&report, 0, false));
+}
+
+#[test]
+fn a_call_without_a_place_is_never_shown_by_its_stack() {
+    let hidden = |file: &str, line| {
+        let mut culprit = culprit(
+            "std::collections::HashMap::fmt",
+            Family::HashMap,
+            (file, line, 0),
+        );
+        culprit.site = Some("stack:9baf4734e811ac81".to_owned());
+        culprit
+    };
+    let finding = TestReport {
+        culprits: vec![
+            hidden("src/lib.rs", 2),
+            hidden("src/lib.rs", 12),
+            hidden("", 0),
+        ],
+        ..dependent()
+    };
+    let shown = shown(&report(vec![finding]), 0, false);
+    assert!(!shown.contains("stack:"), "{shown}");
+    insta::assert_snapshot!(shown.split_once(" = open").unwrap().0);
 }

@@ -110,7 +110,7 @@ pub fn report(
         Some(Conclusion::Dependent(dependence)) => {
             report.verdict = Verdict::ImplementationDependent;
             report.weakest_level = Some(dependence.spec.level);
-            report.culprits = culprits(dependence, &suite.binary.cwd, workspace);
+            report.culprits = culprits(dependence, test, &suite.binary.cwd, workspace);
             report
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
@@ -230,33 +230,68 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
         .collect()
 }
 
-fn culprits(dependence: &Dependence, cwd: &Utf8Path, workspace: &Workspace) -> Vec<Culprit> {
+fn culprits(
+    dependence: &Dependence,
+    test: &TestCase,
+    cwd: &Utf8Path,
+    workspace: &Workspace,
+) -> Vec<Culprit> {
     dependence
         .culprits
         .sites
         .iter()
         .map(|site| {
             let records = || dependence.points.iter().filter(|point| point.site == *site);
-            let user = records()
-                .flat_map(|point| &point.stack)
+            let frames = || records().flat_map(|point| &point.stack);
+            let user = frames()
                 .find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)))
                 .filter(|_| !workspace.is_users(&site.file));
-            let (user_file, user_line) = user.unzip();
-            Culprit {
+            let mut culprit = Culprit {
                 api: site.api.clone(),
                 file: site.file.clone(),
                 line: site.line,
                 column: site.column,
+                site: None,
                 kind: Model::by_api(&site.api).map_or(Kind::Permute, |model| model.kind),
                 len: records().map(|point| point.max_len).max().unwrap_or(0),
                 elements: None,
                 confirmed: dependence.culprits.confirmed,
                 family: site.family,
-                user_file,
-                user_line,
+                user_file: None,
+                user_line: None,
+            };
+            if has_place(site) {
+                (culprit.user_file, culprit.user_line) = user.unzip();
+                return culprit;
             }
+            let dependency = || {
+                let frame = frames().find(|frame| is_dependency(&frame.file))?;
+                Some((frame.file.clone(), frame.line))
+            };
+            let (file, line) = user
+                .or_else(dependency)
+                .or_else(|| Some((test.file.clone()?, test.line?)))
+                .unwrap_or_default();
+            culprit.site = Some(std::mem::replace(&mut culprit.file, file));
+            culprit.line = line;
+            culprit
         })
         .collect()
+}
+
+/// Whether a call has a place in the source of its own, and not only its stack as identity.
+const fn has_place(site: &Site) -> bool {
+    site.line > 0
+}
+
+/// Whether a file, as in [`Site::file`], is a published crate's: `name-1.2.3/src/lib.rs`, a path to be found in cargo's home.
+fn is_dependency(file: &str) -> bool {
+    let Some((package, _)) = file.split_once('/') else {
+        return false;
+    };
+    package
+        .rsplit_once('-')
+        .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The command that makes the run of `spec` again.

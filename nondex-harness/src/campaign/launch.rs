@@ -12,7 +12,7 @@ use nondex_core::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
 
 use super::evidence::Run;
-use super::output::Output;
+use super::message;
 use super::process::{self, End};
 use super::stop::StopFlag;
 use crate::project::{Harness, TestBinary, TestCase};
@@ -83,8 +83,12 @@ impl<'a> Launcher<'a> {
         let passed = folded.outcome.passed();
         if passed {
             let _ = std::fs::remove_file(&record);
-        } else if folded.failure.is_none() {
-            folded.failure = Some(explain(&folded.outcome, &finished.output, self.timeout));
+        } else {
+            let output = finished.output.to_text();
+            folded.failure = Some(match folded.failure {
+                Some(failure) => message::clarify(failure, &output),
+                None => message::explain(&folded.outcome, &output, self.timeout),
+            });
         }
         Some(Run {
             outcome: folded.outcome,
@@ -189,54 +193,6 @@ fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
     }
 }
 
-/// Why a run failed whose record does not say: its last panic message, and how it ended.
-fn explain(outcome: &Outcome, output: &Output, timeout: Duration) -> Failure {
-    let panic = panic_in(&output.to_text());
-    let end = match outcome {
-        Outcome::Passed | Outcome::Failed => None,
-        Outcome::Exited(0) => {
-            Some("the process exited with code 0 before the test ended".to_owned())
-        }
-        Outcome::Exited(code) => Some(format!("the process exited with code {code}")),
-        Outcome::Signalled(signal) => Some(match nix::sys::signal::Signal::try_from(*signal) {
-            Ok(name) => format!("the process was killed by signal {signal} ({name})"),
-            Err(_) => format!("the process was killed by signal {signal}"),
-        }),
-        Outcome::TimedOut => Some(format!("no end after {timeout:?}")),
-    };
-    match (panic, end) {
-        (Some(panic), None) => panic,
-        (Some(panic), Some(end)) => Failure {
-            message: format!("{end}: {}", panic.message),
-            ..panic
-        },
-        (None, end) => Failure {
-            message: end.unwrap_or_else(|| "the test failed".to_owned()),
-            ..Failure::default()
-        },
-    }
-}
-
-/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the message.
-fn panic_in(text: &str) -> Option<Failure> {
-    let (_, rest) = text.rsplit_once(" panicked at ")?;
-    let (place, rest) = rest.split_once(":\n")?;
-    let mut parts = place.rsplitn(3, ':');
-    let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
-    let message: Vec<&str> = rest
-        .lines()
-        .take_while(|line| {
-            !line.starts_with("note: run with `RUST_BACKTRACE") && *line != "stack backtrace:"
-        })
-        .take(40)
-        .collect();
-    Some(Failure {
-        message: message.join("\n").trim_end().to_owned(),
-        file: Some(nondex_core::site::portable_path(file).to_owned()),
-        line: Some(line),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,22 +214,5 @@ mod tests {
         ] {
             assert_eq!(outcome(harness, end), expected, "{harness:?} {end:?}");
         }
-    }
-
-    #[test]
-    fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
-        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' panicked at \
-                    /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\nassertion failed\n  left: 1\n\
-                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
-        assert_eq!(
-            panic_in(text),
-            Some(Failure {
-                message: "assertion failed\n  left: 1".into(),
-                file: Some("d-1.0.0/src/lib.rs".into()),
-                line: Some(7),
-            })
-        );
-        assert_eq!(panic_in("nothing panicked at all"), None);
-        assert_eq!(panic_in(""), None);
     }
 }

@@ -12,6 +12,7 @@ pub mod evidence;
 pub mod isolation;
 pub mod judge;
 pub mod launch;
+pub mod message;
 pub mod options;
 pub mod output;
 pub mod plan;
@@ -119,6 +120,7 @@ pub fn run(
             clean_runs: options.clean_runs.get(),
             timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
             strict: options.strict,
+            models_off: options.models_off.clone(),
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,

@@ -16,7 +16,8 @@
 //!
 //! Either way the executable speaks libtest's protocol, so that `cargo test`, nextest and IDEs find and run its tests.
 //! When the driver (or `NONDEX_SEED`) asks for a run, each test works within its context: choices are made and recorded
-//! for it, and its outcome, with message and place, goes to the record. Otherwise nothing is added.
+//! for it, and its outcome, with message and place, goes to the record; for the driver nothing else is printed than what the
+//! tests print. Otherwise nothing is added.
 //!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.

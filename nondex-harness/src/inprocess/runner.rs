@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nondex_core::context;
+use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
-use super::console::{Console, SLOW_TEST};
+use super::console::{Care, Console, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution;
 use super::selection::select;
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resul
     // This thread does our own work only.
     let _pause = context::pause();
     let total = tests.len();
-    let mut console = Console::new(arguments, &tests, context.is_some())?;
+    let mut console = Console::new(arguments, &tests, care(context.map(Arc::as_ref)))?;
     let mut selected = select(arguments, tests);
     if !arguments.measure {
         for test in &mut selected {
@@ -76,6 +77,17 @@ pub(crate) fn threads(arguments: &Arguments) -> usize {
     arguments
         .test_threads
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// What becomes of our output. A process that a test starts, such as its own executable, prints what it would print otherwise.
+fn care(context: Option<&Context>) -> Care {
+    match context {
+        None => Care::Strict,
+        Some(context) if context.is_own_process() && context.spec().record.is_some() => {
+            Care::Silent
+        }
+        Some(_) => Care::Lenient,
+    }
 }
 
 fn replace_with_test(test: &mut TestDescAndFn) {

@@ -55,6 +55,9 @@ pub struct RunInfo {
     /// Whether findings at level FULL are failures rather than advice.
     #[serde(default)]
     pub strict: bool,
+    /// Names of the models that were switched off.
+    #[serde(default)]
+    pub models_off: Vec<String>,
 }
 
 /// What is done about the network while tests run.
@@ -301,12 +304,17 @@ const fn failed() -> Outcome {
 pub struct Culprit {
     /// The std path of the API.
     pub api: String,
-    /// The source file of the call, as in [`Site::file`](nondex_core::Site::file).
+    /// The source file of the call, as in [`Site::file`](nondex_core::Site::file). A call that reached the API through a function
+    /// pointer, inside std, or in C has no place of its own, only a [`site`](Self::site): then this is the nearest frame above it
+    /// in the user's workspace, or else in a dependency, or else the test.
     pub file: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 when not known.
     pub line: u32,
-    /// Column, from 1.
+    /// Column, from 1; 0 when not known.
     pub column: u32,
+    /// The identity of a call that has no place of its own, `stack:` and a number that is the same for the same binary.
+    #[serde(default)]
+    pub site: Option<String>,
     /// What kind of freedom the API has.
     pub kind: Kind,
     /// The largest number of elements it had in the failing run.
@@ -332,7 +340,11 @@ impl Culprit {
     pub fn place(&self) -> (&str, u32, Option<u32>) {
         match (&self.user_file, self.user_line) {
             (Some(file), Some(line)) => (file, line, None),
-            _ => (&self.file, self.line, Some(self.column)),
+            _ => (
+                &self.file,
+                self.line,
+                Some(self.column).filter(|&column| column > 0),
+            ),
         }
     }
 }

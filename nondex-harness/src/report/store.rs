@@ -1,8 +1,11 @@
 //! Where reports are kept: `<target>/nondex/runs/<id>/report.json`, and the last one in `<target>/nondex/latest`.
+//!
+//! The last [`KEPT_RUNS`] runs are kept. A run that is being written holds a lock on its directory, so that none is deleted under it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::process;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,15 +16,23 @@ use crate::error::{Error, Result};
 /// The name of a report in its directory.
 const REPORT: &str = "report.json";
 
+/// How many runs are kept, the new one included: the oldest ones are deleted when a run begins.
+pub const KEPT_RUNS: usize = 20;
+
+/// The file that is locked: in the directory of a run while it is written, in the directory of runs while one is created.
+const LOCK: &str = "lock";
+
 /// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share one, in one process or in two.
 #[derive(Clone, Debug)]
 pub struct RunDirectory {
     root: Utf8PathBuf,
     id: String,
+    /// Locked as long as this, or a clone, lives; `None` where the file system has no locks.
+    _lock: Option<Arc<File>>,
 }
 
 impl RunDirectory {
-    /// Creates the directory of a new run inside `<target>/nondex`.
+    /// Creates the directory of a new run inside `<target>/nondex`, and deletes those of old runs.
     ///
     /// # Errors
     /// When it cannot be created or written, a set-up error with its path.
@@ -29,6 +40,8 @@ impl RunDirectory {
         let root = target.join("nondex");
         let runs = root.join("runs");
         fs::create_dir_all(&runs).map_err(|e| unwritable(&runs, &e))?;
+        // A directory without a lock is then that of a run which ended, not of one that is just beginning.
+        let creating = lock(&runs, true);
         let seconds = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
@@ -42,7 +55,14 @@ impl RunDirectory {
             let path = runs.join(&id);
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let run = RunDirectory { root, id };
+                    let run = RunDirectory {
+                        root,
+                        id,
+                        _lock: lock(&path, false).map(Arc::new),
+                    };
+                    if creating.is_some() {
+                        delete_old(&runs);
+                    }
                     let records = run.records();
                     fs::create_dir(&records).map_err(|e| unwritable(&records, &e))?;
                     return Ok(run);
@@ -91,7 +111,41 @@ impl RunDirectory {
         }
         // Only fails when records of failing runs are in it.
         let _ = fs::remove_dir(self.records());
+        let _ = fs::remove_file(self.path().join(LOCK));
         Ok(own)
+    }
+}
+
+/// Locks a directory's lock file; waits for it, or gives up when it is locked. `None` when it is not to be had.
+fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
+    let file = File::create(directory.join(LOCK)).ok()?;
+    let locked = if wait {
+        file.lock().is_ok()
+    } else {
+        file.try_lock().is_ok()
+    };
+    locked.then_some(file)
+}
+
+/// Deletes all but the last [`KEPT_RUNS`] runs, except those that are being written. What cannot be deleted stays: it only
+/// takes space.
+fn delete_old(runs: &Utf8Path) {
+    let Ok(entries) = runs.read_dir_utf8() else {
+        return;
+    };
+    let mut ids: Vec<Utf8PathBuf> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            entry.file_type().ok()?.is_dir().then(|| entry.into_path())
+        })
+        .collect();
+    // Ids begin with the time.
+    ids.sort_unstable();
+    ids.truncate(ids.len().saturating_sub(KEPT_RUNS));
+    for old in ids {
+        if lock(&old, false).is_some() {
+            let _ = fs::remove_dir_all(&old);
+        }
     }
 }
 
@@ -104,7 +158,7 @@ fn replace(temporary: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut file = fs::File::create(temporary)?;
+    let mut file = File::create(temporary)?;
     file.write_all(bytes)?;
     drop(file);
     fs::rename(temporary, path)

@@ -199,32 +199,80 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/mine.rs"), "").unwrap();
-    let frame = |file: &str, line| Frame {
+    let mine = root.join("src/mine.rs");
+    let frame = |(file, line): (&str, u32)| Frame {
         function: "f".into(),
         file: file.into(),
         line,
     };
-    let mut point = crate::campaign::simulation::point(site(1));
-    point.site.file = "dep-1.0.0/src/lib.rs".into();
-    point.stack = vec![
-        frame("library/std/src/x.rs", 1),
-        frame("dep-1.0.0/src/lib.rs", 2),
-        frame(root.join("src/mine.rs").as_str(), 3),
-        frame(root.join("src/mine.rs").as_str(), 4),
-    ];
-    let dependence = Dependence {
-        baseline: true,
-        spec: RunSpec::new("t", Level::Std, 0),
-        culprits: crate::campaign::culprit::Culprits {
-            sites: vec![point.site.clone()],
-            confirmed: true,
-            notes: Vec::new(),
-        },
-        points: vec![point],
-    };
-    let found = culprits(&dependence, &root, &Workspace::new(root.clone()));
-    assert_eq!(found[0].file, "dep-1.0.0/src/lib.rs");
-    assert_eq!(found[0].place(), ("src/mine.rs", 3, None));
+    let (dependency, std) = (("dep-1.0.0/src/lib.rs", 2), ("library/std/src/x.rs", 1));
+    let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
+    let all = [&[std, dependency], &users[..]].concat();
+    let stack = ("stack:9baf4734e811ac81", 0, 0);
+    // The site, its stack, the culprit's place, the place that is shown, and the site that it keeps.
+    for (site, frames, place, shown, identity) in [
+        (
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            &all[..],
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            ("src/mine.rs", 3, None),
+            None,
+        ),
+        (
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            &[],
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            ("dep-1.0.0/src/lib.rs", 9, Some(5)),
+            None,
+        ),
+        (
+            stack,
+            &all,
+            ("src/mine.rs", 3, 0),
+            ("src/mine.rs", 3, None),
+            Some(stack.0),
+        ),
+        (
+            stack,
+            &[std, dependency],
+            ("dep-1.0.0/src/lib.rs", 2, 0),
+            ("dep-1.0.0/src/lib.rs", 2, None),
+            Some(stack.0),
+        ),
+        (
+            stack,
+            &[std],
+            ("tests/it.rs", 12, 0),
+            ("tests/it.rs", 12, None),
+            Some(stack.0),
+        ),
+    ] {
+        let mut point = crate::campaign::simulation::point(self::site(1));
+        (point.site.file, point.site.line, point.site.column) = (site.0.into(), site.1, site.2);
+        point.stack = frames.iter().copied().map(frame).collect();
+        let dependence = Dependence {
+            baseline: true,
+            spec: RunSpec::new("t", Level::Std, 0),
+            culprits: crate::campaign::culprit::Culprits {
+                sites: vec![point.site.clone()],
+                confirmed: true,
+                notes: Vec::new(),
+            },
+            points: vec![point],
+        };
+        let found = culprits(
+            &dependence,
+            &case("t"),
+            &root,
+            &Workspace::new(root.clone()),
+        );
+        assert_eq!(
+            (found[0].file.as_str(), found[0].line, found[0].column),
+            place
+        );
+        assert_eq!(found[0].place(), shown);
+        assert_eq!(found[0].site.as_deref(), identity);
+    }
 }
 
 #[test]

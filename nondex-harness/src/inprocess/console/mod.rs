@@ -1,7 +1,7 @@
 //! What a test executable prints: libtest's formats, byte for byte.
 //!
 //! The one thing missing is a test's own output: only std can capture it, and only for libtest. It goes where the test
-//! sends it, as with `--no-capture`; the driver captures each process as a whole.
+//! sends it, as with `--no-capture`; the driver captures each process as a whole, and nothing of ours is printed then.
 
 mod json;
 mod junit;
@@ -19,6 +19,7 @@ use super::descriptor::{TestDesc, TestDescAndFn};
 use super::runner;
 use super::selection::select;
 use super::verdict::Verdict;
+pub(crate) use terminal::Care;
 use terminal::{Color, Terminal};
 
 /// A test that runs longer is reported as slow.
@@ -126,12 +127,11 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// The console for `tests`, before any is left out. When `driven`, failures to print are passed over: a test may
-    /// have closed the standard output, and its outcome is on record.
+    /// The console for `tests`, before any is left out.
     pub(crate) fn new(
         arguments: &Arguments,
         tests: &[TestDescAndFn],
-        driven: bool,
+        care: Care,
     ) -> io::Result<Self> {
         // Names are aligned to the longest one that is padded.
         let widest = tests
@@ -140,7 +140,7 @@ impl Console {
             .map(|test| test.desc.name.as_slice().len())
             .max();
         Ok(Console {
-            out: Terminal::stdout(arguments, driven),
+            out: Terminal::stdout(arguments, care),
             format: format_of(arguments, widest.unwrap_or(0)),
             log: open_log(arguments)?,
             tally: Tally {
@@ -198,7 +198,7 @@ impl Console {
 
 /// Prints the tests that `arguments` select.
 pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Result<()> {
-    let mut out = Terminal::stdout(arguments, false);
+    let mut out = Terminal::stdout(arguments, Care::Strict);
     let mut format: Box<dyn Format> = match arguments.format {
         OutputFormat::Pretty | OutputFormat::Junit => Box::new(pretty::Pretty::new(0, true, None)),
         OutputFormat::Terse => Box::new(terse::Terse::new(0, true)),
@@ -226,7 +226,11 @@ pub(crate) fn list(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resu
 
 /// Prints how long rustdoc took for doctests that it compiled together, in seconds.
 pub(crate) fn doctest_times(arguments: &Arguments, total: f64, build: f64) -> io::Result<()> {
-    format_of(arguments, 0).doctest_times(&mut Terminal::stdout(arguments, false), total, build)
+    format_of(arguments, 0).doctest_times(
+        &mut Terminal::stdout(arguments, Care::Strict),
+        total,
+        build,
+    )
 }
 
 fn open_log(arguments: &Arguments) -> io::Result<Option<File>> {

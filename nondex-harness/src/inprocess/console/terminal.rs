@@ -32,12 +32,23 @@ const RESET: &str = "\x1b(B\x1b[m";
 #[derive(Debug)]
 pub(super) struct Terminal {
     colored: bool,
-    lenient: bool,
+    care: Care,
+}
+
+/// What becomes of what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Care {
+    /// It is written, or the run fails.
+    Strict,
+    /// It is written if possible: a test may have closed the standard output, and its outcome is on record.
+    Lenient,
+    /// Nothing is written: the driver reads the record, and the output is to be the test's own.
+    Silent,
 }
 
 impl Terminal {
-    /// The standard output. A lenient one passes over errors.
-    pub(super) fn stdout(arguments: &Arguments, lenient: bool) -> Self {
+    /// The standard output.
+    pub(super) fn stdout(arguments: &Arguments, care: Care) -> Self {
         let wanted = match arguments.color {
             ColorConfig::AutoColor => !arguments.no_capture && io::stdout().is_terminal(),
             ColorConfig::AlwaysColor => true,
@@ -46,18 +57,24 @@ impl Terminal {
         let able = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
         Terminal {
             colored: wanted && able,
-            lenient,
+            care,
         }
     }
 
     /// Writes `text` at once.
     pub(super) fn plain(&mut self, text: &str) -> io::Result<()> {
+        if self.care == Care::Silent {
+            return Ok(());
+        }
         // Not locked in between: tests print, too.
         let mut stdout = io::stdout().lock();
         let result = stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush());
-        if self.lenient { Ok(()) } else { result }
+        match self.care {
+            Care::Strict => result,
+            Care::Lenient | Care::Silent => Ok(()),
+        }
     }
 
     /// Writes `text` at once, in `color` if this terminal is coloured.

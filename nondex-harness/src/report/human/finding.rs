@@ -77,7 +77,12 @@ fn implementation_dependent(test: &TestReport, strict: bool, view: &View<'_>) ->
         test.culprits.iter().map(|culprit| culprit.place().1),
     );
     for culprit in &test.culprits {
-        diagnostic.source(view.workspace_root, culprit.place(), &label(culprit));
+        let label = label(culprit, test);
+        if culprit.file.is_empty() {
+            diagnostic.note("call", &label);
+        } else {
+            diagnostic.source(view.workspace_root, culprit.place(), &label);
+        }
     }
     let mut told: Vec<&Model> = Vec::new();
     let culprits = test.culprits.iter();
@@ -109,22 +114,23 @@ fn implementation_dependent(test: &TestReport, strict: bool, view: &View<'_>) ->
 }
 
 /// What is said under the carets.
-fn label(culprit: &Culprit) -> String {
+fn label(culprit: &Culprit, test: &TestReport) -> String {
     let mut label = String::new();
-    if culprit.user_file.is_some() {
+    let api = short(&culprit.api);
+    if culprit.site.is_some() {
+        let is_known = !culprit.file.is_empty()
+            && (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line);
+        let place = if is_known {
+            "here"
+        } else {
+            "(call site without debug information)"
+        };
+        let _ = write!(label, "leads to `{api}` {place}, where ");
+    } else if culprit.user_file.is_some() {
         let Culprit {
-            api,
-            file,
-            line,
-            column,
-            ..
+            file, line, column, ..
         } = culprit;
-        let _ = write!(label, "leads to `{}`", short(api));
-        // A call that came through C, or through a function pointer, has a stack and no line.
-        if *line > 0 {
-            let _ = write!(label, " at {file}:{line}:{column}");
-        }
-        label.push_str(", where ");
+        let _ = write!(label, "leads to `{api}` at {file}:{line}:{column}, where ");
     }
     match (culprit.kind, culprit.elements) {
         (Kind::Permute, Some([i, j])) => {

@@ -12,6 +12,8 @@ use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
 use crate::report::schema::Report;
 
+/// How many of the tests that were run alone are named unless the view is verbose.
+const NAMED: usize = 3;
 /// Counts.
 const BOLD: Style = Style::new().bold();
 /// The width in which cargo right-aligns the word that a line begins with.
@@ -31,6 +33,10 @@ pub(super) fn render(text: &mut String, report: &Report, view: &View<'_>) {
     if !view.quiet {
         for sentence in &report.notes {
             row(text, AnsiColor::Cyan.on_default().bold(), "Note", sentence);
+        }
+        if report.summary.run_alone > 0 {
+            let sentence = run_alone(report, view.verbose > 0);
+            row(text, AnsiColor::Cyan.on_default().bold(), "Note", &sentence);
         }
     }
     if report.partial {
@@ -88,10 +94,44 @@ fn verdicts(report: &Report) -> String {
     )
 }
 
-/// `12 of 50 models reached, 213 choice points; 87 runs, 40 more implied`.
+/// Which tests other tests disturb: `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
+fn run_alone(report: &Report, all: bool) -> String {
+    let names: Vec<&str> = report
+        .tests
+        .iter()
+        .filter(|test| test.run_alone)
+        .map(|test| test.id.as_str())
+        .collect();
+    let shown = if all {
+        names.len()
+    } else {
+        names.len().min(NAMED)
+    };
+    let more = match names.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (whose, were) = match names.len() {
+        1 => ("the outcome of 1 test changes".to_owned(), "it was"),
+        many => (format!("the outcomes of {many} tests change"), "they were"),
+    };
+    format!(
+        "{whose} when other tests of the campaign run at the same time, because they share something outside the process, \
+         such as a path; {were} run alone: {}{more}",
+        names[..shown].join(", ")
+    )
+}
+
+/// `12 of 50 models reached (3 switched off), 213 choice points; 87 runs, 40 more implied`.
 fn reach(report: &Report) -> String {
     let summary = &report.summary;
     let total: usize = CATALOGUE.iter().map(|model| model.families().len()).sum();
+    let off = report.run.models_off.len();
+    let on = total.saturating_sub(off);
+    let switched_off = match off {
+        0 => String::new(),
+        off => format!(" ({off} switched off)"),
+    };
     let points = plural(summary.choice_points, "choice point");
     let runs = plural(summary.runs, "run");
     let implied = match summary.implied {
@@ -99,7 +139,7 @@ fn reach(report: &Report) -> String {
         implied => format!(", {implied} more implied"),
     };
     format!(
-        "{} of {total} models reached, {points}; {runs}{implied}",
+        "{} of {on} models reached{switched_off}, {points}; {runs}{implied}",
         summary.models_reached.len()
     )
 }
@@ -114,30 +154,35 @@ fn plural(count: u64, noun: &str) -> String {
 /// Which models were reached and which never, by family: what a green run says nothing about.
 fn models(text: &mut String, report: &Report, view: &View<'_>) {
     let reached = &report.summary.models_reached;
-    let mut families: BTreeMap<Family, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
+    let off = &report.run.models_off;
+    // Of each family: reached, never reached, switched off.
+    let mut families: BTreeMap<Family, [Vec<&str>; 3]> = BTreeMap::new();
     for model in CATALOGUE {
         for family in model.families() {
-            let (hit, missed) = families.entry(*family).or_default();
-            let list = if reached.contains(&model.name(*family)) {
-                hit
+            let name = model.name(*family);
+            let list = if off.contains(&name) {
+                2
             } else {
-                missed
+                usize::from(!reached.contains(&name))
             };
-            list.push(short(model.api));
+            families.entry(*family).or_default()[list].push(short(model.api));
         }
     }
     if view.verbose == 0 {
         let counts: Vec<String> = families
             .iter()
-            .map(|(family, (hit, missed))| {
-                format!("{family} {}/{}", hit.len(), hit.len() + missed.len())
-            })
+            .map(|(family, [hit, missed, _])| (family, hit.len(), hit.len() + missed.len()))
+            .filter(|(_, _, on)| *on > 0)
+            .map(|(family, hit, on)| format!("{family} {hit}/{on}"))
             .collect();
         let _ = writeln!(text, "{:WIDTH$} {}", "", counts.join(", "));
         return;
     }
-    for (family, (hit, missed)) in families {
-        for (word, apis) in [("reached", hit), ("never reached", missed)] {
+    for (family, lists) in families {
+        for (word, apis) in ["reached", "never reached", "switched off"]
+            .into_iter()
+            .zip(lists)
+        {
             if !apis.is_empty() {
                 let _ = writeln!(text, "{:WIDTH$} {family}, {word}: {}", "", apis.join(", "));
             }

@@ -20,6 +20,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             clean_runs: 2,
             timeout_ms: 60_000,
             strict: false,
+            models_off: Vec::new(),
         },
         summary: Summary::new(
             &tests,
@@ -107,6 +108,7 @@ fn culprit() -> impl Strategy<Value = Culprit> {
                     file: "src/lib.rs".into(),
                     line,
                     column,
+                    site: None,
                     kind: Kind::Permute,
                     len,
                     elements,
@@ -194,6 +196,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         file: "src/lib.rs".into(),
         line: 4,
         column: 9,
+        site: None,
         kind: Kind::Permute,
         len: 3,
         elements: None,
@@ -209,12 +212,12 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "network": "observe", "algorithm": 1, "clean_runs": 2, "timeout_ms": 60000,
-            "strict": false
+            "strict": false, "models_off": []
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
             "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
-            "advice": 0, "implied": 0
+            "advice": 0, "implied": 0, "run_alone": 0
         },
         "tests": [{
             "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
@@ -227,10 +230,10 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "culprits": [{
                 "api": "std::collections::HashMap::iter", "file": "src/lib.rs", "line": 4, "column": 9,
                 "kind": "permute", "len": 3, "elements": null, "confirmed": true, "family": "hash_map",
-                "user_file": null, "user_line": null
+                "user_file": null, "user_line": null, "site": null
             }],
             "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
-            "runs": 0, "implied": 0
+            "runs": 0, "implied": 0, "run_alone": false
         }],
         "notes": []
     });

@@ -122,3 +122,29 @@ fn a_latest_report_that_cannot_be_replaced_is_a_setup_error_and_leaves_the_runs_
     assert_eq!(error.code(), ExitCode::Setup);
     assert!(read(&run.path().join("report.json")).is_ok());
 }
+
+#[test]
+fn the_last_runs_are_kept_and_those_that_are_being_written() {
+    let (_directory, target) = target();
+    let runs = target.join("nondex/runs");
+    let written = RunDirectory::create(&target).unwrap();
+    // Older than any run of today, and ended without a report.
+    for second in 0..KEPT_RUNS {
+        fs::create_dir_all(runs.join(format!("1000000{second:03}-1/records"))).unwrap();
+    }
+    fs::rename(written.path(), runs.join("1000000000-2")).unwrap();
+    let last = RunDirectory::create(&target).unwrap();
+    let mut left: Vec<_> = fs::read_dir(&runs)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    left.sort_unstable();
+    let mut expected: Vec<_> = (1..KEPT_RUNS)
+        .map(|second| format!("1000000{second:03}-1"))
+        .collect();
+    expected.insert(0, "1000000000-2".to_owned());
+    expected.push(last.id().to_owned());
+    assert_eq!(left, expected);
+}

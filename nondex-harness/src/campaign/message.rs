@@ -1,0 +1,206 @@
+//! Why a run failed, as far as its record does not say it: taken from what it wrote.
+
+use std::time::Duration;
+
+use nondex_core::{Failure, Outcome};
+
+/// How many lines of an output a message has at most.
+const MAX_LINES: usize = 40;
+
+/// How many of the last lines stand for a panic that says nothing.
+const LAST_LINES: usize = 10;
+
+/// The message of a panic with a value that is not text.
+const NOT_TEXT: &str = "Box<dyn Any>";
+
+/// How the message of a test begins that returned an error.
+const RETURNED: &str = "the test returned a termination value with a non-zero status code";
+
+/// How std begins the error that a test returned.
+const ERROR: &str = "Error: ";
+
+/// The failure of a record, in the words of the output where the record has none: for a panic whose value is not text the last
+/// lines that the test wrote, for an error that it returned what std printed of it.
+#[must_use]
+pub fn clarify(failure: Failure, output: &str) -> Failure {
+    let said = if failure.message == NOT_TEXT {
+        last_lines(before_panic(output)).map(|lines| {
+            format!("panicked with a value that is not text, after it wrote:\n{lines}")
+        })
+    } else if failure.message.starts_with(RETURNED) {
+        returned(output)
+    } else {
+        None
+    };
+    match said {
+        Some(message) => Failure { message, ..failure },
+        None => failure,
+    }
+}
+
+/// The output without std's report of a last panic whose value is not text.
+fn before_panic(output: &str) -> &str {
+    let mut from = output.len();
+    while let Some(at) = output[..from]
+        .rfind("\nthread '")
+        .map(|at| at + 1)
+        .or_else(|| (from > 0 && output.starts_with("thread '")).then_some(0))
+    {
+        let mut lines = output[at..].lines();
+        let is_panic = lines
+            .next()
+            .is_some_and(|line| line.contains("' ") && line.contains(" panicked at "));
+        if is_panic && lines.next() == Some(NOT_TEXT) {
+            return &output[..at];
+        }
+        from = at;
+    }
+    output
+}
+
+/// The last lines with anything in them.
+fn last_lines(output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.trim().lines().collect();
+    let lines = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// The error that std printed last, without its backtrace.
+fn returned(output: &str) -> Option<String> {
+    let lines: Vec<&str> = output.lines().collect();
+    let start = lines.iter().rposition(|line| line.starts_with(ERROR))?;
+    let lines = lines[start..]
+        .iter()
+        .take_while(|line| !line.eq_ignore_ascii_case("stack backtrace:"))
+        .take(MAX_LINES);
+    let text = lines.copied().collect::<Vec<_>>().join("\n");
+    Some(text.trim_end().to_owned())
+}
+
+/// Why a run failed whose record does not say: its last panic message, and how it ended.
+#[must_use]
+pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
+    let panic = panic_in(output);
+    let end = match outcome {
+        Outcome::Passed | Outcome::Failed => None,
+        Outcome::Exited(0) => {
+            Some("the process exited with code 0 before the test ended".to_owned())
+        }
+        Outcome::Exited(code) => Some(format!("the process exited with code {code}")),
+        Outcome::Signalled(signal) => Some(match nix::sys::signal::Signal::try_from(*signal) {
+            Ok(name) => format!("the process was killed by signal {signal} ({name})"),
+            Err(_) => format!("the process was killed by signal {signal}"),
+        }),
+        Outcome::TimedOut => Some(format!("no end after {timeout:?}")),
+    };
+    match (panic, end) {
+        (Some(panic), None) => panic,
+        (Some(panic), Some(end)) => Failure {
+            message: format!("{end}: {}", panic.message),
+            ..panic
+        },
+        (None, end) => Failure {
+            message: end.unwrap_or_else(|| "the test failed".to_owned()),
+            ..Failure::default()
+        },
+    }
+}
+
+/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the message.
+fn panic_in(text: &str) -> Option<Failure> {
+    let (_, rest) = text.rsplit_once(" panicked at ")?;
+    let (place, rest) = rest.split_once(":\n")?;
+    let mut parts = place.rsplitn(3, ':');
+    let (_column, line, file) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);
+    let message: Vec<&str> = rest
+        .lines()
+        .take_while(|line| {
+            !line.starts_with("note: run with `RUST_BACKTRACE") && *line != "stack backtrace:"
+        })
+        .take(MAX_LINES)
+        .collect();
+    Some(Failure {
+        message: message.join("\n").trim_end().to_owned(),
+        file: Some(nondex_core::site::portable_path(file).to_owned()),
+        line: Some(line),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clarified(message: &str, output: &str) -> String {
+        let failure = Failure {
+            message: message.into(),
+            file: Some("src/lib.rs".into()),
+            line: Some(3),
+        };
+        let clear = clarify(failure.clone(), output);
+        assert_eq!((&clear.file, clear.line), (&failure.file, failure.line));
+        clear.message
+    }
+
+    #[test]
+    fn a_panic_whose_value_is_not_text_is_told_by_the_last_lines_before_it() {
+        let panic = "thread 't' (7) panicked at src/lib.rs:3:5:\nBox<dyn Any>\nnote: run with `RUST_BACKTRACE=1`\n";
+        let after = "panicked with a value that is not text, after it wrote:\n";
+        let many: String = (0..30).map(|n| format!("line {n}\n")).collect();
+        for (output, expected) in [
+            (
+                format!("expected 1\nfound 2\n\n{panic}"),
+                format!("{after}expected 1\nfound 2"),
+            ),
+            ("resumed\n".to_owned(), format!("{after}resumed")),
+            (format!("{panic}thread 'x' is mine\n"), NOT_TEXT.to_owned()),
+            (panic.to_owned(), NOT_TEXT.to_owned()),
+            (String::new(), NOT_TEXT.to_owned()),
+            (
+                many,
+                after.to_owned()
+                    + &(20..30)
+                        .map(|n| format!("line {n}"))
+                        .collect::<Vec<_>>()
+                        .join("\n"),
+            ),
+        ] {
+            assert_eq!(clarified(NOT_TEXT, &output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_returned_error_is_told_as_std_printed_it() {
+        let message = format!("{RETURNED} (1) which indicates a failure");
+        for (output, expected) in [
+            (
+                "Error: mine\nhello\nError: Os { code: 2 }\n",
+                "Error: Os { code: 2 }",
+            ),
+            (
+                "Error: outer\n\nCaused by:\n    inner\n\nStack backtrace:\n   0: main\n",
+                "Error: outer\n\nCaused by:\n    inner",
+            ),
+            ("nothing\n", message.as_str()),
+        ] {
+            assert_eq!(clarified(&message, output), expected);
+        }
+        assert_eq!(clarified("plain", "Error: no\n"), "plain");
+    }
+
+    #[test]
+    fn the_last_panic_of_an_output_is_found_without_its_backtrace() {
+        let text = "hello\nthread 'a' (12) panicked at src/lib.rs:3:5:\nfirst\nthread 'b' panicked at \
+                    /x/.cargo/registry/src/i/d-1.0.0/src/lib.rs:7:9:\nassertion failed\n  left: 1\n\
+                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        assert_eq!(
+            panic_in(text),
+            Some(Failure {
+                message: "assertion failed\n  left: 1".into(),
+                file: Some("d-1.0.0/src/lib.rs".into()),
+                line: Some(7),
+            })
+        );
+        assert_eq!(panic_in("nothing panicked at all"), None);
+        assert_eq!(panic_in(""), None);
+    }
+}
