@@ -32,13 +32,19 @@ pub(crate) fn called_by(caller: Caller) -> impl Drop {
 /// An entry as libc laid it out, at an address that is aligned for it.
 type Entry = Box<[u64]>;
 
-#[derive(Default)]
 struct Stream {
-    caller: Option<Caller>,
+    model: &'static Model,
+    caller: Caller,
     entries: Option<Vec<Entry>>,
     next: usize,
     /// The error that ended the directory, or 0.
     error: c_int,
+}
+
+impl Stream {
+    fn new(model: &'static Model, caller: Caller) -> Self {
+        Stream { model, caller, entries: None, next: 0, error: 0 }
+    }
 }
 
 static STREAMS: Mutex<BTreeMap<usize, Stream>> = Mutex::new(BTreeMap::new());
@@ -65,7 +71,11 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     let dir = unsafe { original(name) };
     if !dir.is_null() && in_test() {
         let _errno = Errno::save();
-        streams().insert(dir.addr(), Stream { caller: CALLER.get(), ..Stream::default() });
+        let stream = match CALLER.get() {
+            Some(caller) => Stream::new(&model::FS_READ_DIR, caller),
+            None => Stream::new(&model::PATH_READ_DIR, origin::caller()),
+        };
+        streams().insert(dir.addr(), stream);
     }
     dir
 }
@@ -87,7 +97,7 @@ unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
     // SAFETY: the signature is libc's.
     static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR)> = unsafe { Original::new(c"rewinddir") };
     if let Some(stream) = streams().get_mut(&dir.addr()) {
-        *stream = Stream { caller: stream.caller, ..Stream::default() };
+        *stream = Stream::new(stream.model, stream.caller);
     }
     if let Some(original) = ORIGINAL.get() {
         // SAFETY: the caller's argument, unchanged.
@@ -125,15 +135,10 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
     };
     if stream.entries.is_none() {
         let _errno = Errno::save();
-        let caller = stream.caller;
         // SAFETY: the caller gives an open directory.
         let (entries, error) = unsafe { read_whole(original, dir) };
-        let (model, caller): (&'static Model, _) = match caller {
-            Some(caller) => (&model::FS_READ_DIR, caller),
-            None => (&model::PATH_READ_DIR, origin::caller()),
-        };
         let (mut dots, named): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_dots(name(entry)));
-        dots.extend(arrange(named, model, caller, name));
+        dots.extend(arrange(named, stream.model, stream.caller, name));
         stream.entries = Some(dots);
         stream.error = error;
     }

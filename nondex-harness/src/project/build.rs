@@ -116,6 +116,12 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         let packages = if doctests == 1 { "1 package" } else { &format!("{doctests} packages") };
         notes.push(format!("the doctests of {packages} were not run: rustdoc compiles them out of reach"));
     }
+    if started.is_empty() && !executables.is_empty() {
+        return Err(Error::setup(format!(
+            "cargo built {} test executables but then started none of them; did the sources change meanwhile?",
+            executables.len()
+        )));
+    }
     let runner: Vec<OsString> = config.runner.into_iter().map(OsString::from).collect();
     let mut binaries = Vec::new();
     for executable in executables {
@@ -130,7 +136,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     }
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
-    let suites = listing::list(binaries, &workspace_root)?;
+    let suites = listing::list(&binaries, &workspace_root)?;
     Ok(Project { suites, target_dir, workspace_root, metadata, notes })
 }
 
@@ -200,7 +206,7 @@ impl Cargo<'_> {
         if intercept.runtime.is_some() {
             command.env("RUSTC_WRAPPER", own).env("RUSTDOC", own);
         } else {
-            command.args(["--features", "nondex-collections/nondex"]).env("RUSTDOC", own);
+            command.args(["--features", &self.swap_features()]).env("RUSTDOC", own);
         }
         // On the command line, because only an array can hold a path with spaces.
         let runner = toml::Value::from(vec![own, RECORD]);
@@ -208,6 +214,29 @@ impl Cargo<'_> {
         command.env_remove(runner_variable(self.target));
         intercept.install(&mut command);
         Ok(command)
+    }
+
+    /// The features that switch the shims on: of `nondex-collections`, and of each selected package that has a feature of
+    /// the same name for what else it changes in such a build.
+    fn swap_features(&self) -> String {
+        let selected = |package: &cargo_metadata::Package| {
+            if !self.args.packages.is_empty() {
+                self.args.packages.iter().any(|name| *name == *package.name)
+            } else if self.args.workspace {
+                !self.args.exclude.iter().any(|name| *name == *package.name)
+            } else {
+                self.metadata.workspace_default_members.contains(&package.id)
+            }
+        };
+        let own = self
+            .metadata
+            .workspace_packages()
+            .into_iter()
+            .filter(|package| selected(package) && package.features.contains_key("nondex"))
+            .map(|package| format!("{}/nondex", package.name));
+        let mut features = vec!["nondex-collections/nondex".to_owned()];
+        features.extend(own);
+        features.join(",")
     }
 
     /// Builds, with cargo's own output on stderr.

@@ -1,23 +1,31 @@
 //! Which tests are in an executable: it is asked, as cargo and nextest ask it.
 
 use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use camino::Utf8Path;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde::Deserialize;
 
 use super::suite::{Harness, Suite, TestBinary, TestCase};
 use crate::error::{Error, Result};
 
+/// How long an executable may take to list its tests before it is taken for a program that does something else.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
 /// Lists the tests of all `binaries`, as many at once as there are cores.
 ///
 /// # Errors
 /// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
-pub(super) fn list(binaries: Vec<TestBinary>, workspace_root: &Utf8Path) -> Result<Vec<Suite>> {
+pub(super) fn list(binaries: &[TestBinary], workspace_root: &Utf8Path) -> Result<Vec<Suite>> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, Into::into).min(binaries.len());
-    let binaries = &binaries;
     let mut listed: Vec<(usize, Result<Suite>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
@@ -70,20 +78,38 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
     Suite { binary, tests }
 }
 
-/// What the executable prints for these arguments, `None` when it does not succeed.
+/// What the executable prints for these arguments, `None` when it does not succeed within [`TIME_LIMIT`].
 fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
     let mut line = binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
-    let output = Command::new(program)
+    let failed = |e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable));
+    let mut child = Command::new(program)
         .args(line)
         .args(arguments)
         .env_clear()
         .envs(&binary.env)
         .current_dir(&binary.cwd)
         .stdin(Stdio::null())
-        .output()
-        .map_err(|e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable)))?;
-    Ok(output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let mut stdout = child.stdout.take().expect("stdout is piped");
+    let (send, receive) = mpsc::channel();
+    // Not joined: what such a program leaves behind may hold the pipe open for ever.
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stdout.read_to_end(&mut bytes);
+        let _ = send.send(bytes);
+    });
+    let Ok(bytes) = receive.recv_timeout(TIME_LIMIT) else {
+        let _ = killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL);
+        let _ = child.wait();
+        return Ok(None);
+    };
+    let status = child.wait().map_err(failed)?;
+    Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// A line of libtest's listing in JSON.
