@@ -1,0 +1,75 @@
+"""What the scripts beside this file share: crates' sources, cargo without a network, and tables."""
+
+import ctypes
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TOOLCHAIN = os.environ.get("RUSTUP_TOOLCHAIN", "stable")
+CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
+
+
+def without_network():
+    """Moves this process into a network namespace of its own, with the loopback interface up."""
+    flags = CLONE_NEWNET if os.getuid() == 0 else CLONE_NEWNET | CLONE_NEWUSER
+    if ctypes.CDLL(None, use_errno=True).unshare(flags) != 0:
+        raise OSError(ctypes.get_errno(), "unshare: no network namespace can be made here")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP | IFF_RUNNING))
+
+
+def cargo(arguments, directory, offline=False, **environment):
+    env = {key: value for key, value in os.environ.items() if key != "RUST_BACKTRACE"}
+    env.update({"CARGO_TERM_COLOR": "never", "RUSTUP_TOOLCHAIN": TOOLCHAIN}, **environment)
+    return subprocess.run(arguments, cwd=directory, env=env, capture_output=True, text=True, errors="replace",
+                          preexec_fn=without_network if offline else None)
+
+
+def driver():
+    """Builds cargo-nondex in release mode."""
+    built = cargo(["cargo", "build", "--release", "--package", "nondex-harness"], ROOT)
+    if built.returncode != 0:
+        sys.exit(built.stderr)
+    return ROOT / "target/release/cargo-nondex"
+
+
+def unpack(name, version, directory):
+    """Copies the published source out of cargo's registry cache."""
+    if directory.exists():
+        return
+    probe = directory.parent / f".probe-{name}"
+    (probe / "src").mkdir(parents=True)
+    (probe / "src/lib.rs").touch()
+    (probe / "Cargo.toml").write_text(
+        f'[package]\nname = "probe"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n"{name}" = "={version}"\n[workspace]\n')
+    fetched = cargo(["cargo", "fetch", "--quiet"], probe)
+    metadata = cargo(["cargo", "metadata", "--format-version=1", "--offline"], probe)
+    shutil.rmtree(probe)
+    if metadata.returncode != 0:
+        sys.exit(f"{name} {version} cannot be fetched: {fetched.stderr}{metadata.stderr}")
+    package = next(p for p in json.loads(metadata.stdout)["packages"] if p["name"] == name)
+    shutil.copytree(pathlib.Path(package["manifest_path"]).parent, directory)
+    (directory / ".cargo-ok").unlink(missing_ok=True)
+    for pinned in ("rust-toolchain", "rust-toolchain.toml"):
+        (directory / pinned).unlink(missing_ok=True)
+    manifest = (directory / "Cargo.toml").read_text()
+    if "[workspace]" not in manifest:
+        (directory / "Cargo.toml").write_text(manifest + "\n[workspace]\n")
+    cargo(["cargo", "fetch", "--quiet"], directory)
+
+
+def table(header, rows):
+    rows = [header] + [[str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
