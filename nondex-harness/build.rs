@@ -18,7 +18,9 @@ const PARTS: [&str; 8] = [
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
-    let root = root.canonicalize().expect("the manifest's folder has a parent");
+    let root = root
+        .canonicalize()
+        .expect("the manifest's folder has a parent");
     let mut files = Vec::new();
     for part in PARTS {
         println!("cargo::rerun-if-changed={}", root.join(part).display());
@@ -27,8 +29,18 @@ fn main() {
     files.sort();
     let mut list = String::from("&[\n");
     for file in files {
-        let name = file.strip_prefix(&root).expect("every part is below the root").to_str().expect("our names are UTF-8");
-        writeln!(list, "    ({:?}, include_str!({:?})),", name.replace('\\', "/"), file).expect("a string takes it");
+        let name = file
+            .strip_prefix(&root)
+            .expect("every part is below the root")
+            .to_str()
+            .expect("our names are UTF-8");
+        writeln!(
+            list,
+            "    ({:?}, include_str!({:?})),",
+            name.replace('\\', "/"),
+            file
+        )
+        .expect("a string takes it");
     }
     list.push_str("]\n");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
@@ -37,7 +49,8 @@ fn main() {
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {
     if path.is_dir() {
-        let entries = fs::read_dir(path).unwrap_or_else(|e| panic!("failed to list {}: {e}", path.display()));
+        let entries =
+            fs::read_dir(path).unwrap_or_else(|e| panic!("failed to list {}: {e}", path.display()));
         for entry in entries.flatten() {
             if entry.file_name() != "target" && entry.file_name() != "Cargo.lock" {
                 collect(&entry.path(), files);

@@ -1,18 +1,27 @@
 //! The order of things that have names: directory entries and environment variables.
 
+use ::std::hash::Hasher;
 use nondex_core::hash::{self, FixedHasher};
 use nondex_core::{Aspect, Caller, Decision, Model, decide};
-use ::std::hash::Hasher;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a test the base order is
 /// the order of their names, so that it does not depend on the machine.
-pub(crate) fn arrange<T>(items: Vec<T>, model: &'static Model, caller: Caller, name: impl Fn(&T) -> &[u8]) -> Vec<T> {
+pub(crate) fn arrange<T>(
+    items: Vec<T>,
+    model: &'static Model,
+    caller: Caller,
+    name: impl Fn(&T) -> &[u8],
+) -> Vec<T> {
     if nondex_core::context::level().is_none() {
         return items;
     }
     let mut items = items;
     items.sort_by(|a, b| name(a).cmp(name(b)));
-    let content = |_: Aspect| items.iter().fold(0, |sum: u64, item| sum.wrapping_add(keyed(0, name(item))));
+    let content = |_: Aspect| {
+        items
+            .iter()
+            .fold(0, |sum: u64, item| sum.wrapping_add(keyed(0, name(item))))
+    };
     match decide(model, model.family, caller, items.len(), content) {
         Decision::Base => items,
         // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
@@ -49,14 +58,26 @@ mod tests {
         let context = Context::new(spec);
         let _test = enter(&context, "t");
         let list = |names: &[&'static str]| {
-            arrange(names.to_vec(), &model::FS_READ_DIR, Caller::here(), |name| name.as_bytes())
+            arrange(
+                names.to_vec(),
+                &model::FS_READ_DIR,
+                Caller::here(),
+                |name| name.as_bytes(),
+            )
         };
-        vec![list(&NAMES), list(&NAMES), list(&["d", "c", "b", "a"]), list(&["b", "c", "d"])]
+        vec![
+            list(&NAMES),
+            list(&NAMES),
+            list(&["d", "c", "b", "a"]),
+            list(&["b", "c", "d"]),
+        ]
     }
 
     #[test]
     fn outside_a_test_nothing_moves_and_a_clean_run_sorts_by_name() {
-        let outside = arrange(NAMES.to_vec(), &model::ENV_VARS, Caller::here(), |name| name.as_bytes());
+        let outside = arrange(NAMES.to_vec(), &model::ENV_VARS, Caller::here(), |name| {
+            name.as_bytes()
+        });
         assert_eq!(outside, NAMES);
         for order in listed(RunSpec::clean("t")) {
             assert!(order.is_sorted());
@@ -76,8 +97,15 @@ mod tests {
                 changed |= lists[0] != lists[1] || lists[0] != lists[2];
                 orders.insert(lists[0].clone());
                 if level == Level::Std {
-                    let without_a: Vec<_> = lists[0].iter().copied().filter(|&name| name != "a").collect();
-                    assert_eq!(without_a, lists[3], "a third entry changed the order of two");
+                    let without_a: Vec<_> = lists[0]
+                        .iter()
+                        .copied()
+                        .filter(|&name| name != "a")
+                        .collect();
+                    assert_eq!(
+                        without_a, lists[3],
+                        "a third entry changed the order of two"
+                    );
                 }
             }
             assert_eq!(orders.len(), 24, "{level}");

@@ -27,7 +27,9 @@ pub struct VarsOs {
 #[must_use]
 #[track_caller]
 pub fn vars() -> Vars {
-    Vars { inner: snapshot(&model::ENV_VARS, crate::caller::caller()) }
+    Vars {
+        inner: snapshot(&model::ENV_VARS, crate::caller::caller()),
+    }
 }
 
 /// As [`::std::env::vars_os`], in the order the run decides.
@@ -49,15 +51,25 @@ pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
 }
 
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
-    let variables = arrange(::std::env::vars_os().collect(), model, caller, |(name, _)| name.as_encoded_bytes());
-    VarsOs { inner: variables.into_iter(), local: PhantomData }
+    let variables = arrange(
+        ::std::env::vars_os().collect(),
+        model,
+        caller,
+        |(name, _)| name.as_encoded_bytes(),
+    );
+    VarsOs {
+        inner: variables.into_iter(),
+        local: PhantomData,
+    }
 }
 
 impl Iterator for Vars {
     type Item = (String, String);
 
     fn next(&mut self) -> Option<(String, String)> {
-        self.inner.next().map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
+        self.inner
+            .next()
+            .map(|(name, value)| (name.into_string().unwrap(), value.into_string().unwrap()))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -67,7 +79,9 @@ impl Iterator for Vars {
 
 impl fmt::Debug for Vars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vars").field("inner", &self.inner.inner.as_slice()).finish()
+        f.debug_struct("Vars")
+            .field("inner", &self.inner.inner.as_slice())
+            .finish()
     }
 }
 
@@ -85,6 +99,8 @@ impl Iterator for VarsOs {
 
 impl fmt::Debug for VarsOs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VarsOs").field("inner", &self.inner.as_slice()).finish()
+        f.debug_struct("VarsOs")
+            .field("inner", &self.inner.as_slice())
+            .finish()
     }
 }

@@ -35,17 +35,23 @@ impl Builder {
     /// As [`::std::thread::Builder::new`].
     #[expect(clippy::new_without_default, reason = "std's has none")]
     pub fn new() -> Builder {
-        Builder { inner: ::std::thread::Builder::new() }
+        Builder {
+            inner: ::std::thread::Builder::new(),
+        }
     }
 
     /// As [`::std::thread::Builder::name`].
     pub fn name(self, name: String) -> Builder {
-        Builder { inner: self.inner.name(name) }
+        Builder {
+            inner: self.inner.name(name),
+        }
     }
 
     /// As [`::std::thread::Builder::stack_size`].
     pub fn stack_size(self, size: usize) -> Builder {
-        Builder { inner: self.inner.stack_size(size) }
+        Builder {
+            inner: self.inner.stack_size(size),
+        }
     }
 
     /// As [`::std::thread::Builder::spawn`].
@@ -122,7 +128,10 @@ where
 }
 
 impl<'scope, 'env> Scope<'scope, 'env> {
-    #[expect(unsafe_code, reason = "the wrapper must live as long as std's scope, which only a cast of the reference does")]
+    #[expect(
+        unsafe_code,
+        reason = "the wrapper must live as long as std's scope, which only a cast of the reference does"
+    )]
     fn over(inner: &'scope ::std::thread::Scope<'scope, 'env>) -> &'scope Self {
         // SAFETY: `Scope` is `repr(transparent)` over the referent, so both references have one layout and validity.
         unsafe { &*::std::ptr::from_ref(inner).cast() }

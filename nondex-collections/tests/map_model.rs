@@ -126,7 +126,9 @@ fn apply(own: &mut Own, model: &mut Model, step: Step) {
             model.clear();
         }
         Step::Disjoint(a, b) if a != b => {
-            let found = own.get_disjoint_mut([&a, &b]).map(Option::<&mut u32>::copied);
+            let found = own
+                .get_disjoint_mut([&a, &b])
+                .map(Option::<&mut u32>::copied);
             assert_eq!(found, [model.get(&a).copied(), model.get(&b).copied()]);
         }
         Step::Disjoint(..) => {}

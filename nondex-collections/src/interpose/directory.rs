@@ -43,7 +43,13 @@ struct Stream {
 
 impl Stream {
     fn new(model: &'static Model, caller: Caller) -> Self {
-        Stream { model, caller, entries: None, next: 0, error: 0 }
+        Stream {
+            model,
+            caller,
+            entries: None,
+            next: 0,
+            error: 0,
+        }
     }
 }
 
@@ -66,7 +72,9 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     // SAFETY: the signature is libc's.
     static ORIGINAL: Original<unsafe extern "C" fn(*const c_char) -> *mut libc::DIR> =
         unsafe { Original::new(c"opendir") };
-    let Some(original) = ORIGINAL.get() else { return ::std::ptr::null_mut() };
+    let Some(original) = ORIGINAL.get() else {
+        return ::std::ptr::null_mut();
+    };
     // SAFETY: the caller's argument, unchanged.
     let dir = unsafe { original(name) };
     if !dir.is_null() && in_test() {
@@ -83,7 +91,8 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
     // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR) -> c_int> = unsafe { Original::new(c"closedir") };
+    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR) -> c_int> =
+        unsafe { Original::new(c"closedir") };
     streams().remove(&dir.addr());
     match ORIGINAL.get() {
         // SAFETY: the caller's argument, unchanged.
@@ -95,7 +104,8 @@ unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
     // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR)> = unsafe { Original::new(c"rewinddir") };
+    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR)> =
+        unsafe { Original::new(c"rewinddir") };
     if let Some(stream) = streams().get_mut(&dir.addr()) {
         *stream = Stream::new(stream.model, stream.caller);
     }
@@ -122,7 +132,9 @@ unsafe extern "C" fn readdir(dir: *mut libc::DIR) -> *mut dirent64 {
 /// # Safety
 /// `dir` must be open.
 unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
-    let Some(original) = READDIR64.get() else { return ::std::ptr::null_mut() };
+    let Some(original) = READDIR64.get() else {
+        return ::std::ptr::null_mut();
+    };
     let mut open = streams();
     let stream = match open.get_mut(&dir.addr()) {
         Some(stream) if stream.entries.is_some() || in_test() => stream,
@@ -137,12 +149,16 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
         let _errno = Errno::save();
         // SAFETY: the caller gives an open directory.
         let (entries, error) = unsafe { read_whole(original, dir) };
-        let (mut dots, named): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_dots(name(entry)));
+        let (mut dots, named): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| is_dots(name(entry)));
         dots.extend(arrange(named, stream.model, stream.caller, name));
         stream.entries = Some(dots);
         stream.error = error;
     }
-    let entries = stream.entries.as_mut().map_or(&mut [][..], Vec::as_mut_slice);
+    let entries = stream
+        .entries
+        .as_mut()
+        .map_or(&mut [][..], Vec::as_mut_slice);
     if let Some(entry) = entries.get_mut(stream.next) {
         stream.next += 1;
         return entry.as_mut_ptr().cast();
@@ -176,9 +192,12 @@ unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_i
             ::std::slice::from_raw_parts(found.cast::<u8>(), len)
         };
         // At least as large as the type, so that a caller may copy the whole struct.
-        let mut entry = vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
+        let mut entry =
+            vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
         // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
-        unsafe { ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), entry.as_mut_ptr().cast(), bytes.len()) };
+        unsafe {
+            ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), entry.as_mut_ptr().cast(), bytes.len())
+        };
         entries.push(entry);
     }
 }
@@ -186,7 +205,10 @@ unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_i
 fn name(entry: &Entry) -> &[u8] {
     // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with NUL inside it.
     unsafe {
-        let start = entry.as_ptr().cast::<c_void>().byte_add(::std::mem::offset_of!(dirent64, d_name));
+        let start = entry
+            .as_ptr()
+            .cast::<c_void>()
+            .byte_add(::std::mem::offset_of!(dirent64, d_name));
         CStr::from_ptr(start.cast()).to_bytes()
     }
 }

@@ -22,14 +22,21 @@ fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     } else {
         choice::map_keys()
     };
-    generator.map(|mut generator| generator.fill_bytes(buffer)).is_some()
+    generator
+        .map(|mut generator| generator.fill_bytes(buffer))
+        .is_some()
 }
 
 /// # Safety
 /// `buffer` must be valid for writes of `len` bytes, or null.
 unsafe fn fill_raw(buffer: *mut c_void, len: usize, flags: c_uint) -> bool {
     // SAFETY: bytes have no invalid values, and the caller vouches for the range.
-    !buffer.is_null() && len > 0 && fill(unsafe { slice::from_raw_parts_mut(buffer.cast(), len) }, flags)
+    !buffer.is_null()
+        && len > 0
+        && fill(
+            unsafe { slice::from_raw_parts_mut(buffer.cast(), len) },
+            flags,
+        )
 }
 
 #[unsafe(no_mangle)]
@@ -77,7 +84,8 @@ unsafe extern "C" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
-    type Syscall = unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+    type Syscall =
+        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
     // SAFETY: the signature is libc's, see above.
     static ORIGINAL: Original<Syscall> = unsafe { Original::new(c"syscall") };
     if number == libc::SYS_getrandom {

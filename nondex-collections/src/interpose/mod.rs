@@ -28,7 +28,10 @@ impl<F: Copy> Original<F> {
     /// `F` must be the type of a function pointer with the signature that libc gives `name`.
     pub(crate) const unsafe fn new(name: &'static CStr) -> Self {
         assert!(size_of::<F>() == size_of::<*mut libc::c_void>());
-        Original { name, found: OnceLock::new() }
+        Original {
+            name,
+            found: OnceLock::new(),
+        }
     }
 
     /// The function, `None` when no library has it.
@@ -37,7 +40,8 @@ impl<F: Copy> Original<F> {
             // SAFETY: `dlsym` takes any name that ends in NUL.
             let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
             // SAFETY: `new` was promised that `F` is the type of a pointer to this function; the address is not null.
-            (!address.is_null()).then(|| unsafe { transmute_copy::<*mut libc::c_void, F>(&address) })
+            (!address.is_null())
+                .then(|| unsafe { transmute_copy::<*mut libc::c_void, F>(&address) })
         })
     }
 }

@@ -17,8 +17,14 @@ pub(crate) fn caller() -> Caller {
     static NAMES: Mutex<BTreeMap<u64, &'static str>> = Mutex::new(BTreeMap::new());
     let stack = stack();
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = *names.entry(stack).or_insert_with(|| Box::leak(format!("stack:{stack:016x}").into_boxed_str()));
-    Caller { file, line: 0, column: 0 }
+    let file = *names
+        .entry(stack)
+        .or_insert_with(|| Box::leak(format!("stack:{stack:016x}").into_boxed_str()));
+    Caller {
+        file,
+        line: 0,
+        column: 0,
+    }
 }
 
 struct Walk {
@@ -30,7 +36,12 @@ struct Walk {
 
 fn stack() -> u64 {
     let (base, end) = executable();
-    let mut walk = Walk { base, end, hash: 0, left: DEPTH };
+    let mut walk = Walk {
+        base,
+        end,
+        hash: 0,
+        left: DEPTH,
+    };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     walk.hash
@@ -45,21 +56,34 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
         walk.hash = hash::mix(walk.hash ^ (ip - walk.base) as u64);
     }
     walk.left -= 1;
-    if walk.left == 0 { END_OF_STACK } else { NO_REASON }
+    if walk.left == 0 {
+        END_OF_STACK
+    } else {
+        NO_REASON
+    }
 }
 
 /// Where the executable is loaded, and where its last segment ends.
 fn executable() -> (usize, usize) {
     static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
-    extern "C" fn first(info: *mut libc::dl_phdr_info, _size: libc::size_t, range: *mut c_void) -> c_int {
+    extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        range: *mut c_void,
+    ) -> c_int {
         // SAFETY: the loader passes a valid description; `range` is the pointer given below. The first object is the
         // executable itself.
         unsafe {
             let info = &*info;
             let base = info.dlpi_addr as usize;
             let headers = ::std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
-            let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-            let end = loaded.map(|header| (header.p_vaddr + header.p_memsz) as usize).max().unwrap_or(0);
+            let loaded = headers
+                .iter()
+                .filter(|header| header.p_type == libc::PT_LOAD);
+            let end = loaded
+                .map(|header| (header.p_vaddr + header.p_memsz) as usize)
+                .max()
+                .unwrap_or(0);
             *range.cast::<(usize, usize)>() = (base, base + end);
         }
         1
@@ -77,6 +101,9 @@ const END_OF_STACK: c_int = 5;
 
 // The unwinder that std itself links.
 unsafe extern "C" {
-    fn _Unwind_Backtrace(frame: extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    fn _Unwind_Backtrace(
+        frame: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }

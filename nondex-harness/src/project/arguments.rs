@@ -6,7 +6,7 @@ use crate::cli::BuildArgs;
 
 /// The arguments of `cargo test` that select what `args` selects. The target, the target directory and the mode are the
 /// caller's.
-pub(super) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
+pub(crate) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
     let BuildArgs {
         packages,
         workspace,
@@ -64,14 +64,25 @@ pub(super) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
         ("--features", features),
         ("--config", config),
     ] {
-        words.extend(values.iter().flat_map(|value| [OsString::from(flag), value.into()]));
+        words.extend(
+            values
+                .iter()
+                .flat_map(|value| [OsString::from(flag), value.into()]),
+        );
     }
     for (flag, value) in [
         ("--jobs", jobs.map(|jobs| jobs.to_string())),
         ("--profile", profile.clone()),
-        ("--manifest-path", manifest_path.as_ref().map(ToString::to_string)),
+        (
+            "--manifest-path",
+            manifest_path.as_ref().map(ToString::to_string),
+        ),
     ] {
-        words.extend(value.into_iter().flat_map(|value| [OsString::from(flag), value.into()]));
+        words.extend(
+            value
+                .into_iter()
+                .flat_map(|value| [OsString::from(flag), value.into()]),
+        );
     }
     words
 }

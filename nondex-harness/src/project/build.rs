@@ -27,6 +27,8 @@ pub struct Project {
     pub target_dir: Utf8PathBuf,
     /// The root of the workspace.
     pub workspace_root: Utf8PathBuf,
+    /// The version text of the toolchain (`rustc -vV`).
+    pub toolchain: String,
     /// What cargo knows of the workspace, without its dependencies.
     pub metadata: Metadata,
     /// What the user should know of this build, a sentence each: what is not covered, and why.
@@ -72,29 +74,45 @@ pub fn metadata(args: &BuildArgs, deps: bool) -> Result<Metadata> {
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     let metadata = metadata(args, false)?;
     let workspace_root = metadata.workspace_root.clone();
-    let here = std::env::current_dir().map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
-    let here = Utf8PathBuf::from_path_buf(here)
-        .map_err(|path| Error::setup(format!("the current folder `{}` is not UTF-8", path.display())))?;
+    let here = std::env::current_dir()
+        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let here = Utf8PathBuf::from_path_buf(here).map_err(|path| {
+        Error::setup(format!(
+            "the current folder `{}` is not UTF-8",
+            path.display()
+        ))
+    })?;
     let target_dir = match &args.target_dir {
         Some(dir) => here.join(dir),
         None => metadata.target_directory.clone(),
     };
     let toolchain = Toolchain::in_dir(&workspace_root)?;
-    let target = args.target.clone().unwrap_or_else(|| toolchain.host.clone());
+    let target = args
+        .target
+        .clone()
+        .unwrap_or_else(|| toolchain.host.clone());
     let config = CargoConfig::read(&here, &target);
     let runtime = match args.mode {
-        Mode::Program => {
-            Some(Runtime::for_toolchain(&toolchain, &target, args.offline || args.frozen)?)
-        }
+        Mode::Program => Some(Runtime::for_toolchain(
+            &toolchain,
+            &target,
+            args.offline || args.frozen,
+        )?),
         Mode::Swap => None,
     };
     let own = target_dir.join("nondex");
-    let cargo = Cargo { args, toolchain: &toolchain, target: &target, metadata: &metadata };
+    let cargo = Cargo {
+        args,
+        toolchain: &toolchain,
+        target: &target,
+        metadata: &metadata,
+    };
     let build_dir = own.join(if runtime.is_some() { "build" } else { "swap" });
     prepare(&build_dir, runtime.as_ref())?;
 
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
-    std::fs::create_dir_all(&starts).map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
+    std::fs::create_dir_all(&starts)
+        .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
     let intercept = Intercept {
         runtime,
         wrapper: config.rustc_wrapper,
@@ -104,17 +122,25 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
             .map(|name| (name.to_owned(), std::env::var(name).ok()))
             .collect(),
     };
-    let built = cargo.build(&build_dir, &intercept, quiet).and_then(|executables| {
-        cargo.start(&build_dir, &intercept)?;
-        read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
-    });
+    let built = cargo
+        .build(&build_dir, &intercept, quiet)
+        .and_then(|executables| {
+            cargo.start(&build_dir, &intercept)?;
+            read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
+        });
     let _ = std::fs::remove_dir_all(&starts);
     let (executables, started, doctests) = built?;
 
     let mut notes = Vec::new();
     if doctests > 0 {
-        let packages = if doctests == 1 { "1 package" } else { &format!("{doctests} packages") };
-        notes.push(format!("the doctests of {packages} were not run: rustdoc compiles them out of reach"));
+        let packages = if doctests == 1 {
+            "1 package"
+        } else {
+            &format!("{doctests} packages")
+        };
+        notes.push(format!(
+            "the doctests of {packages} were not run: rustdoc compiles them out of reach"
+        ));
     }
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
@@ -126,18 +152,31 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     let mut binaries = Vec::new();
     for executable in executables {
         let Some(start) = started.get(&executable.path) else {
-            notes.push(format!("`{}` was built but cargo does not run it", executable.id));
+            notes.push(format!(
+                "`{}` was built but cargo does not run it",
+                executable.id
+            ));
             continue;
         };
         if executable.kind == "proc-macro" && args.mode == Mode::Program {
-            notes.push(format!("`{}` is a proc macro: its tests run on the host's own std", executable.id));
+            notes.push(format!(
+                "`{}` is a proc macro: its tests run on the host's own std",
+                executable.id
+            ));
         }
         binaries.push(executable.into_binary(start, &runner));
     }
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let suites = listing::list(&binaries, &workspace_root)?;
-    Ok(Project { suites, target_dir, workspace_root, metadata, notes })
+    Ok(Project {
+        suites,
+        target_dir,
+        workspace_root,
+        toolchain: toolchain.version,
+        metadata,
+        notes,
+    })
 }
 
 /// Makes sure that `dir` holds nothing that was built with another runtime: cargo does not see what our wrapper adds.
@@ -199,18 +238,29 @@ impl Cargo<'_> {
     fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
         let own = std::env::current_exe()
             .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
-        let own = own.to_str().ok_or_else(|| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
+        let own = own
+            .to_str()
+            .ok_or_else(|| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
         let mut command = Command::new(&self.toolchain.cargo);
-        command.arg("test").args(["--target", self.target, "--target-dir"]).arg(build_dir);
-        command.args(arguments::for_cargo(self.args)).stdin(Stdio::null());
+        command
+            .arg("test")
+            .args(["--target", self.target, "--target-dir"])
+            .arg(build_dir);
+        command
+            .args(arguments::for_cargo(self.args))
+            .stdin(Stdio::null());
         if intercept.runtime.is_some() {
             command.env("RUSTC_WRAPPER", own).env("RUSTDOC", own);
         } else {
-            command.args(["--features", &self.swap_features()]).env("RUSTDOC", own);
+            command
+                .args(["--features", &self.swap_features()])
+                .env("RUSTDOC", own);
         }
         // On the command line, because only an array can hold a path with spaces.
         let runner = toml::Value::from(vec![own, RECORD]);
-        command.arg("--config").arg(format!("target.{}.runner={runner}", self.target));
+        command
+            .arg("--config")
+            .arg(format!("target.{}.runner={runner}", self.target));
         command.env_remove(runner_variable(self.target));
         intercept.install(&mut command);
         Ok(command)
@@ -225,7 +275,9 @@ impl Cargo<'_> {
             } else if self.args.workspace {
                 !self.args.exclude.iter().any(|name| *name == *package.name)
             } else {
-                self.metadata.workspace_default_members.contains(&package.id)
+                self.metadata
+                    .workspace_default_members
+                    .contains(&package.id)
             }
         };
         let own = self
@@ -240,19 +292,31 @@ impl Cargo<'_> {
     }
 
     /// Builds, with cargo's own output on stderr.
-    fn build(&self, build_dir: &Utf8Path, intercept: &Intercept, quiet: bool) -> Result<Vec<Executable>> {
+    fn build(
+        &self,
+        build_dir: &Utf8Path,
+        intercept: &Intercept,
+        quiet: bool,
+    ) -> Result<Vec<Executable>> {
         let mut command = self.test(build_dir, intercept)?;
-        command.args(["--no-run", "--message-format=json-render-diagnostics"]).stdout(Stdio::piped());
+        command
+            .args(["--no-run", "--message-format=json-render-diagnostics"])
+            .stdout(Stdio::piped());
         if quiet {
             command.arg("--quiet");
         }
         let spawned = command.spawn();
-        let mut cargo = spawned
-            .map_err(|e| Error::setup(format!("failed to run `{}`: {e}", self.toolchain.cargo.display())))?;
+        let mut cargo = spawned.map_err(|e| {
+            Error::setup(format!(
+                "failed to run `{}`: {e}",
+                self.toolchain.cargo.display()
+            ))
+        })?;
         let stdout = cargo.stdout.take().expect("stdout is piped");
         let mut executables = Vec::new();
         for message in Message::parse_stream(BufReader::new(stdout)) {
-            let message = message.map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
+            let message = message
+                .map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
             if let Message::CompilerArtifact(artifact) = message
                 && artifact.profile.test
                 && let Some(path) = artifact.executable
@@ -260,8 +324,14 @@ impl Cargo<'_> {
                 executables.push(self.executable(path, &artifact.package_id, &artifact.target));
             }
         }
-        let status = cargo.wait().map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
-        if status.success() { Ok(executables) } else { Err(Error::build("the project's tests do not build")) }
+        let status = cargo
+            .wait()
+            .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
+        if status.success() {
+            Ok(executables)
+        } else {
+            Err(Error::build("the project's tests do not build"))
+        }
     }
 
     /// Lets cargo start every executable, which only writes down how.
@@ -273,7 +343,12 @@ impl Cargo<'_> {
             .map_err(|e| e.context("failed to ask cargo how it starts the tests"))
     }
 
-    fn executable(&self, path: Utf8PathBuf, package: &PackageId, target: &cargo_metadata::Target) -> Executable {
+    fn executable(
+        &self,
+        path: Utf8PathBuf,
+        package: &PackageId,
+        target: &cargo_metadata::Target,
+    ) -> Executable {
         let package = self
             .metadata
             .packages
@@ -293,7 +368,13 @@ impl Cargo<'_> {
             "test" => format!("{package}::{}", target.name),
             kind => format!("{package}::{kind}/{}", target.name),
         };
-        Executable { path, id, package, target: target.name.clone(), kind: kind.to_owned() }
+        Executable {
+            path,
+            id,
+            package,
+            target: target.name.clone(),
+            kind: kind.to_owned(),
+        }
     }
 }
 

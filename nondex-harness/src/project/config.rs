@@ -18,33 +18,53 @@ impl CargoConfig {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut config = CargoConfig {
             rustc_wrapper: set("RUSTC_WRAPPER").or_else(|| set("CARGO_BUILD_RUSTC_WRAPPER")),
-            runner: set(&runner_variable(target)).map(|text| words(&text)).unwrap_or_default(),
+            runner: set(&runner_variable(target))
+                .map(|text| words(&text))
+                .unwrap_or_default(),
         };
         // An empty variable switches a wrapper of the configuration off.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
-        let home = set("CARGO_HOME").map(Utf8PathBuf::from).or_else(|| set("HOME").map(|home| home_of_cargo(&home)));
+        let home = set("CARGO_HOME")
+            .map(Utf8PathBuf::from)
+            .or_else(|| set("HOME").map(|home| home_of_cargo(&home)));
         let folders = dir.ancestors().map(|dir| dir.join(".cargo")).chain(home);
         for folder in folders {
-            let Some(file) = ["config.toml", "config"].map(|name| folder.join(name)).into_iter().find(|p| p.is_file())
+            let Some(file) = ["config.toml", "config"]
+                .map(|name| folder.join(name))
+                .into_iter()
+                .find(|p| p.is_file())
             else {
                 continue;
             };
             // A file that cargo cannot read either is cargo's to complain about.
-            let Some(table) = std::fs::read_to_string(&file).ok().and_then(|text| text.parse::<toml::Table>().ok())
+            let Some(table) = std::fs::read_to_string(&file)
+                .ok()
+                .and_then(|text| text.parse::<toml::Table>().ok())
             else {
                 continue;
             };
             let base = folder.parent().unwrap_or(&folder);
             if config.rustc_wrapper.is_none() && !wrapper_is_decided {
-                let found = table.get("build").and_then(|build| build.get("rustc-wrapper")).and_then(toml::Value::as_str);
-                config.rustc_wrapper = found.filter(|text| !text.is_empty()).map(|text| program(base, text));
+                let found = table
+                    .get("build")
+                    .and_then(|build| build.get("rustc-wrapper"))
+                    .and_then(toml::Value::as_str);
+                config.rustc_wrapper = found
+                    .filter(|text| !text.is_empty())
+                    .map(|text| program(base, text));
             }
             if config.runner.is_empty()
-                && let Some(found) = table.get("target").and_then(|t| t.get(target)).and_then(|t| t.get("runner"))
+                && let Some(found) = table
+                    .get("target")
+                    .and_then(|t| t.get(target))
+                    .and_then(|t| t.get("runner"))
             {
                 config.runner = match found {
                     toml::Value::String(text) => words(text),
-                    toml::Value::Array(list) => list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect(),
+                    toml::Value::Array(list) => list
+                        .iter()
+                        .filter_map(|v| v.as_str().map(str::to_owned))
+                        .collect(),
                     _ => Vec::new(),
                 };
                 if let Some(first) = config.runner.first_mut() {
@@ -58,7 +78,10 @@ impl CargoConfig {
 
 /// The variable that cargo reads a target's runner from.
 pub(super) fn runner_variable(target: &str) -> String {
-    format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
+    format!(
+        "CARGO_TARGET_{}_RUNNER",
+        target.to_uppercase().replace(['-', '.'], "_")
+    )
 }
 
 fn home_of_cargo(home: &str) -> Utf8PathBuf {
@@ -71,7 +94,11 @@ fn words(text: &str) -> Vec<String> {
 
 /// A program as cargo resolves it: a name is looked up, a relative path starts at the folder that holds `.cargo`.
 fn program(base: &Utf8Path, text: &str) -> String {
-    if text.contains('/') { base.join(text).into_string() } else { text.to_owned() }
+    if text.contains('/') {
+        base.join(text).into_string()
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -86,18 +113,29 @@ mod tests {
         for folder in [outer, &inner] {
             std::fs::create_dir_all(folder.join(".cargo")).unwrap();
         }
-        let far = "[build]\nrustc-wrapper = \"far\"\n[target.t-u]\nrunner = [\"tools/run\", \"-x\"]\n";
+        let far =
+            "[build]\nrustc-wrapper = \"far\"\n[target.t-u]\nrunner = [\"tools/run\", \"-x\"]\n";
         std::fs::write(outer.join(".cargo/config.toml"), far).unwrap();
-        std::fs::write(inner.join(".cargo/config.toml"), "[build]\nrustc-wrapper = \"bin/near\"\n").unwrap();
+        std::fs::write(
+            inner.join(".cargo/config.toml"),
+            "[build]\nrustc-wrapper = \"bin/near\"\n",
+        )
+        .unwrap();
         let config = CargoConfig::read(&inner, "t-u");
         assert_eq!(config.runner, [outer.join("tools/run").as_str(), "-x"]);
         if std::env::var_os("RUSTC_WRAPPER").is_none() {
-            assert_eq!(config.rustc_wrapper.as_deref(), Some(inner.join("bin/near").as_str()));
+            assert_eq!(
+                config.rustc_wrapper.as_deref(),
+                Some(inner.join("bin/near").as_str())
+            );
         }
     }
 
     #[test]
     fn the_runner_variable_is_named_as_cargo_names_it() {
-        assert_eq!(runner_variable("x86_64-unknown-linux-gnu"), "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER");
+        assert_eq!(
+            runner_variable("x86_64-unknown-linux-gnu"),
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+        );
     }
 }

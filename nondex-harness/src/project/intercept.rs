@@ -48,7 +48,10 @@ impl Start {
     /// The whole environment.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
         let decode = |bytes: &Vec<u8>| OsString::from_vec(bytes.clone());
-        self.env.iter().map(|(name, value)| (decode(name), decode(value))).collect()
+        self.env
+            .iter()
+            .map(|(name, value)| (decode(name), decode(value)))
+            .collect()
     }
 }
 
@@ -65,14 +68,14 @@ impl Intercept {
 pub fn intercept() -> Option<ExitCode> {
     let text = std::env::var(VARIABLE).ok()?;
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let result = serde_json::from_str::<Intercept>(&text).map_err(|e| format!("{VARIABLE}: {e}")).and_then(
-        |intercept| match arguments.first() {
+    let result = serde_json::from_str::<Intercept>(&text)
+        .map_err(|e| format!("{VARIABLE}: {e}"))
+        .and_then(|intercept| match arguments.first() {
             Some(first) if first == RECORD => record(&intercept, &arguments[1..]),
             Some(first) if first.as_bytes().starts_with(b"-") => Ok(rustdoc(&intercept)),
             Some(_) => rustc(&intercept, &arguments),
             None => Err("started in the middle of a build without arguments".to_owned()),
-        },
-    );
+        });
     Some(result.unwrap_or_else(|message| {
         anstream::eprintln!("cargo-nondex: {message}");
         ExitCode::FAILURE
@@ -100,12 +103,18 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         }
         // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
         // user's own builds.
-        if !arguments.iter().any(|argument| argument.as_bytes().starts_with(b"--cap-lints")) {
+        if !arguments
+            .iter()
+            .any(|argument| argument.as_bytes().starts_with(b"--cap-lints"))
+        {
             command.arg("--cap-lints=allow");
         }
     }
     let error = command.exec();
-    Err(format!("failed to run `{}`: {error}", command.get_program().display()))
+    Err(format!(
+        "failed to run `{}`: {error}",
+        command.get_program().display()
+    ))
 }
 
 /// Whether a rustc call compiles a crate for the target: build scripts, proc macros and their dependencies have no
@@ -113,22 +122,37 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
 fn is_target_crate(arguments: &[OsString]) -> bool {
     let has = |flag: &str| {
         arguments.iter().any(|argument| {
-            argument == flag || argument.to_str().is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
+            argument == flag
+                || argument
+                    .to_str()
+                    .is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
         })
     };
-    let probe = arguments.windows(2).any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
+    let probe = arguments
+        .windows(2)
+        .any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
     has("--target") && has("--crate-name") && !probe
 }
 
 /// Doctests are compiled and run by rustdoc, out of our sight: they are noted and not run.
 fn rustdoc(intercept: &Intercept) -> ExitCode {
-    let _ = std::fs::write(intercept.starts.join(format!("doctests-{}", std::process::id())), "");
+    let _ = std::fs::write(
+        intercept
+            .starts
+            .join(format!("doctests-{}", std::process::id())),
+        "",
+    );
     ExitCode::SUCCESS
 }
 
 /// Writes down how cargo would start a test executable, and does not start it.
 fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, String> {
-    let text = |value: &OsStr| value.to_str().map(str::to_owned).ok_or_else(|| format!("{value:?} is not UTF-8"));
+    let text = |value: &OsStr| {
+        value
+            .to_str()
+            .map(str::to_owned)
+            .ok_or_else(|| format!("{value:?} is not UTF-8"))
+    };
     let program = arguments.first().ok_or("no executable to record")?;
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     env.remove(OsStr::new(VARIABLE));
@@ -138,14 +162,24 @@ fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Str
             None => env.remove(OsStr::new(name)),
         };
     }
-    let cwd = std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
+    let cwd =
+        std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
     let start = Start {
         program: text(program)?.into(),
-        arguments: arguments[1..].iter().map(|argument| text(argument)).collect::<Result<_, _>>()?,
-        cwd: Utf8PathBuf::from_path_buf(cwd).map_err(|path: PathBuf| format!("{path:?} is not UTF-8"))?,
-        env: env.into_iter().map(|(name, value)| (name.into_vec(), value.into_vec())).collect(),
+        arguments: arguments[1..]
+            .iter()
+            .map(|argument| text(argument))
+            .collect::<Result<_, _>>()?,
+        cwd: Utf8PathBuf::from_path_buf(cwd)
+            .map_err(|path: PathBuf| format!("{path:?} is not UTF-8"))?,
+        env: env
+            .into_iter()
+            .map(|(name, value)| (name.into_vec(), value.into_vec()))
+            .collect(),
     };
-    let file = intercept.starts.join(format!("start-{}.json", std::process::id()));
+    let file = intercept
+        .starts
+        .join(format!("start-{}.json", std::process::id()));
     let json = serde_json::to_string(&start).expect("a start has no map");
     std::fs::write(&file, json).map_err(|e| format!("failed to write `{file}`: {e}"))?;
     Ok(ExitCode::SUCCESS)

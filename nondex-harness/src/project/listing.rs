@@ -25,7 +25,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
 pub(super) fn list(binaries: &[TestBinary], workspace_root: &Utf8Path) -> Result<Vec<Suite>> {
     let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, Into::into).min(binaries.len());
+    let threads = std::thread::available_parallelism()
+        .map_or(1, Into::into)
+        .min(binaries.len());
     let mut listed: Vec<(usize, Result<Suite>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
@@ -38,7 +40,10 @@ pub(super) fn list(binaries: &[TestBinary], workspace_root: &Utf8Path) -> Result
             done
         };
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("a listing thread does not panic")).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().expect("a listing thread does not panic"))
+            .collect()
     });
     listed.sort_by_key(|(index, _)| *index);
     listed.into_iter().map(|(_, suite)| suite).collect()
@@ -60,15 +65,29 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
     let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
     let Some(all) = all else {
         binary.harness = Harness::Opaque;
-        let test = TestCase { name: binary.target.clone(), file: None, line: None, ignored: false };
-        return Ok(Suite { binary, tests: vec![test] });
+        let test = TestCase {
+            name: binary.target.clone(),
+            file: None,
+            line: None,
+            ignored: false,
+        };
+        return Ok(Suite {
+            binary,
+            tests: vec![test],
+        });
     };
     binary.harness = Harness::Libtest;
-    let ignored = ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
+    let ignored =
+        ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
     let ignored = ignored.unwrap_or_default();
     let tests = all
         .into_iter()
-        .map(|name| TestCase { file: None, line: None, ignored: ignored.contains(&name), name })
+        .map(|name| TestCase {
+            file: None,
+            line: None,
+            ignored: ignored.contains(&name),
+            name,
+        })
         .collect();
     Ok(sorted(binary, tests))
 }
@@ -80,9 +99,18 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
 
 /// What the executable prints for these arguments, `None` when it does not succeed within [`TIME_LIMIT`].
 fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
-    let mut line = binary.runner.iter().map(std::ffi::OsString::as_os_str).chain([binary.executable.as_ref()]);
+    let mut line = binary
+        .runner
+        .iter()
+        .map(std::ffi::OsString::as_os_str)
+        .chain([binary.executable.as_ref()]);
     let program = line.next().unwrap_or_else(|| binary.executable.as_ref());
-    let failed = |e| Error::setup(format!("failed to list the tests of `{}`: {e}", binary.executable));
+    let failed = |e| {
+        Error::setup(format!(
+            "failed to list the tests of `{}`: {e}",
+            binary.executable
+        ))
+    };
     let mut child = Command::new(program)
         .args(line)
         .args(arguments)
@@ -109,7 +137,9 @@ fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
         return Ok(None);
     };
     let status = child.wait().map_err(failed)?;
-    Ok(status.success().then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(status
+        .success()
+        .then(|| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// A line of libtest's listing in JSON.
@@ -130,10 +160,18 @@ enum Line {
 /// The tests of a listing in JSON; `None` when it is none.
 fn from_json(text: &str) -> Option<Vec<TestCase>> {
     let mut lines = text.lines().map(serde_json::from_str::<Line>);
-    let Some(Ok(Line::Suite {})) = lines.next() else { return None };
+    let Some(Ok(Line::Suite {})) = lines.next() else {
+        return None;
+    };
     let mut tests = Vec::new();
     for line in lines {
-        if let Line::Test { name, ignore, source_path, start_line } = line.ok()? {
+        if let Line::Test {
+            name,
+            ignore,
+            source_path,
+            start_line,
+        } = line.ok()?
+        {
             let known = !source_path.is_empty();
             tests.push(TestCase {
                 name,
@@ -166,7 +204,10 @@ mod tests {
     #[test]
     fn a_terse_listing_is_read_and_anything_else_is_refused() {
         let listed = from_terse("a::b: test\nwith: colon: test\nb: benchmark\n").unwrap();
-        assert_eq!(listed.into_iter().collect::<Vec<_>>(), ["a::b", "with: colon"]);
+        assert_eq!(
+            listed.into_iter().collect::<Vec<_>>(),
+            ["a::b", "with: colon"]
+        );
         assert_eq!(from_terse("running benchmarks\n"), None);
     }
 
@@ -176,7 +217,12 @@ mod tests {
 { "type": "test", "event": "discovered", "name": "a", "ignore": true, "ignore_message": "x", "source_path": "src/lib.rs", "start_line": 7, "start_col": 4, "end_line": 7, "end_col": 5 }
 { "type": "suite", "event": "completed", "tests": 1, "benchmarks": 0, "total": 1, "ignored": 1 }
 "#;
-        let place = TestCase { name: "a".into(), file: Some("src/lib.rs".into()), line: Some(7), ignored: true };
+        let place = TestCase {
+            name: "a".into(),
+            file: Some("src/lib.rs".into()),
+            line: Some(7),
+            ignored: true,
+        };
         assert_eq!(from_json(text), Some(vec![place]));
         assert_eq!(from_json("a: test\n"), None);
     }

@@ -9,6 +9,7 @@ pub mod runtime;
 pub mod suite;
 mod toolchain;
 
+pub(crate) use arguments::for_cargo;
 pub use build::{Project, build, metadata};
 pub use intercept::intercept;
 pub use runtime::cache_dir;

@@ -49,12 +49,21 @@ struct Manifest {
 /// # Errors
 /// When no home folder is known.
 pub fn cache_dir() -> Result<Utf8PathBuf> {
-    let var = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty()).map(Utf8PathBuf::from);
+    let var = |name| {
+        std::env::var(name)
+            .ok()
+            .filter(|value: &String| !value.is_empty())
+            .map(Utf8PathBuf::from)
+    };
     var(CACHE_VARIABLE)
         .or_else(|| var("XDG_CACHE_HOME").map(|dir| dir.join("nondex")))
         .or_else(|| var("LOCALAPPDATA").map(|dir| dir.join("nondex")))
         .or_else(|| var("HOME").map(|dir| dir.join(".cache/nondex")))
-        .ok_or_else(|| Error::setup(format!("no folder for the cache: set {CACHE_VARIABLE}, or HOME")))
+        .ok_or_else(|| {
+            Error::setup(format!(
+                "no folder for the cache: set {CACHE_VARIABLE}, or HOME"
+            ))
+        })
 }
 
 impl Runtime {
@@ -64,24 +73,33 @@ impl Runtime {
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
     pub fn for_toolchain(toolchain: &Toolchain, target: &str, offline: bool) -> Result<Self> {
-        let key = format!("{:016x}", hash::of(&(SOURCES, &toolchain.version, target, RUSTFLAGS)));
+        let key = format!(
+            "{:016x}",
+            hash::of(&(SOURCES, &toolchain.version, target, RUSTFLAGS))
+        );
         let cache = cache_dir()?;
         let home = cache.join(&key);
         match load(&home, &key) {
             Ok(Some(runtime)) => return Ok(runtime),
             Ok(None) => {}
             Err(damage) => {
-                anstream::eprintln!("warning: the cached runtime is damaged ({damage}), building it again");
-                fs::remove_dir_all(&home).map_err(|e| Error::setup(format!("failed to remove `{home}`: {e}")))?;
+                anstream::eprintln!(
+                    "warning: the cached runtime is damaged ({damage}), building it again"
+                );
+                fs::remove_dir_all(&home)
+                    .map_err(|e| Error::setup(format!("failed to remove `{home}`: {e}")))?;
             }
         }
-        let doing = |doing: &str, path: &Utf8Path, e| Error::setup(format!("failed to {doing} `{path}`: {e}"));
+        let doing = |doing: &str, path: &Utf8Path, e| {
+            Error::setup(format!("failed to {doing} `{path}`: {e}"))
+        };
         let work = cache.join(format!("{key}.{}", std::process::id()));
         fs::create_dir_all(&work).map_err(|e| doing("create the cache folder", &work, e))?;
         let built = build(&work, toolchain, target, offline);
         if let Ok(manifest) = &built {
             let text = serde_json::to_string(manifest).expect("a manifest has no map");
-            fs::write(work.join(MANIFEST), text).map_err(|e| doing("write", &work.join(MANIFEST), e))?;
+            fs::write(work.join(MANIFEST), text)
+                .map_err(|e| doing("write", &work.join(MANIFEST), e))?;
             // Another run may have been faster; then its runtime is as good as ours.
             if let Err(e) = fs::rename(&work, &home)
                 && !home.join(MANIFEST).is_file()
@@ -92,7 +110,11 @@ impl Runtime {
         let _ = fs::remove_dir_all(&work);
         built?;
         load(&home, &key)
-            .map_err(|damage| Error::setup(format!("the runtime just built in `{home}` is damaged: {damage}")))?
+            .map_err(|damage| {
+                Error::setup(format!(
+                    "the runtime just built in `{home}` is damaged: {damage}"
+                ))
+            })?
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
 }
@@ -100,7 +122,11 @@ impl Runtime {
 /// The runtime in `home`: `None` when there is none, an error that says what is wrong when it is not whole.
 fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
-        return if home.exists() { Err(format!("`{home}` has no {MANIFEST}")) } else { Ok(None) };
+        return if home.exists() {
+            Err(format!("`{home}` has no {MANIFEST}"))
+        } else {
+            Ok(None)
+        };
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| format!("{MANIFEST}: {e}"))?;
     for (name, expected) in &manifest.libraries {
@@ -125,11 +151,16 @@ fn content_hash(bytes: &[u8]) -> u64 {
 
 /// Builds the runtime in `work` and moves its libraries to the top of it.
 fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) -> Result<Manifest> {
-    let failed = |what: String| Error::setup(format!("failed to build the runtime for {target}: {what}"));
+    let failed =
+        |what: String| Error::setup(format!("failed to build the runtime for {target}: {what}"));
     let source = work.join("src");
     for (name, text) in SOURCES {
         let path = source.join(name);
-        let text = if name.ends_with("Cargo.toml") { slim(name, text).map_err(failed)? } else { (*text).to_owned() };
+        let text = if name.ends_with("Cargo.toml") {
+            slim(name, text).map_err(failed)?
+        } else {
+            (*text).to_owned()
+        };
         path.parent()
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| fs::write(&path, text))
@@ -150,12 +181,27 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
     }
 
     let target_dir = source.join("target");
-    let mut manifest = Manifest { std: String::new(), test: String::new(), libraries: Vec::new() };
+    let mut manifest = Manifest {
+        std: String::new(),
+        test: String::new(),
+        libraries: Vec::new(),
+    };
     // rustc looks for the proc macros of a library too, though only its own build ran them.
-    let macros = (target_dir.join("release/deps"), std::env::consts::DLL_EXTENSION);
-    for (dir, extension) in [(target_dir.join(target).join("release/deps"), "rlib"), macros] {
-        let entries = dir.read_dir_utf8().map_err(|e| failed(format!("failed to list `{dir}`: {e}")))?;
-        for entry in entries.flatten().filter(|entry| entry.path().extension() == Some(extension)) {
+    let macros = (
+        target_dir.join("release/deps"),
+        std::env::consts::DLL_EXTENSION,
+    );
+    for (dir, extension) in [
+        (target_dir.join(target).join("release/deps"), "rlib"),
+        macros,
+    ] {
+        let entries = dir
+            .read_dir_utf8()
+            .map_err(|e| failed(format!("failed to list `{dir}`: {e}")))?;
+        for entry in entries
+            .flatten()
+            .filter(|entry| entry.path().extension() == Some(extension))
+        {
             let name = entry.file_name();
             if name.starts_with("libstd-") {
                 name.clone_into(&mut manifest.std);
@@ -164,25 +210,41 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
             }
             let bytes = fs::read(entry.path()).map_err(|e| failed(e.to_string()))?;
             fs::write(work.join(name), &bytes).map_err(|e| failed(e.to_string()))?;
-            manifest.libraries.push((name.to_owned(), content_hash(&bytes)));
+            manifest
+                .libraries
+                .push((name.to_owned(), content_hash(&bytes)));
         }
     }
     if manifest.std.is_empty() || manifest.test.is_empty() {
-        return Err(failed(format!("cargo left no libstd or libtest in `{target_dir}`")));
+        return Err(failed(format!(
+            "cargo left no libstd or libtest in `{target_dir}`"
+        )));
     }
     manifest.libraries.sort();
     fs::remove_dir_all(&source).map_err(|e| failed(format!("failed to remove `{source}`: {e}")))?;
     Ok(manifest)
 }
 
-fn cargo(source: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) -> Result<std::process::Output> {
+fn cargo(
+    source: &Utf8Path,
+    toolchain: &Toolchain,
+    target: &str,
+    offline: bool,
+) -> Result<std::process::Output> {
     let mut command = Command::new(&toolchain.cargo);
-    command.args(["build", "--release", "--quiet", "--target", target]).current_dir(source);
+    command
+        .args(["build", "--release", "--quiet", "--target", target])
+        .current_dir(source);
     if offline {
         command.arg("--offline");
     }
     // Nothing of the project's own build may reach this one.
-    for name in ["CARGO_ENCODED_RUSTFLAGS", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "CARGO_BUILD_TARGET"] {
+    for name in [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_BUILD_TARGET",
+    ] {
         command.env_remove(name);
     }
     command
@@ -191,7 +253,12 @@ fn cargo(source: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) 
         .env("CARGO_TARGET_DIR", source.join("target"))
         .stdin(Stdio::null())
         .output()
-        .map_err(|e| Error::setup(format!("failed to run `{}`: {e}", toolchain.cargo.display())))
+        .map_err(|e| {
+            Error::setup(format!(
+                "failed to run `{}`: {e}",
+                toolchain.cargo.display()
+            ))
+        })
 }
 
 /// A manifest without what only the repository has: tests, benches, the driver's binary, and other members.
@@ -200,11 +267,17 @@ fn slim(name: &str, text: &str) -> Result<String, String> {
     for part in ["bin", "test", "bench", "dev-dependencies", "lints"] {
         manifest.remove(part);
     }
-    if let Some(package) = manifest.get_mut("package").and_then(toml::Value::as_table_mut) {
+    if let Some(package) = manifest
+        .get_mut("package")
+        .and_then(toml::Value::as_table_mut)
+    {
         package.remove("default-run");
         package.insert("build".into(), false.into());
     }
-    if let Some(workspace) = manifest.get_mut("workspace").and_then(toml::Value::as_table_mut) {
+    if let Some(workspace) = manifest
+        .get_mut("workspace")
+        .and_then(toml::Value::as_table_mut)
+    {
         let members = ["nondex-harness/runtime/std", "nondex-harness/runtime/test"];
         workspace.insert("members".into(), toml::Value::from(members.to_vec()));
         workspace.remove("exclude");

@@ -32,23 +32,50 @@ impl Toolchain {
         let host = version
             .lines()
             .find_map(|line| line.strip_prefix("host: "))
-            .ok_or_else(|| Error::setup(format!("`{} -vV` names no host, it printed: {version}", rustc.display())))?
+            .ok_or_else(|| {
+                Error::setup(format!(
+                    "`{} -vV` names no host, it printed: {version}",
+                    rustc.display()
+                ))
+            })?
             .to_owned();
         // Behind rustup, `rustc` is chosen by the current folder: elsewhere it would be another one.
-        let sysroot = stdout(Command::new(&rustc).args(["--print", "sysroot"]).current_dir(dir))?;
-        let own = Utf8PathBuf::from(sysroot.trim()).join("bin").join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
-        let rustc = if own.is_file() { own.into_os_string() } else { rustc };
-        Ok(Toolchain { cargo, rustc, version, host })
+        let sysroot = stdout(
+            Command::new(&rustc)
+                .args(["--print", "sysroot"])
+                .current_dir(dir),
+        )?;
+        let own = Utf8PathBuf::from(sysroot.trim())
+            .join("bin")
+            .join(format!("rustc{}", std::env::consts::EXE_SUFFIX));
+        let rustc = if own.is_file() {
+            own.into_os_string()
+        } else {
+            rustc
+        };
+        Ok(Toolchain {
+            cargo,
+            rustc,
+            version,
+            host,
+        })
     }
 }
 
 /// What a command prints, when it succeeds.
 pub(super) fn stdout(command: &mut Command) -> Result<String> {
     let name = command.get_program().display().to_string();
-    let output = command.output().map_err(|e| Error::setup(format!("failed to run `{name}`: {e}")))?;
+    let output = command
+        .output()
+        .map_err(|e| Error::setup(format!("failed to run `{name}`: {e}")))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::setup(format!("`{name}` failed ({}): {}", output.status, stderr.trim())));
+        return Err(Error::setup(format!(
+            "`{name}` failed ({}): {}",
+            output.status,
+            stderr.trim()
+        )));
     }
-    String::from_utf8(output.stdout).map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
+    String::from_utf8(output.stdout)
+        .map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
 }
