@@ -10,13 +10,14 @@ mod thread;
 use std::sync::{Arc, OnceLock};
 
 pub use slot::{Entered, Inherited, Pause, enter, inherit, level, new_object, pause};
-pub(crate) use slot::{map_keys, reach};
+pub(crate) use slot::{map_keys, network_spec, reach, record_network};
 pub(crate) use thread::{path_hash, place};
 
 use crate::inheritance;
 use crate::journal::Journal;
 use crate::level::Level;
 use crate::model::{Family, Model};
+use crate::network::Stacks;
 use crate::record::Event;
 use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
 
@@ -27,6 +28,7 @@ pub struct Context {
     journal: Journal,
     /// In front of every thread path: empty in the test's own process, see [`inheritance`](crate::inheritance).
     process: String,
+    stacks: Stacks,
 }
 
 impl Context {
@@ -42,6 +44,7 @@ impl Context {
             spec,
             journal,
             process,
+            stacks: Stacks::default(),
         })
     }
 

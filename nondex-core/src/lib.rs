@@ -6,6 +6,7 @@
 //!
 //! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
 //! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
+//! - [`network`]: operations on other machines, and how they ended.
 //! - [`spec`], [`record`]: the protocol between the driver and a test process, versioned.
 
 pub mod choice;
@@ -16,6 +17,7 @@ mod journal;
 pub mod json;
 pub mod level;
 pub mod model;
+pub mod network;
 pub mod permutation;
 pub mod record;
 pub mod site;
@@ -26,6 +28,7 @@ pub use choice::{Aspect, Decision, decide, entropy};
 pub use context::Context;
 pub use level::Level;
 pub use model::{Family, Kind, Model};
+pub use network::{NetworkMode, NetworkOutcome, NetworkRecord};
 pub use permutation::Permutation;
 pub use record::{Event, Failure, Frame, Outcome, PointRecord, RunRecord};
 pub use site::{Caller, Site};

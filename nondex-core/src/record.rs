@@ -6,6 +6,7 @@
 //! - `site`: a thread reached a site with a choice for the first time.
 //! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
 //! - `panic`: the test's own thread panicked: message and place. The last one counts.
+//! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use serde_derive::{Deserialize, Serialize};
 
 use crate::json;
+use crate::network::{self, NetworkRecord};
 use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
 
@@ -106,6 +108,15 @@ pub enum Event {
         /// Message and place.
         failure: Failure,
     },
+    /// The begin or the end of an operation on another machine.
+    Network {
+        /// The test it happened in.
+        test: String,
+        /// The operation, unique in the run.
+        id: u64,
+        /// What is known of it so far.
+        network: NetworkRecord,
+    },
     /// The end of the test function.
     End {
         /// The test that ended.
@@ -126,6 +137,7 @@ impl Event {
             Event::Site { test, .. }
             | Event::Points { test, .. }
             | Event::Panic { test, .. }
+            | Event::Network { test, .. }
             | Event::End { test, .. } => test,
         }
     }
@@ -149,6 +161,9 @@ pub struct RunRecord {
     pub failure: Option<Failure>,
     /// The choice points it reached, ordered by site and thread.
     pub points: Vec<PointRecord>,
+    /// Its operations on other machines, in a fixed order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub network: Vec<NetworkRecord>,
 }
 
 impl RunRecord {
@@ -161,6 +176,7 @@ impl RunRecord {
     ) -> Self {
         let mut points: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
         let mut ended: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
+        let mut operations = Vec::new();
         let mut failure = None;
         let mut end = None;
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
@@ -185,6 +201,7 @@ impl RunRecord {
                         }
                     }
                 }
+                Event::Network { id, network, .. } => operations.push((id, network)),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::End {
                     passed,
@@ -215,6 +232,7 @@ impl RunRecord {
             outcome,
             failure,
             points: points.into_values().collect(),
+            network: network::fold(operations),
         }
     }
 

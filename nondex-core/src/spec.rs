@@ -6,6 +6,7 @@ use serde_derive::{Deserialize, Serialize};
 
 use crate::json;
 use crate::level::Level;
+use crate::network::NetworkMode;
 use crate::site::Site;
 
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
@@ -45,6 +46,12 @@ pub struct RunSpec {
     /// Sites for which the stack of the first call is kept (slow: it reads debug information).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Site>,
+    /// What is done about the network.
+    #[serde(default, skip_serializing_if = "NetworkMode::is_default")]
+    pub network: NetworkMode,
+    /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub network_allow: Vec<String>,
 }
 
 /// Which choice points of a run are decided by the seed.
@@ -97,6 +104,8 @@ impl RunSpec {
             models_off: Vec::new(),
             record: None,
             trace: Vec::new(),
+            network: NetworkMode::default(),
+            network_allow: Vec::new(),
         }
     }
 

@@ -1,12 +1,19 @@
 //! The stack of a call, for the few sites that a spec asks about.
 
+use std::backtrace::Backtrace;
+
 use crate::record::Frame;
 use crate::site::portable_path;
 
 /// The frames of the current thread that have a source line, innermost first. Costs milliseconds: it reads the debug
 /// information of the executable. Frames of the engine are left out; paths are absolute where rustc knew them so.
 pub fn capture() -> Vec<Frame> {
-    parse(&format!("{:#}", std::backtrace::Backtrace::force_capture()))
+    read(&Backtrace::force_capture())
+}
+
+/// The same of a stack that was captured before, which costs microseconds.
+pub(crate) fn read(stack: &Backtrace) -> Vec<Frame> {
+    parse(&format!("{stack:#}"))
 }
 
 /// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace): `  4:     0x1234 - path::of::function` (later

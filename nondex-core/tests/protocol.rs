@@ -1,8 +1,8 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    Event, Failure, Family, Frame, Level, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec,
-    Selection, Site, json,
+    Event, Failure, Family, Frame, Level, NetworkOutcome, NetworkRecord, Outcome, PROTOCOL,
+    PointRecord, RunRecord, RunSpec, Selection, Site, json,
 };
 use proptest::prelude::*;
 
@@ -77,12 +77,42 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     ]
 }
 
+fn network() -> impl Strategy<Value = NetworkRecord> {
+    let outcome = prop_oneof![
+        Just(NetworkOutcome::Pending),
+        Just(NetworkOutcome::Answered),
+        "[A-Z]{1,8}".prop_map(NetworkOutcome::Failed),
+    ];
+    (
+        "[a-z]{1,8}",
+        ".{0,8}",
+        prop::option::of(".{0,8}"),
+        outcome,
+        any::<u64>(),
+    )
+        .prop_map(|(operation, target, host, outcome, count)| NetworkRecord {
+            operation,
+            target,
+            host,
+            outcome,
+            thread: "0".to_owned(),
+            site: "stack:1".to_owned(),
+            count,
+            stack: Vec::new(),
+        })
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
         (".{0,8}", prop::collection::vec(point(), 0..3))
             .prop_map(|(test, points)| Event::Points { test, points }),
         (".{0,8}", failure()).prop_map(|(test, failure)| Event::Panic { test, failure }),
+        (".{0,8}", any::<u64>(), network()).prop_map(|(test, id, network)| Event::Network {
+            test,
+            id,
+            network
+        }),
         (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
             |(test, passed, failure)| Event::End {
                 test,
@@ -111,9 +141,9 @@ proptest! {
     #[test]
     fn a_record_survives_the_round_trip(
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
-        points in prop::collection::vec(point(), 0..4),
+        points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
     ) {
-        let record = RunRecord { protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points };
+        let record = RunRecord { protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, network };
         let text = json::to_string(&record).unwrap();
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());
         prop_assert_eq!(json::from_str::<RunRecord>(&text).unwrap(), record);

@@ -10,7 +10,7 @@ use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::record::{Event, Failure};
 use crate::site::Caller;
-use crate::spec::Selection;
+use crate::spec::{RunSpec, Selection};
 
 #[derive(Debug, Default)]
 enum Slot {
@@ -91,6 +91,25 @@ pub(crate) fn map_keys() -> Option<Reached> {
     })
 }
 
+/// Asks the spec of the run this thread works for.
+pub(crate) fn network_spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
+    with_state(|state| f(&state.context.spec))
+}
+
+/// Records an event of the network, which is given the test and the thread's path; the path, `None` outside a test.
+pub(crate) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
+    let (context, test, path) = with_state(|state| {
+        let test = state.test.as_ref().to_owned();
+        (Arc::clone(&state.context), test, state.path.clone())
+    })?;
+    let event = event(test, path.clone());
+    // It opens files and takes locks, through functions that ask for the state of this thread.
+    let _pause = pause();
+    context.stacks.note(&event);
+    context.journal.append(&event);
+    Some(path)
+}
+
 /// A new object identity: the thread's path and a count, never an address. 0 outside a test.
 #[inline]
 #[must_use]
@@ -165,6 +184,13 @@ impl Entered {
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         drop(self);
+        for (id, network) in context.stacks.read(!passed) {
+            context.journal.append(&Event::Network {
+                test: test.to_owned(),
+                id,
+                network,
+            });
+        }
         if context.is_own_process() {
             context.journal.append(&Event::End {
                 test: test.to_owned(),

@@ -1,0 +1,310 @@
+//! What the runtime sees of the network: operations on other machines, and how they ended.
+//!
+//! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself does not work. An
+//! operation is recorded when it begins and again when its end is known, so that one which never ends is known too.
+
+use std::backtrace::Backtrace;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use serde_derive::{Deserialize, Serialize};
+
+use crate::context;
+use crate::record::{Event, Frame};
+use crate::site::Caller;
+use crate::spec::RunSpec;
+
+/// What is done about the network while a test runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NetworkMode {
+    /// Nothing: it is not looked at.
+    Off,
+    /// What really happens is observed.
+    #[default]
+    Observe,
+    /// Every operation beyond the loopback fails at once as if offline.
+    Block,
+}
+
+impl NetworkMode {
+    /// Whether this is the default; its field is then left out of a spec.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == NetworkMode::default()
+    }
+}
+
+/// How an operation ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkOutcome {
+    /// With this error: the name of an `errno` or of an `EAI_` code.
+    Failed(String),
+    /// Not before the run did: it was waiting for an answer.
+    Pending,
+    /// It succeeded.
+    Answered,
+}
+
+/// Operations on other machines that are alike in all that is known of them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NetworkRecord {
+    /// The function of libc, or `send` for every one that sends.
+    pub operation: String,
+    /// The address with its port, or the host name that was to be resolved.
+    pub target: String,
+    /// The host name that the address was resolved from, when that was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// How it ended.
+    pub outcome: NetworkOutcome,
+    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    pub thread: String,
+    /// The caller's stack as one word, the same for the same binary on every run.
+    pub site: String,
+    /// How many there were.
+    pub count: u64,
+    /// The caller's stack, innermost frame first, when the test failed and could still say so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+}
+
+impl NetworkRecord {
+    /// The machine it was about: the host name where known, else the address without its port.
+    #[must_use]
+    pub fn machine(&self) -> &str {
+        self.host.as_deref().unwrap_or_else(|| {
+            let address = self.target.rsplit_once(':');
+            match address {
+                Some((address, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => address
+                    .strip_prefix('[')
+                    .and_then(|address| address.strip_suffix(']'))
+                    .unwrap_or(address),
+                _ => &self.target,
+            }
+        })
+    }
+
+    /// Everything but the count and the stack.
+    fn identity(&self) -> (&str, &str, Option<&str>, &NetworkOutcome, &str, &str) {
+        (
+            &self.operation,
+            &self.target,
+            self.host.as_deref(),
+            &self.outcome,
+            &self.thread,
+            &self.site,
+        )
+    }
+}
+
+/// Adds up what is alike, in a fixed order. Of the same `id` the last one counts.
+#[must_use]
+pub fn fold(events: impl IntoIterator<Item = (u64, NetworkRecord)>) -> Vec<NetworkRecord> {
+    let mut last = std::collections::BTreeMap::new();
+    for (id, event) in events {
+        last.insert(id, event);
+    }
+    let mut records: Vec<NetworkRecord> = last.into_values().collect();
+    records.sort_by(|a, b| {
+        a.identity()
+            .cmp(&b.identity())
+            .then_with(|| a.stack.is_empty().cmp(&b.stack.is_empty()))
+    });
+    records.dedup_by(|next, kept| {
+        let alike = next.identity() == kept.identity();
+        if alike {
+            kept.count += next.count;
+        }
+        alike
+    });
+    records
+}
+
+/// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the tool's own code
+/// runs. Costs a thread-local lookup.
+#[must_use]
+pub fn mode() -> NetworkMode {
+    context::network_spec(|spec| spec.network).unwrap_or(NetworkMode::Off)
+}
+
+/// Whether a host, by name or address, was allowed although the network is blocked.
+#[must_use]
+pub fn is_allowed(host: &str) -> bool {
+    context::network_spec(|spec| allows(spec, host)).unwrap_or(true)
+}
+
+fn allows(spec: &RunSpec, host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    spec.network_allow.iter().any(|allowed| {
+        let (name, subdomains) = match allowed.strip_prefix("*.") {
+            Some(domain) => (domain, true),
+            None => (allowed.as_str(), false),
+        };
+        let rest = host.len().checked_sub(name.len());
+        let Some((prefix, end)) = rest.and_then(|at| host.split_at_checked(at)) else {
+            return false;
+        };
+        end.eq_ignore_ascii_case(name) && (prefix.is_empty() || subdomains && prefix.ends_with('.'))
+    })
+}
+
+/// An operation that was begun: what is recorded again when its end is known.
+#[derive(Debug)]
+pub struct Operation {
+    id: u64,
+    /// What is known of it. [`Pending`](NetworkOutcome::Pending) until [`Operation::end`].
+    pub record: NetworkRecord,
+}
+
+/// Records the begin of an operation by this thread; `None` outside a test. Costs an append to a file.
+#[must_use]
+pub fn begin(
+    operation: &str,
+    target: String,
+    host: Option<String>,
+    caller: Caller,
+) -> Option<Operation> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let id = u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
+    let mut record = NetworkRecord {
+        operation: operation.to_owned(),
+        target,
+        host,
+        outcome: NetworkOutcome::Pending,
+        thread: String::new(),
+        site: caller.file.to_owned(),
+        count: 1,
+        stack: Vec::new(),
+    };
+    record.thread = context::record_network(|test, thread| Event::Network {
+        test,
+        id,
+        network: NetworkRecord {
+            thread,
+            ..record.clone()
+        },
+    })?;
+    Some(Operation { id, record })
+}
+
+impl Operation {
+    /// Records the end, unless it is recorded already.
+    pub fn end(&mut self, outcome: NetworkOutcome) {
+        if self.record.outcome == outcome {
+            return;
+        }
+        self.record.outcome = outcome;
+        let event = |test, _| Event::Network {
+            test,
+            id: self.id,
+            network: self.record.clone(),
+        };
+        let _ = context::record_network(event);
+    }
+}
+
+/// The stacks of operations that have no line in the source, kept unread until a test fails: reading them takes long.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks(Mutex<Vec<(u64, NetworkRecord, Backtrace)>>);
+
+/// How many stacks are kept.
+const MAX_STACKS: usize = 16;
+
+impl Stacks {
+    /// Keeps the stack of an operation, or what became of it.
+    pub(crate) fn note(&self, event: &Event) {
+        let Event::Network { id, network, .. } = event else {
+            return;
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.iter_mut().find(|(known, ..)| known == id) {
+            known.1 = network.clone();
+        } else if kept.len() < MAX_STACKS && kept.iter().all(|(_, r, _)| r.site != network.site) {
+            kept.push((*id, network.clone(), Backtrace::force_capture()));
+        }
+    }
+
+    /// Forgets all. When the test `failed`, the operations that did not succeed, with their stacks.
+    pub(crate) fn read(&self, failed: bool) -> Vec<(u64, NetworkRecord)> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = std::mem::take(&mut *kept);
+        kept.into_iter()
+            .filter(|(_, record, _)| failed && record.outcome != NetworkOutcome::Answered)
+            .map(|(id, mut record, stack)| {
+                record.stack = crate::stack::read(&stack);
+                (id, record)
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
+        NetworkRecord {
+            operation: "connect".to_owned(),
+            target: target.to_owned(),
+            host: None,
+            outcome,
+            thread: "0".to_owned(),
+            site: "stack:1".to_owned(),
+            count: 1,
+            stack: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_last_event_of_an_operation_counts_and_alike_ones_are_added_up() {
+        let failed = || NetworkOutcome::Failed("ENETUNREACH".to_owned());
+        let folded = fold([
+            (1, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            (2, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            (3, record("192.0.2.2:80", NetworkOutcome::Pending)),
+            (2, record("192.0.2.1:80", failed())),
+            (1, record("192.0.2.1:80", failed())),
+        ]);
+        let both = NetworkRecord {
+            count: 2,
+            ..record("192.0.2.1:80", failed())
+        };
+        assert_eq!(
+            folded,
+            [both, record("192.0.2.2:80", NetworkOutcome::Pending)]
+        );
+    }
+
+    #[test]
+    fn a_machine_is_its_name_or_its_address_without_the_port() {
+        for (target, machine) in [
+            ("192.0.2.1:80", "192.0.2.1"),
+            ("[2001:db8::1]:80", "2001:db8::1"),
+            ("example.com", "example.com"),
+        ] {
+            assert_eq!(record(target, NetworkOutcome::Pending).machine(), machine);
+        }
+    }
+
+    #[test]
+    fn only_hosts_on_the_list_are_allowed() {
+        let spec = RunSpec {
+            network_allow: vec!["crates.io".to_owned(), "*.example.com".to_owned()],
+            ..RunSpec::clean("t")
+        };
+        for (host, allowed) in [
+            ("crates.io", true),
+            ("CRATES.IO.", true),
+            ("static.crates.io", false),
+            ("notcrates.io", false),
+            ("example.com", true),
+            ("a.b.example.com", true),
+            ("badexample.com", false),
+            ("", false),
+        ] {
+            assert_eq!(allows(&spec, host), allowed, "{host}");
+        }
+    }
+}
