@@ -161,7 +161,8 @@ fn failures(diagnostic: &mut Diagnostic, test: &TestReport, view: &View<'_>) {
         Some(format!("{level} {failed}/{runs}"))
     });
     let rates: Vec<String> = rates.collect();
-    if !rates.is_empty() {
+    // A broken test fails everywhere, most often by implication.
+    if !rates.is_empty() && test.verdict != Verdict::Broken {
         diagnostic.note("failures", &rates.join(", "));
     }
     let shown = if view.verbose > 0 {
