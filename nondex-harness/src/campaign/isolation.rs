@@ -143,13 +143,22 @@ fn judge_alone(
     beside: Conclusion,
 ) -> Result<Judgement, Missing> {
     let clean = plan::clean_spec(test, options);
+    let as_beside = |conclusion| Judgement {
+        conclusion,
+        from_alone: false,
+        interference: None,
+    };
     if beside == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
         // It agrees with all the others.
-        return Ok(Judgement {
-            conclusion: beside,
-            from_alone: false,
-            interference: None,
-        });
+        return Ok(as_beside(beside));
+    }
+    if matches!(beside, Conclusion::NonDeterministic { .. }) {
+        let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+        let clean = runs.alone.repeat(&clean, times)?;
+        if clean.iter().all(|run| !run.passed()) {
+            // Others are not what makes it fail; more likely what its own earlier runs left behind.
+            return Ok(as_beside(beside));
+        }
     }
     let mut conclusion = plan::conclude(test, options, is_users, &runs.alone)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
