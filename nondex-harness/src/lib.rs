@@ -16,8 +16,12 @@ pub mod error;
 #[cfg(feature = "cli")]
 pub mod exit_code;
 #[cfg(feature = "cli")]
+pub mod findings;
+#[cfg(feature = "cli")]
 pub mod project;
 #[cfg(feature = "cli")]
 pub mod report;
+#[cfg(feature = "cli")]
+pub mod statistics;
 
 pub use inprocess::{Trial, main};

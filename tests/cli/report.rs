@@ -30,6 +30,7 @@ fn report(tests: Vec<TestReport>) -> Report {
             timeout_ms: 60_000,
             strict: false,
             models_off: Vec::new(),
+            elapsed_ms: 0,
         },
         summary: Summary {
             tests: tests.len() as u64,
@@ -84,6 +85,7 @@ fn test(name: &str, verdict: Verdict) -> TestReport {
 
 fn failure(level: Option<Level>, seed: Option<u64>, message: &str) -> FailureReport {
     FailureReport {
+        id: None,
         level,
         seed,
         message: message.to_owned(),

@@ -10,7 +10,7 @@ use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
 use super::plan::{self, Conclusion, Dependence};
 use super::workspace::Workspace;
-use crate::cli::shell::quote;
+use crate::findings;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{MAX_FAILURES, PointReport};
 use crate::report::{Culprit, FailureReport, TestReport, Verdict};
@@ -81,7 +81,7 @@ pub fn report(
     report.failures = failing
         .iter()
         .take(MAX_FAILURES)
-        .map(|(spec, run)| failure(spec, run))
+        .map(|(spec, run)| failure(&report.id, spec, run))
         .collect();
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     report.notes = run_notes(evidence);
@@ -100,7 +100,7 @@ pub fn report(
         }
         Some(Conclusion::Broken) => {
             report.verdict = Verdict::Broken;
-            Some(RunSpec::clean(&test.name))
+            Some(plan::clean_spec(&test.name, options))
         }
         Some(Conclusion::NonDeterministic { spec }) => {
             report.verdict = Verdict::NonDeterministic;
@@ -114,20 +114,33 @@ pub fn report(
             report
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
-            if !dependence.baseline {
+            if dependence.baseline {
+                Some(dependence.spec.clone())
+            } else {
                 report.notes.push(format!(
                     "it fails in base order too, and passes at level {} with seed {}",
                     dependence.spec.level, dependence.spec.seed
                 ));
+                Some(plan::clean_spec(&test.name, options))
             }
-            Some(dependence.spec.clone())
         }
     };
     if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
         report.run_alone = true;
         report.notes.push(disturbance(interference));
     }
-    report.reproduce = reproduced.map(|spec| reproduce(suite, test, options, &spec));
+    report.reproduce = reproduced.and_then(|spec| {
+        let id = findings::id::of(&report.id, &spec);
+        let ids = || {
+            report
+                .failures
+                .iter()
+                .filter_map(|failure| failure.id.as_ref())
+        };
+        // A run that was only made to find a culprit is no finding of its own.
+        let known = ids().find(|known| **known == id).or_else(|| ids().next())?;
+        Some(reproduce(options, known))
+    });
     report
 }
 
@@ -161,10 +174,11 @@ fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSp
     failing
 }
 
-fn failure(spec: &RunSpec, run: &Run) -> FailureReport {
+fn failure(test_id: &str, spec: &RunSpec, run: &Run) -> FailureReport {
     let is_clean = spec.choices == Selection::None;
     let failure = run.failure.clone().unwrap_or_default();
     FailureReport {
+        id: Some(findings::id::of(test_id, spec)),
         level: (!is_clean).then_some(spec.level),
         seed: (!is_clean).then_some(spec.seed),
         message: failure.message,
@@ -294,16 +308,11 @@ fn is_dependency(file: &str) -> bool {
         .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The command that makes the run of `spec` again.
-fn reproduce(suite: &Suite, test: &TestCase, options: &Options, spec: &RunSpec) -> String {
-    let mut words = vec![format!("cargo nondex -p {}", quote(&suite.binary.package))];
-    words.extend(options.reproduce_flags.iter().cloned());
-    if spec.choices == Selection::None {
-        words.push("--seeds 0".to_owned());
-    } else {
-        words.push(format!("--seed {} --levels {}", spec.seed, spec.level));
-    }
-    words.push(format!("-- --exact {}", quote(&test.name)));
+/// The command that makes the run of a finding again.
+fn reproduce(options: &Options, id: &str) -> String {
+    let mut words = vec!["cargo nondex replay"];
+    words.extend(options.location_flags.iter().map(String::as_str));
+    words.push(id);
     words.join(" ")
 }
 

@@ -1,6 +1,7 @@
 //! One run of one test: from a spec to a process, and from its record to a [`Run`].
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::process::Command;
@@ -30,6 +31,8 @@ pub struct Launcher<'a> {
     next: AtomicU64,
     timeout: Duration,
     stop: &'a StopFlag,
+    is_shown: bool,
+    arguments: Vec<OsString>,
 }
 
 impl<'a> Launcher<'a> {
@@ -41,7 +44,23 @@ impl<'a> Launcher<'a> {
             next: AtomicU64::new(0),
             timeout,
             stop,
+            is_shown: false,
+            arguments: Vec::new(),
         }
+    }
+
+    /// The same launcher, but what tests write goes where our own output goes, and is not kept.
+    #[must_use]
+    pub const fn showing(mut self) -> Self {
+        self.is_shown = true;
+        self
+    }
+
+    /// The same launcher with more arguments for the test executable.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Vec<OsString>) -> Self {
+        self.arguments = arguments;
+        self
     }
 
     /// Runs `test` under `spec`, which names no record. `None` when it was stopped.
@@ -54,7 +73,14 @@ impl<'a> Launcher<'a> {
             record: Some(record.clone().into()),
             ..spec.clone()
         };
-        let finished = match process::run(command(binary, test, &named), self.timeout, self.stop) {
+        let mut command = command(binary, test, Some(&named));
+        command.args(&self.arguments);
+        let run = if self.is_shown {
+            process::run_shown
+        } else {
+            process::run
+        };
+        let finished = match run(command, self.timeout, self.stop) {
             Ok(finished) => finished,
             Err(e) => return Some(not_started(binary, &e)),
         };
@@ -101,8 +127,8 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// How cargo would start the test, with the spec.
-fn command(binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Command {
+/// How cargo would start the test; with a spec, if there is one.
+pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
     let mut command = match binary.runner.split_first() {
         Some((runner, arguments)) => {
             let mut command = Command::new(runner);
@@ -124,12 +150,12 @@ fn command(binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Command {
         .current_dir(&binary.cwd)
         .env_clear()
         .envs(&binary.env)
-        .env(SPEC_VARIABLE, spec.to_json());
+        .envs(spec.map(|spec| (SPEC_VARIABLE, spec.to_json())));
     command
 }
 
 /// How the run ended if its record does not say it; `None` when it was stopped.
-const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
+pub(crate) const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     Some(match (harness, end) {
         (_, End::Stopped) => return None,
         (_, End::TimedOut) => Outcome::TimedOut,
@@ -141,7 +167,7 @@ const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
 }
 
 /// The events of a record; none when the test reached nothing and wrote no record.
-fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
+pub(crate) fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
     let mut bytes = Vec::new();
     match File::open(record) {
         Ok(file) => file

@@ -121,6 +121,7 @@ pub fn run(
             timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
             strict: options.strict,
             models_off: options.models_off.clone(),
+            elapsed_ms: 0,
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,

@@ -1,5 +1,6 @@
 //! What a campaign is asked to do.
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
@@ -40,9 +41,12 @@ pub struct Options {
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
     pub models_off: Vec<String>,
-    /// Flags that the command that reproduces a failure needs besides package, seed, level and test, such as
-    /// `--features x`. Quoted for a shell where needed.
-    pub reproduce_flags: Vec<String>,
+    /// Flags that the command that reproduces a failure needs to find the project, such as `--manifest-path x`. Quoted for a
+    /// shell where needed.
+    pub location_flags: Vec<String>,
+    /// Choices that made a test fail before, by the name of the test: levels and seeds that are tried before all others, at
+    /// the levels asked for. Tests of one name in several binaries try each other's.
+    pub regressions: BTreeMap<String, Vec<(Level, u64)>>,
 }
 
 impl Options {
@@ -61,7 +65,8 @@ impl Options {
             exhaustive: false,
             strict: false,
             models_off: Vec::new(),
-            reproduce_flags: Vec::new(),
+            location_flags: Vec::new(),
+            regressions: BTreeMap::new(),
         }
     }
 }

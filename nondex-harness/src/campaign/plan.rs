@@ -80,6 +80,8 @@ pub fn conclude(
     if hangs || options.prune && !has_choice {
         return Ok(unchanged);
     }
+    // What failed before is tried before what may fail.
+    evidence.answers(&regressions(test, &options.levels, options))?;
     let mut weakest = None;
     for level in levels(&options.levels) {
         let specs = answered_specs(test, level, options, evidence)?;
@@ -154,6 +156,18 @@ pub(super) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<Run
         .collect()
 }
 
+/// The specs that made the test fail before, of those levels that are asked for.
+fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
+    let known = options.regressions.get(test).into_iter().flatten();
+    known
+        .filter(|(level, _)| levels.contains(level) && !options.seeds.is_empty())
+        .map(|&(level, seed)| RunSpec {
+            models_off: options.models_off.clone(),
+            ..RunSpec::new(test, level, seed)
+        })
+        .collect()
+}
+
 /// Those of the level's specs that were tried: all, unless the test hangs.
 fn answered_specs(
     test: &str,
@@ -161,7 +175,8 @@ fn answered_specs(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
-    let mut specs = seed_specs(test, level, options);
+    let mut specs = regressions(test, &[level], options);
+    specs.extend(seed_specs(test, level, options));
     let mut hangs = 0;
     let mut answered = 0;
     while answered < specs.len() && hangs < MAX_HANGS {

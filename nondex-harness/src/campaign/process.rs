@@ -71,20 +71,35 @@ pub struct Finished {
 /// # Errors
 /// When the process cannot be started.
 pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
-    adopt_orphans();
     let (reader, writer) = io::pipe()?;
-    command
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0);
+    command.stdout(writer.try_clone()?).stderr(writer);
+    watch(command, Some(reader), timeout, stop)
+}
+
+/// As [`run`], but what the process writes goes where ours goes, as it comes, and is not kept.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_shown(command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
+    watch(command, None, timeout, stop)
+}
+
+/// Starts a process whose output, if it is kept, comes from `reader`, and waits for its end.
+fn watch(
+    mut command: Command,
+    reader: Option<PipeReader>,
+    timeout: Duration,
+    stop: &StopFlag,
+) -> io::Result<Finished> {
+    adopt_orphans();
+    command.stdin(Stdio::null()).process_group(0);
     let child = start(&mut command)?;
     // It holds the writing end of the pipe.
     drop(command);
     let mut watch = Watch {
         group: Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits")),
         child,
-        reader: Some(reader),
+        reader,
         buffer: vec![0; BUFFER],
         output: Output::default(),
     };

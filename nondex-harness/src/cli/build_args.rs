@@ -15,6 +15,9 @@ pub enum Mode {
     Program,
     /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched on.
     Swap,
+    /// Nothing is changed: an ordinary build, in a directory of its own. Not a choice of the command line.
+    #[value(skip)]
+    Plain,
 }
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
@@ -148,37 +151,16 @@ pub struct BuildArgs {
 }
 
 impl BuildArgs {
-    /// The flags that decide what is compiled and how, without the selection of packages and targets, not quoted.
-    pub(super) fn reproduce_flags(&self) -> Vec<String> {
-        let mut flags = Vec::new();
-        for (flag, set) in [
-            ("--all-features", self.all_features),
-            ("--no-default-features", self.no_default_features),
-            ("--release", self.release),
-        ] {
-            flags.extend(set.then(|| flag.to_owned()));
-        }
-        let mode = (self.mode == Mode::Swap).then(|| "swap".to_owned());
-        let path = |path: &Utf8PathBuf| path.as_str().to_owned();
-        let values = [
-            ("--features", self.features.clone()),
-            ("--profile", self.profile.iter().cloned().collect()),
-            ("--target", self.target.iter().cloned().collect()),
-            ("--target-dir", self.target_dir.iter().map(path).collect()),
-            ("--mode", mode.into_iter().collect()),
-            (
-                "--manifest-path",
-                self.manifest_path.iter().map(path).collect(),
-            ),
-            ("--config", self.config.clone()),
+    /// The flags by which another command finds the project and its target directory, not quoted.
+    pub(super) fn location_flags(&self) -> Vec<String> {
+        let paths = [
+            ("--manifest-path", &self.manifest_path),
+            ("--target-dir", &self.target_dir),
         ];
-        for (flag, values) in values {
-            flags.extend(
-                values
-                    .into_iter()
-                    .flat_map(|value| [flag.to_owned(), value]),
-            );
-        }
-        flags
+        paths
+            .into_iter()
+            .filter_map(|(flag, path)| Some([flag.to_owned(), path.as_ref()?.to_string()]))
+            .flatten()
+            .collect()
     }
 }

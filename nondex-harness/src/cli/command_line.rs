@@ -6,7 +6,10 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
+use super::confirm_args::ConfirmArgs;
 use super::output_args::OutputArgs;
+use super::replay_args::ReplayArgs;
+use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
 use super::test_filter::FilterArgs;
 use crate::exit_code::ExitCode;
@@ -32,6 +35,12 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
+    /// Run a finding again: one test with the choices that made it fail
+    Replay(Box<ReplayArgs>),
+    /// Show the last report again, list the findings, or export them as regressions
+    Report(Box<ReportArgs>),
+    /// Run ordinary builds of tests many times: how often do they fail without this tool?
+    Confirm(Box<ConfirmArgs>),
     /// List the tests that would be run
     List(Box<ListArgs>),
     /// List the modelled APIs: what is open, and what to do instead

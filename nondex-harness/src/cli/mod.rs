@@ -2,9 +2,12 @@
 
 pub mod build_args;
 pub mod command_line;
+pub mod confirm_args;
 pub mod filterset;
 pub mod model_args;
 pub mod output_args;
+pub mod replay_args;
+pub mod report_args;
 pub mod run_args;
 pub mod seeds;
 pub mod shell;
@@ -12,7 +15,10 @@ pub mod test_filter;
 
 pub use build_args::{BuildArgs, Mode};
 pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs};
+pub use confirm_args::ConfirmArgs;
 pub use model_args::ModelArgs;
 pub use output_args::{Color, MessageFormat, OutputArgs};
+pub use replay_args::ReplayArgs;
+pub use report_args::ReportArgs;
 pub use run_args::RunArgs;
 pub use test_filter::{FilterArgs, Match, TestFilter};

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use nondex_core::Level;
@@ -79,6 +80,16 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub strict: bool,
 
+    /// Failures to try first, as `report --export` wrote them [default: .config/nondex-regressions.json]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "NONDEX_REGRESSIONS",
+        hide_env_values = true
+    )]
+    #[arg(help_heading = "Campaign options")]
+    pub regressions: Option<Utf8PathBuf>,
+
     /// Which models.
     #[command(flatten)]
     pub models: ModelArgs,
@@ -113,24 +124,12 @@ impl RunArgs {
             .collect()
     }
 
-    /// The options that a command needs to build and run the same again, besides package, seed, level and test. Quoted
-    /// for a shell.
+    /// The options by which another command finds the project. Quoted for a shell.
     #[must_use]
-    pub fn reproduce_flags(&self, runs_ignored: bool) -> Vec<String> {
-        let mut flags = self.build.reproduce_flags();
-        for (flag, regex) in [
-            ("--models", &self.models.models),
-            ("--skip-models", &self.models.skip_models),
-        ] {
-            if let Some(regex) = regex {
-                flags.extend([flag.to_owned(), regex.as_str().to_owned()]);
-            }
-        }
-        flags.extend(runs_ignored.then(|| "--include-ignored".to_owned()));
-        flags
-            .iter()
-            .map(|flag| shell::quote(flag).into_owned())
-            .collect()
+    pub fn location_flags(&self) -> Vec<String> {
+        let flags = self.build.location_flags();
+        let quoted = flags.iter().map(|flag| shell::quote(flag).into_owned());
+        quoted.collect()
     }
 }
 
@@ -141,7 +140,7 @@ pub(super) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
 }
 
 /// Reads a positive number of seconds, with or without a fraction.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse::<f64>()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())

@@ -137,12 +137,6 @@ pub enum Match {
 }
 
 impl TestFilter {
-    /// Whether ignored tests may be run: what a command that reproduces a failure has to say too.
-    #[must_use]
-    pub fn runs_ignored(&self) -> bool {
-        self.ignored != Ignored::No
-    }
-
     /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
     #[must_use]
     pub fn has_filtersets(&self) -> bool {

@@ -87,6 +87,20 @@ impl Console {
         }
     }
 
+    /// `warning: message`. Shown when quiet, too.
+    pub(super) fn warning(&self, message: &str) {
+        self.labelled(AnsiColor::Yellow.on_default().bold(), "warning", message);
+    }
+
+    /// `      Failed message`: what came of it, shown when quiet, too. Further lines are indented as the first.
+    pub(super) fn result(&self, color: AnsiColor, word: &str, message: &str) {
+        let style = color.on_default().bold();
+        let indented = message.replace('\n', &format!("\n{:STATUS_WIDTH$} ", ""));
+        self.text(&format!(
+            "{style}{word:>STATUS_WIDTH$}{style:#} {indented}\n"
+        ));
+    }
+
     /// `error: message`.
     pub(super) fn error(&self, message: &str) {
         self.labelled(AnsiColor::Red.on_default().bold(), "error", message);

@@ -1,11 +1,14 @@
 //! What each command does.
 
 mod clean;
+mod confirm;
 mod console;
 mod interrupt;
 mod list;
 mod models;
 mod progress;
+mod replay;
+mod report;
 mod run;
 mod selection;
 
@@ -45,6 +48,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode> {
     match command {
         Command::Run(args) => run::run(args, line, console),
+        Command::Replay(args) => replay::replay(args, console),
+        Command::Report(args) => report::report(args, console),
+        Command::Confirm(args) => confirm::confirm(args, console),
         Command::List(args) => list::list(args, console),
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
@@ -54,6 +60,9 @@ fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode>
 fn output(command: &Command) -> &OutputArgs {
     match command {
         Command::Run(args) => &args.output,
+        Command::Replay(args) => &args.output,
+        Command::Report(args) => &args.output,
+        Command::Confirm(args) => &args.output,
         Command::List(args) => &args.output,
         Command::Models(args) => &args.output,
         Command::Clean(args) => &args.output,

@@ -1,19 +1,22 @@
 //! `cargo nondex run`: build, select, run, judge, report.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nondex_core::Level;
 
 use super::console::Console;
 use super::progress::Display;
+use super::report::regressions_file;
 use super::{interrupt, selection};
 use crate::campaign::{self, Options};
 use crate::cli::{BuildArgs, MessageFormat, RunArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::project;
+use crate::findings::{Finding, Recipe, Regressions, Store};
+use crate::project::{self, Project};
 use crate::report::human::{self, View};
-use crate::report::{RunDirectory, exit_code};
+use crate::report::{Report, RunDirectory, exit_code};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -35,7 +38,8 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     selection::expect_some(&project.suites, &selected)
         .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
 
-    let options = options(args, line, &project, models_off, filter.runs_ignored());
+    let mut options = options(args, line, &project, models_off);
+    options.regressions = regressions(args, &project, console)?;
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
     let display = Display::new(console);
@@ -43,7 +47,9 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     display.finish();
     let mut report = result?;
     report.notes.append(&mut project.notes);
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let path = directory.write(&report)?;
+    Store::new(&project.target_dir).write(&findings(args, &report, &project)?)?;
 
     console.text(&human::render(
         &report,
@@ -68,13 +74,7 @@ fn build_args(args: &RunArgs) -> BuildArgs {
     build
 }
 
-fn options(
-    args: &RunArgs,
-    line: &str,
-    project: &project::Project,
-    models_off: Vec<String>,
-    runs_ignored: bool,
-) -> Options {
+fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String>) -> Options {
     let mut options = Options::new(project.workspace_root.clone());
     line.clone_into(&mut options.command);
     options.levels = args.levels();
@@ -86,8 +86,38 @@ fn options(
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     options.timeout = args.timeout.unwrap_or(options.timeout);
     options.jobs = args.build.jobs.unwrap_or(options.jobs);
-    options.reproduce_flags = args.reproduce_flags(runs_ignored);
+    options.location_flags = args.location_flags();
     options
+}
+
+/// The choices that made tests fail before, by the name of the test.
+fn regressions(
+    args: &RunArgs,
+    project: &Project,
+    console: &Console,
+) -> Result<BTreeMap<String, Vec<(Level, u64)>>> {
+    let file = regressions_file(args.regressions.as_deref(), &project.workspace_root)?;
+    if args.regressions.is_some() && !file.is_file() {
+        return Err(Error::setup(format!(
+            "there are no regressions at `{file}`: `cargo nondex report --export {file}` writes them"
+        )));
+    }
+    let (by_name, outdated) = Regressions::read(&file)?.by_name();
+    if outdated > 0 {
+        console.note(&format!(
+            "{} in `{file}` came from another version of the algorithm and cannot be tried: export them again",
+            selection::count(outdated, "regression")
+        ));
+    }
+    Ok(by_name)
+}
+
+/// The failing runs, as they can be replayed.
+fn findings(args: &RunArgs, report: &Report, project: &Project) -> Result<Vec<Finding>> {
+    let here = camino::absolute_utf8(".")
+        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let recipe = Recipe::new(&args.build, &here, &project.workspace_root);
+    Ok(Finding::all_of(report, project, &recipe))
 }
 
 /// What is about to happen, with the seeds and levels.

@@ -98,7 +98,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
             &target,
             args.offline || args.frozen,
         )?),
-        Mode::Swap => None,
+        Mode::Swap | Mode::Plain => None,
     };
     let own = target_dir.join("nondex");
     let cargo = Cargo {
@@ -107,7 +107,11 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         target: &target,
         metadata: &metadata,
     };
-    let build_dir = own.join(if runtime.is_some() { "build" } else { "swap" });
+    let build_dir = own.join(match args.mode {
+        Mode::Program => "build",
+        Mode::Swap => "swap",
+        Mode::Plain => "plain",
+    });
     prepare(&build_dir, runtime.as_ref())?;
 
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
@@ -242,19 +246,23 @@ impl Cargo<'_> {
             .to_str()
             .ok_or_else(|| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
         let mut command = Command::new(&self.toolchain.cargo);
-        command
-            .arg("test")
-            .args(["--target", self.target, "--target-dir"])
-            .arg(build_dir);
+        command.arg("test").arg("--target-dir").arg(build_dir);
         command
             .args(arguments::for_cargo(self.args))
+            .env("RUSTDOC", own)
             .stdin(Stdio::null());
-        if intercept.runtime.is_some() {
-            command.env("RUSTC_WRAPPER", own).env("RUSTDOC", own);
-        } else {
-            command
-                .args(["--features", &self.swap_features()])
-                .env("RUSTDOC", own);
+        // Naming the host changes which flags reach build scripts: an ordinary build is the user's own.
+        if self.args.mode != Mode::Plain || self.args.target.is_some() {
+            command.args(["--target", self.target]);
+        }
+        match self.args.mode {
+            Mode::Program => {
+                command.env("RUSTC_WRAPPER", own);
+            }
+            Mode::Swap => {
+                command.args(["--features", &self.swap_features()]);
+            }
+            Mode::Plain => {}
         }
         // On the command line, because only an array can hold a path with spaces.
         let runner = toml::Value::from(vec![own, RECORD]);

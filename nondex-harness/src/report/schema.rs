@@ -58,6 +58,9 @@ pub struct RunInfo {
     /// Names of the models that were switched off.
     #[serde(default)]
     pub models_off: Vec<String>,
+    /// How long the whole command took, the build included, in milliseconds; 0 when it was not measured.
+    #[serde(default)]
+    pub elapsed_ms: u64,
 }
 
 /// What is done about the network while tests run.
@@ -280,6 +283,9 @@ impl TestReport {
 /// One failing run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReport {
+    /// What `cargo nondex replay` takes: see [`findings::id`](crate::findings::id).
+    #[serde(default)]
+    pub id: Option<String>,
     /// The level; null for a clean run.
     pub level: Option<Level>,
     /// The seed; null for a clean run.

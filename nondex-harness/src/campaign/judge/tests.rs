@@ -69,7 +69,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     let mut clean = 0;
     let mut run_number = 0;
     type Simulated<'a> = Box<dyn FnMut(&RunSpec) -> Run + 'a>;
-    let table: [(&str, Simulated<'_>, Verdict, Option<&str>); 5] = [
+    let table: [(&str, Simulated<'_>, Verdict, Option<RunSpec>); 5] = [
         (
             "stable",
             Box::new(|_| run(true, [1])),
@@ -80,7 +80,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
             "broken",
             Box::new(|_| run(false, [1])),
             Verdict::Broken,
-            Some("cargo nondex -p pkg --seeds 0 -- --exact t"),
+            Some(RunSpec::clean("t")),
         ),
         (
             "dependent",
@@ -91,7 +91,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
                 )
             }),
             Verdict::ImplementationDependent,
-            Some("cargo nondex -p pkg --seed 4 --levels ONE -- --exact t"),
+            Some(RunSpec::new("t", Level::One, 4)),
         ),
         (
             "clean runs differ",
@@ -100,7 +100,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
                 run(clean != 2, [1])
             }),
             Verdict::NonDeterministic,
-            Some("cargo nondex -p pkg --seeds 0 -- --exact t"),
+            Some(RunSpec::clean("t")),
         ),
         (
             "does not repeat",
@@ -109,13 +109,18 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
                 run(run_number != 4, [1])
             }),
             Verdict::NonDeterministic,
-            Some("cargo nondex -p pkg --seed 1 --levels STD -- --exact t"),
+            Some(RunSpec::new("t", Level::Std, 1)),
         ),
     ];
     for (name, test, verdict, reproduce) in table {
         let report = judged(test);
         assert_eq!(report.verdict, verdict, "{name}");
-        assert_eq!(report.reproduce.as_deref(), reproduce, "{name}");
+        let id = reproduce.map(|spec| findings::id::of("pkg::it$t", &spec));
+        let expected = id.as_ref().map(|id| format!("cargo nondex replay {id}"));
+        assert_eq!(report.reproduce, expected, "{name}");
+        let failures = report.failures.iter();
+        let ids: Vec<_> = failures.map(|failure| failure.id.clone()).collect();
+        assert_eq!(id.is_some(), ids.contains(&id), "{name}");
     }
 }
 
@@ -276,13 +281,12 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
 }
 
 #[test]
-fn what_reproduces_a_failure_can_be_pasted_into_a_shell() {
+fn what_reproduces_a_failure_says_where_the_project_is() {
     let mut options = options();
-    options.reproduce_flags = vec!["--features".into(), "'a b'".into()];
-    let spec = RunSpec::new("t", Level::Id, u64::MAX);
+    options.location_flags = vec!["--manifest-path".into(), "'a b/Cargo.toml'".into()];
     assert_eq!(
-        reproduce(&suite(), &case("a::b - it's (line 3)"), &options, &spec),
-        r"cargo nondex -p pkg --features 'a b' --seed 18446744073709551615 --levels ID -- --exact 'a::b - it'\''s (line 3)'"
+        reproduce(&options, "0123abcd"),
+        "cargo nondex replay --manifest-path 'a b/Cargo.toml' 0123abcd"
     );
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             timeout_ms: 60_000,
             strict: false,
             models_off: Vec::new(),
+            elapsed_ms: 0,
         },
         summary: Summary::new(
             &tests,
@@ -82,6 +83,7 @@ fn failure() -> impl Strategy<Value = FailureReport> {
             let (level, seed) = spec.unzip();
             let (file, line) = place.unzip();
             FailureReport {
+                id: None,
                 level,
                 seed,
                 message,
@@ -184,6 +186,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
     finding.weakest_level = Some(Level::One);
     finding.failure_rate.insert(Level::One, [3, 10]);
     finding.failures.push(FailureReport {
+        id: Some("0123abcd".into()),
         level: Some(Level::One),
         seed: Some(3),
         message: "assertion failed".into(),
@@ -212,7 +215,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "network": "observe", "algorithm": 1, "clean_runs": 2, "timeout_ms": 60000,
-            "strict": false, "models_off": []
+            "strict": false, "models_off": [], "elapsed_ms": 0
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
@@ -223,7 +226,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
             "verdict": "ID", "choice_points": 0, "weakest_level": "ONE",
             "failures": [{
-                "level": "ONE", "seed": 3, "message": "assertion failed", "file": "src/lib.rs", "line": 7,
+                "id": "0123abcd", "level": "ONE", "seed": 3, "message": "assertion failed", "file": "src/lib.rs", "line": 7,
                 "outcome": "failed"
             }],
             "failure_rate": { "ONE": [3, 10] },

@@ -1,0 +1,43 @@
+//! `cargo nondex confirm`: which tests are run without this tool, and how often.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::build_args::BuildArgs;
+use super::output_args::OutputArgs;
+use super::run_args::{positive, seconds};
+use super::test_filter::FilterArgs;
+
+/// The options of `cargo nondex confirm`.
+#[derive(Args, Clone, Debug)]
+pub struct ConfirmArgs {
+    /// Which tests.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// Runs of each test, each in a process of its own
+    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(help_heading = "Confirm options", value_parser = positive::<NonZeroU32>)]
+    pub runs: NonZeroU32,
+
+    /// Time limit of one run of one test
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "NONDEX_TIMEOUT",
+        hide_env_values = true,
+        default_value = "60"
+    )]
+    #[arg(help_heading = "Confirm options", value_parser = seconds)]
+    pub timeout: Duration,
+
+    /// What is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

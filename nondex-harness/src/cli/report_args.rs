@@ -1,0 +1,37 @@
+//! `cargo nondex report`: what was found before.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::output_args::OutputArgs;
+use crate::findings::DEFAULT_FILE;
+
+/// The options of `cargo nondex report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// The run, by the name of its directory in `target/nondex/runs` [default: the last one]
+    #[arg(value_name = "RUN", conflicts_with_all = ["list", "export"])]
+    #[arg(help_heading = "Arguments")]
+    pub run: Option<String>,
+
+    /// List the findings that can be replayed, with `-v` every failing run
+    #[arg(long, conflicts_with = "export", help_heading = "Report options")]
+    pub list: bool,
+
+    /// Add the findings to a file that is committed, for later runs to try first
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = DEFAULT_FILE)]
+    #[arg(help_heading = "Report options")]
+    pub export: Option<Utf8PathBuf>,
+
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
+    pub target_dir: Option<Utf8PathBuf>,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

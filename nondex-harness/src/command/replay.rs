@@ -1,0 +1,331 @@
+//! `cargo nondex replay`: one failing run again.
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::time::Duration;
+
+use anstyle::AnsiColor;
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::{Outcome, PointRecord, RunRecord, RunSpec, Site};
+use serde::Serialize;
+
+use super::console::Console;
+use super::interrupt;
+use super::report::Place;
+use crate::campaign::evidence::Run;
+use crate::campaign::launch::{self, Launcher};
+use crate::campaign::{StopFlag, process};
+use crate::cli::{MessageFormat, ReplayArgs};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{Difference, Finding, Fingerprint, Store};
+use crate::project::{self, Project, TestBinary, TestCase};
+
+/// What came of a replay, as JSON.
+#[derive(Debug, Serialize)]
+struct Replayed<'a> {
+    id: &'a str,
+    test: &'a str,
+    spec: &'a RunSpec,
+    /// How the run ended that was found.
+    recorded: &'a Outcome,
+    /// How this one ended.
+    outcome: &'a Outcome,
+    /// Whether it failed again, and as recorded.
+    reproduced: bool,
+    message: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    /// What has changed since, so that the result may differ.
+    warnings: Vec<String>,
+    /// What the test wrote.
+    output: Option<&'a str>,
+    /// Where the responsible calls were made from.
+    trace: Vec<&'a PointRecord>,
+}
+
+/// Replays a finding: 100 when the test fails again, 0 when it passes.
+pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
+    let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
+    let store = Store::new(&place.target_dir);
+    let finding = store.find(&args.id)?;
+    if finding.fingerprint.algorithm != nondex_core::ALGORITHM {
+        return Err(Error::setup(format!(
+            "finding {} cannot be replayed: it was made by version {} of the algorithm, this is version {}, in which the \
+             seed makes other choices; run `cargo nondex` again",
+            finding.id,
+            finding.fingerprint.algorithm,
+            nondex_core::ALGORITHM
+        )));
+    }
+    let sites = if args.trace {
+        let sites = finding.culprit_sites();
+        if sites.is_empty() {
+            console.note("no responsible call is known, so there is none to trace");
+        }
+        sites
+    } else {
+        Vec::new()
+    };
+    let stop = interrupt::install()?;
+    let project = build(&finding, &place.workspace_root, console)?;
+    let (binary, test) = find(&project, &finding)?;
+    let warnings = warnings(&finding, &project, binary);
+    for warning in &warnings {
+        console.warning(warning);
+    }
+    console.status(
+        "Replaying",
+        &format!("{} {}: {}", finding.id, finding.test, finding.conditions()),
+    );
+
+    let spec = RunSpec {
+        trace: sites.clone(),
+        ..finding.spec.clone()
+    };
+    store.create()?;
+    let records = Records::create(&store)?;
+    // As in the campaign: addresses are part of what a test sees.
+    let _ = process::disable_address_randomisation();
+    let run = match args.debugger() {
+        Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
+        None => watched(
+            args, binary, test, &spec, &finding, &records, console, &stop,
+        )?,
+    };
+    judge(&finding, &run, &sites, warnings, console)
+}
+
+/// Builds the test as it was built.
+fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
+    let args = finding.build.build_args()?;
+    let directory = finding.build.directory_in(root);
+    // Cargo reads its configuration from the current folder, and selects packages by it.
+    std::env::set_current_dir(&directory)
+        .map_err(|e| Error::setup(format!("failed to go to `{directory}`: {e}")))?;
+    project::build(&args, console.quiet)
+}
+
+/// The test of a finding among those that were built.
+fn find<'a>(project: &'a Project, finding: &Finding) -> Result<(&'a TestBinary, &'a TestCase)> {
+    let gone = |what: &str| {
+        Error::setup(format!(
+            "finding {} cannot be replayed: {what}; it was found in run {}",
+            finding.id, finding.run
+        ))
+    };
+    let mut suites = project.suites.iter();
+    let suite = suites
+        .find(|suite| suite.binary.id == finding.binary.id)
+        .ok_or_else(|| {
+            gone(&format!(
+                "there is no test executable `{}` any more",
+                finding.binary.id
+            ))
+        })?;
+    let mut tests = suite.tests.iter();
+    let test = tests
+        .find(|test| test.name == finding.spec.test)
+        .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
+    Ok((&suite.binary, test))
+}
+
+/// What has changed since the finding was made.
+fn warnings(finding: &Finding, project: &Project, binary: &TestBinary) -> Vec<String> {
+    let now = Fingerprint::take(
+        &project.workspace_root,
+        &project.toolchain,
+        &binary.executable,
+    );
+    let mut differences = finding.fingerprint.differences(&now);
+    // Any change shows in the executable; it is only news when nothing else explains it.
+    if differences.len() > 1 {
+        differences.retain(|difference| *difference != Difference::Executable);
+    }
+    differences
+        .iter()
+        .map(|difference| {
+            format!("{difference} has changed since this was found: the result may differ")
+        })
+        .collect()
+}
+
+/// A directory for the record of one replay, removed when dropped.
+struct Records(Utf8PathBuf);
+
+impl Records {
+    fn create(store: &Store) -> Result<Self> {
+        let path = store
+            .directory()
+            .join(format!("replay-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))?;
+        Ok(Records(path))
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to read JSON, or nothing.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call of one function, with everything that was found out before"
+)]
+fn watched(
+    args: &ReplayArgs,
+    binary: &TestBinary,
+    test: &TestCase,
+    spec: &RunSpec,
+    finding: &Finding,
+    records: &Records,
+    console: &Console,
+    stop: &StopFlag,
+) -> Result<Run> {
+    let timeout = args
+        .timeout
+        .unwrap_or(Duration::from_millis(finding.timeout_ms));
+    let launcher =
+        Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
+    let launcher = if console.quiet || console.format == MessageFormat::Json {
+        launcher
+    } else {
+        launcher.showing()
+    };
+    let run = launcher.run(binary, test, spec);
+    run.ok_or_else(|| Error::setup("interrupted before the test ended"))
+}
+
+/// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is known from its record only.
+fn debug(
+    binary: &TestBinary,
+    test: &TestCase,
+    spec: &RunSpec,
+    debugger: &[String],
+    arguments: &[OsString],
+    records: &Records,
+) -> Result<Run> {
+    let record = records.0.join("debugged.jsonl");
+    let mut runner: Vec<OsString> = debugger.iter().map(OsString::from).collect();
+    if runner.is_empty() {
+        return Err(Error::usage("the debugger's command is empty"));
+    }
+    runner.extend(binary.runner.iter().cloned());
+    let debugged = TestBinary {
+        runner,
+        ..binary.clone()
+    };
+    let named = RunSpec {
+        record: Some(record.clone().into()),
+        ..spec.clone()
+    };
+    let mut command: Command = launch::command(&debugged, test, Some(&named));
+    command.args(arguments);
+    command
+        .status()
+        .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
+    let events = launch::read_events(&record).map_err(|message| {
+        Error::setup(format!("the record of the run cannot be read: {message}"))
+    })?;
+    // Nothing but the end of the test function says how it ended.
+    let unknown = Outcome::Exited(0);
+    let folded = RunRecord::fold(&named, events, unknown.clone());
+    if folded.outcome == unknown {
+        return Err(Error::setup("the debugger ended before the test did"));
+    }
+    Ok(Run {
+        outcome: folded.outcome,
+        failure: folded.failure,
+        points: folded.points.into(),
+        complete: true,
+        output: None,
+        notes: Vec::new(),
+    })
+}
+
+/// Says how the replay compares with what was recorded.
+fn judge(
+    finding: &Finding,
+    run: &Run,
+    sites: &[Site],
+    warnings: Vec<String>,
+    console: &Console,
+) -> Result<ExitCode> {
+    let message = run.failure.as_ref().map(|failure| failure.message.as_str());
+    let failed = !run.passed();
+    let as_recorded =
+        run.outcome == finding.outcome && message.unwrap_or_default() == finding.message;
+    let traced: Vec<&PointRecord> = run
+        .points
+        .iter()
+        .filter(|point| sites.contains(&point.site))
+        .collect();
+    let place = run
+        .failure
+        .as_ref()
+        .and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
+    if console.format == MessageFormat::Json {
+        console.json(&Replayed {
+            id: &finding.id,
+            test: &finding.test,
+            spec: &finding.spec,
+            recorded: &finding.outcome,
+            outcome: &run.outcome,
+            reproduced: as_recorded,
+            message,
+            file: place.map(|(file, _)| file),
+            line: place.map(|(_, line)| line),
+            warnings,
+            output: run.output.as_deref(),
+            trace: traced,
+        })?;
+    } else {
+        for point in traced {
+            console.text(&trace(point));
+        }
+        let what = message.unwrap_or("the test failed").trim_end();
+        let place = place.map_or_else(String::new, |(file, line)| format!(", at {file}:{line}"));
+        let separator = if what.contains('\n') { '\n' } else { ' ' };
+        if !failed {
+            console.result(
+                AnsiColor::Yellow,
+                "Passed",
+                "it did not fail this time: it is fixed, or its failure depends on more than the choices",
+            );
+        } else if as_recorded {
+            let text = format!("again as recorded{place}:{separator}{what}");
+            console.result(AnsiColor::Red, "Failed", &text);
+        } else {
+            let text = format!(
+                "otherwise than recorded{place}:{separator}{what}\nrecorded was: {}",
+                finding.message.trim_end()
+            );
+            console.result(AnsiColor::Red, "Failed", &text);
+        }
+    }
+    Ok(if failed {
+        ExitCode::Found
+    } else {
+        ExitCode::Ok
+    })
+}
+
+/// The stack of a call, innermost frame first.
+fn trace(point: &PointRecord) -> String {
+    use std::fmt::Write;
+    let mut text = format!("{}, first of {} calls:\n", point.site, point.count);
+    for frame in &point.stack {
+        let _ = writeln!(
+            text,
+            "    {}\n        at {}:{}",
+            frame.function, frame.file, frame.line
+        );
+    }
+    if point.stack.is_empty() {
+        text.push_str("    its stack is not known\n");
+    }
+    text
+}

@@ -1,0 +1,296 @@
+//! One failing run, with all that is needed to make it again.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use camino::Utf8PathBuf;
+use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+use super::id;
+use super::recipe::Recipe;
+use crate::project::{Project, Suite};
+use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict};
+
+/// The version of [`Finding`].
+pub const SCHEMA: u32 = 1;
+
+/// A failing run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Its [id](super::id).
+    pub id: String,
+    /// The test's id, `<binary-id>$<test name>`.
+    pub test: String,
+    /// The test's executable.
+    pub binary: Binary,
+    /// What was concluded about the test.
+    pub verdict: Verdict,
+    /// Whether this is the run that the report tells to replay, not one of its other failing runs.
+    pub primary: bool,
+    /// What was run; it names no record.
+    pub spec: RunSpec,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed.
+    pub message: String,
+    /// Where it panicked, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// The calls that are responsible.
+    pub culprits: Vec<Culprit>,
+    /// The id of the campaign's run that found it last.
+    pub run: String,
+    /// When that was, in seconds since 1970.
+    pub found: u64,
+    /// The time limit of the run, in milliseconds.
+    pub timeout_ms: u64,
+    /// How the executable was built.
+    pub build: Recipe,
+    /// What it was built from.
+    pub fingerprint: Fingerprint,
+}
+
+/// Which executable a test is in, in the words of nextest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binary {
+    /// The id.
+    pub id: String,
+    /// The kind of the target.
+    pub kind: String,
+    /// The package's name.
+    pub package: String,
+    /// The target's name.
+    pub target: String,
+}
+
+impl Finding {
+    /// The failing runs of a report on the tests of `project`, which was built by `build`. Reads the executables of tests that
+    /// failed.
+    #[must_use]
+    pub fn all_of(report: &Report, project: &Project, build: &Recipe) -> Vec<Finding> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let found = now.map_or(0, |since| since.as_secs());
+        let mut findings = Vec::new();
+        for suite in &project.suites {
+            let tests = report
+                .tests
+                .iter()
+                .filter(|test| test.binary == suite.binary.id && !test.failures.is_empty());
+            let mut tests = tests.peekable();
+            if tests.peek().is_none() {
+                continue;
+            }
+            let fingerprint = Fingerprint::take(
+                &project.workspace_root,
+                &project.toolchain,
+                &suite.binary.executable,
+            );
+            for test in tests {
+                findings.extend(test.failures.iter().filter_map(|failure| {
+                    Some(Finding {
+                        run: report.run.id.clone(),
+                        found,
+                        timeout_ms: report.run.timeout_ms,
+                        build: build.clone(),
+                        fingerprint: fingerprint.clone(),
+                        ..Finding::new(suite, test, failure, &report.run.models_off)?
+                    })
+                }));
+            }
+        }
+        findings
+    }
+
+    fn new(
+        suite: &Suite,
+        test: &TestReport,
+        failure: &FailureReport,
+        models_off: &[String],
+    ) -> Option<Self> {
+        let spec = RunSpec {
+            models_off: models_off.to_vec(),
+            ..match (failure.level, failure.seed) {
+                (Some(level), Some(seed)) => RunSpec::new(&test.name, level, seed),
+                _ => RunSpec::clean(&test.name),
+            }
+        };
+        let id = failure.id.clone()?;
+        debug_assert_eq!(
+            id,
+            id::of(&test.id, &spec),
+            "the spec follows from the report"
+        );
+        let reproduce = test.reproduce.as_deref().unwrap_or_default();
+        Some(Finding {
+            schema: SCHEMA,
+            primary: reproduce.split(' ').next_back() == Some(&id),
+            id,
+            test: test.id.clone(),
+            binary: Binary {
+                id: suite.binary.id.clone(),
+                kind: suite.binary.kind.clone(),
+                package: suite.binary.package.clone(),
+                target: suite.binary.target.clone(),
+            },
+            verdict: test.verdict,
+            spec,
+            outcome: failure.outcome.clone(),
+            message: failure.message.clone(),
+            file: failure.file.clone(),
+            line: failure.line,
+            culprits: test.culprits.clone(),
+            run: String::new(),
+            found: 0,
+            timeout_ms: 0,
+            build: Recipe {
+                directory: Utf8PathBuf::new(),
+                flags: Vec::new(),
+            },
+            fingerprint: Fingerprint {
+                algorithm: nondex_core::ALGORITHM,
+                toolchain: String::new(),
+                lockfile: None,
+                executable: None,
+            },
+        })
+    }
+
+    /// The level and the seed, unless it was a run in base order.
+    #[must_use]
+    pub fn choice(&self) -> Option<(Level, u64)> {
+        (self.spec.choices != Selection::None).then_some((self.spec.level, self.spec.seed))
+    }
+
+    /// What was run, for people: `at STD with seed 3`, `in base order`.
+    #[must_use]
+    pub fn conditions(&self) -> String {
+        match self.choice() {
+            Some((level, seed)) => format!("at {level} with seed {seed}"),
+            None => "in base order".to_owned(),
+        }
+    }
+
+    /// The calls that are responsible, as the runtime knows them.
+    #[must_use]
+    pub fn culprit_sites(&self) -> Vec<Site> {
+        let sites = self.culprits.iter().map(|culprit| {
+            let (file, line, column) = match &culprit.site {
+                Some(site) => (site, 0, 0),
+                None => (&culprit.file, culprit.line, culprit.column),
+            };
+            Site {
+                api: culprit.api.clone(),
+                family: culprit.family,
+                file: file.clone(),
+                line,
+                column,
+            }
+        });
+        sites.collect()
+    }
+
+    /// The calls that are responsible, for people: `std::fs::read_dir at src/lib.rs:4`.
+    #[must_use]
+    pub fn culprit_texts(&self) -> Vec<String> {
+        let texts = self.culprits.iter().map(|culprit| {
+            let (file, line, _) = culprit.place();
+            let suspected = if culprit.confirmed {
+                ""
+            } else {
+                " (suspected)"
+            };
+            format!("{} at {file}:{line}{suspected}", culprit.api)
+        });
+        texts.collect()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use nondex_core::ALGORITHM;
+
+    use super::*;
+
+    /// A finding of the test `a$name`.
+    pub(in crate::findings) fn finding(name: &str, level: Level, seed: u64) -> Finding {
+        let spec = RunSpec::new(name, level, seed);
+        let test = format!("a${name}");
+        Finding {
+            schema: SCHEMA,
+            id: id::of(&test, &spec),
+            test,
+            binary: Binary {
+                id: "a".into(),
+                kind: "lib".into(),
+                package: "a".into(),
+                target: "a".into(),
+            },
+            verdict: Verdict::ImplementationDependent,
+            primary: true,
+            spec,
+            outcome: Outcome::Failed,
+            message: "left != right".into(),
+            file: Some("src/lib.rs".into()),
+            line: Some(7),
+            culprits: Vec::new(),
+            run: "1-2".into(),
+            found: 1,
+            timeout_ms: 60_000,
+            build: Recipe {
+                directory: Utf8PathBuf::new(),
+                flags: vec!["--mode".into(), "program".into()],
+            },
+            fingerprint: Fingerprint {
+                algorithm: ALGORITHM,
+                toolchain: "rustc 1".into(),
+                lockfile: None,
+                executable: Some("0".into()),
+            },
+        }
+    }
+
+    #[test]
+    fn a_culprit_is_the_site_that_the_runtime_recorded() {
+        let mut finding = finding("b", Level::Std, 1);
+        let culprit = Culprit {
+            api: "std::path::Path::read_dir".into(),
+            file: "src/lib.rs".into(),
+            line: 4,
+            column: 9,
+            site: None,
+            kind: nondex_core::Kind::Permute,
+            len: 2,
+            elements: None,
+            confirmed: true,
+            family: nondex_core::Family::Directory,
+            user_file: None,
+            user_line: None,
+        };
+        let placeless = Culprit {
+            site: Some("stack:1".into()),
+            confirmed: false,
+            ..culprit.clone()
+        };
+        finding.culprits = vec![culprit, placeless];
+        let sites: Vec<String> = finding
+            .culprit_sites()
+            .iter()
+            .map(Site::to_string)
+            .collect();
+        assert_eq!(
+            sites,
+            [
+                "std::path::Path::read_dir at src/lib.rs:4:9",
+                "std::path::Path::read_dir at stack:1:0:0"
+            ]
+        );
+        assert_eq!(
+            finding.culprit_texts()[1],
+            "std::path::Path::read_dir at src/lib.rs:4 (suspected)"
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! What a test executable was built from: whether a finding still speaks of the same program.
+
+use std::fmt;
+use std::fs::File;
+use std::hash::Hasher;
+use std::io::{self, Read};
+
+use camino::Utf8Path;
+use nondex_core::ALGORITHM;
+use nondex_core::hash::FixedHasher;
+use serde::{Deserialize, Serialize};
+
+/// How much of a file is read at once.
+const BUFFER: usize = 1 << 20;
+
+/// What decides, besides the spec, what a run does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The version of the algorithm that turned the seed into choices.
+    pub algorithm: u32,
+    /// The version text of the toolchain.
+    pub toolchain: String,
+    /// The hash of `Cargo.lock`; null when it could not be read.
+    pub lockfile: Option<String>,
+    /// The hash of the test executable; null when it could not be read.
+    pub executable: Option<String>,
+}
+
+/// One thing that is not as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The algorithm: the seed makes other choices.
+    Algorithm,
+    /// The toolchain.
+    Toolchain,
+    /// The versions of the dependencies.
+    Lockfile,
+    /// The test executable, for whatever reason.
+    Executable,
+}
+
+impl Fingerprint {
+    /// The fingerprint of an executable in the workspace at `root`, as this program would run it. Reads both files.
+    #[must_use]
+    pub fn take(root: &Utf8Path, toolchain: &str, executable: &Utf8Path) -> Self {
+        Fingerprint {
+            algorithm: ALGORITHM,
+            toolchain: toolchain.trim().to_owned(),
+            lockfile: hash(&root.join("Cargo.lock")).ok(),
+            executable: hash(executable).ok(),
+        }
+    }
+
+    /// What is different in `now`.
+    #[must_use]
+    pub fn differences(&self, now: &Fingerprint) -> Vec<Difference> {
+        [
+            (Difference::Algorithm, self.algorithm != now.algorithm),
+            (Difference::Toolchain, self.toolchain != now.toolchain),
+            (Difference::Lockfile, self.lockfile != now.lockfile),
+            (Difference::Executable, self.executable != now.executable),
+        ]
+        .into_iter()
+        .filter_map(|(difference, is_there)| is_there.then_some(difference))
+        .collect()
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Difference::Algorithm => "the algorithm that makes choices from a seed",
+            Difference::Toolchain => "the toolchain",
+            Difference::Lockfile => "Cargo.lock",
+            Difference::Executable => "the test executable",
+        })
+    }
+}
+
+/// The hash of a file's content, as hexadecimal digits.
+fn hash(path: &Utf8Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = FixedHasher::default();
+    let mut buffer = Vec::new();
+    // In whole buffers, because a hash of the parts depends on where they are cut.
+    while {
+        buffer.clear();
+        (&mut file).take(BUFFER as u64).read_to_end(&mut buffer)? > 0
+    } {
+        hasher.write(&buffer);
+    }
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_that_changed_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(directory.path()).unwrap();
+        let executable = root.join("it");
+        std::fs::write(&executable, vec![7; BUFFER + 1]).unwrap();
+        let before = Fingerprint::take(root, "rustc 1\n", &executable);
+        assert_eq!(before.lockfile, None);
+        assert_eq!(before.differences(&before), []);
+
+        let newer = Fingerprint::take(root, "rustc 2", &executable);
+        assert_eq!(before.differences(&newer), [Difference::Toolchain]);
+        std::fs::write(root.join("Cargo.lock"), "").unwrap();
+        let locked = Fingerprint::take(root, "rustc 1", &executable);
+        assert_eq!(before.differences(&locked), [Difference::Lockfile]);
+        std::fs::write(&executable, vec![7; BUFFER + 2]).unwrap();
+        let rebuilt = Fingerprint::take(root, "rustc 1", &executable);
+        assert_eq!(locked.differences(&rebuilt), [Difference::Executable]);
+        let other = Fingerprint {
+            algorithm: ALGORITHM + 1,
+            ..rebuilt.clone()
+        };
+        assert_eq!(other.differences(&rebuilt), [Difference::Algorithm]);
+    }
+}

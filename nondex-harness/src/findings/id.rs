@@ -1,0 +1,98 @@
+//! The short name of a failing run.
+
+use std::hash::Hasher;
+
+use nondex_core::hash::FixedHasher;
+use nondex_core::{ALGORITHM, RunSpec, json};
+
+/// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of
+/// less than one in a million.
+pub const LENGTH: usize = 8;
+
+/// The digits: Crockford's base 32, in which no two characters look alike.
+const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// The id of a run: it follows from the test's id, the level, the seed, which choices are made, which models are off, and the
+/// version of the algorithm, so it is the same on every machine and whenever the same run is made.
+#[must_use]
+pub fn of(test_id: &str, spec: &RunSpec) -> String {
+    let mut hasher = FixedHasher::default();
+    let mut feed = |text: &str| {
+        hasher.write_usize(text.len());
+        hasher.write(text.as_bytes());
+    };
+    feed(test_id);
+    feed(spec.level.name());
+    let choices = json::to_string(&spec.choices).expect("a selection is a list of sites");
+    feed(&choices);
+    for model in &spec.models_off {
+        feed(model);
+    }
+    hasher.write_u64(spec.seed);
+    hasher.write_u32(ALGORITHM);
+    let hash = hasher.finish();
+    let digit = |index: usize| DIGITS[(hash >> (59 - 5 * index)) as usize & 31];
+    (0..LENGTH).map(|index| char::from(digit(index))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use nondex_core::{Family, Level, Selection, Site};
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "z9tcrdc8");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "1b6k8q4t");
+    }
+
+    #[test]
+    fn whatever_decides_a_run_changes_its_id_and_nothing_else_does() {
+        let spec = RunSpec::new("b", Level::One, 7);
+        let site = Site {
+            api: "x".into(),
+            family: Family::HashMap,
+            file: "f".into(),
+            line: 1,
+            column: 1,
+        };
+        let others = [
+            RunSpec::clean("b"),
+            RunSpec::new("b", Level::Eq, 7),
+            RunSpec::new("b", Level::One, 8),
+            RunSpec {
+                choices: Selection::Only(vec![site.clone()]),
+                ..spec.clone()
+            },
+            RunSpec {
+                choices: Selection::Except(vec![site.clone()]),
+                ..spec.clone()
+            },
+            RunSpec {
+                models_off: vec!["hash_map/x".into()],
+                ..spec.clone()
+            },
+        ];
+        let mut ids: BTreeSet<String> = others.iter().map(|other| of("a$b", other)).collect();
+        ids.extend([of("a$b", &spec), of("a2$b", &spec)]);
+        assert_eq!(ids.len(), others.len() + 2);
+        let observed = RunSpec {
+            record: Some("/x".into()),
+            trace: vec![site],
+            ..spec.clone()
+        };
+        assert_eq!(of("a$b", &observed), of("a$b", &spec));
+    }
+
+    #[test]
+    fn a_hundred_thousand_runs_have_as_many_ids() {
+        let ids: BTreeSet<String> = (0..100_000)
+            .map(|seed| of("a$b", &RunSpec::new("b", Level::Std, seed)))
+            .collect();
+        assert_eq!(ids.len(), 100_000);
+        assert!(ids.iter().all(|id| id.len() == LENGTH));
+    }
+}

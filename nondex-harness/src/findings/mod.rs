@@ -1,0 +1,18 @@
+//! Findings: failing runs that can be made again.
+//!
+//! A [`Finding`] has everything that `cargo nondex replay` needs: the spec, how the test was built, and a [`Fingerprint`] of
+//! what it was built from. The [`Store`] keeps them in the target directory, one file each, by their [`id`]. The few that are
+//! worth keeping for good go to a file that is committed, the [`Regressions`].
+
+mod finding;
+mod fingerprint;
+pub mod id;
+mod recipe;
+mod regressions;
+mod store;
+
+pub use finding::{Binary, Finding, SCHEMA};
+pub use fingerprint::{Difference, Fingerprint};
+pub use recipe::Recipe;
+pub use regressions::{DEFAULT_FILE, Regression, Regressions};
+pub use store::{KEPT_FINDINGS, Store};

@@ -1,0 +1,248 @@
+//! The failures that are worth keeping: a file that is committed, so that later runs, on every machine, try them first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+
+use camino::Utf8Path;
+use nondex_core::{ALGORITHM, Level};
+use serde::{Deserialize, Serialize};
+
+use super::finding::Finding;
+use crate::error::{Error, Result};
+use crate::report::Verdict;
+
+/// The file, relative to the root of the workspace, unless another is given.
+pub const DEFAULT_FILE: &str = ".config/nondex-regressions.json";
+
+/// The version of the file.
+const SCHEMA: u32 = 1;
+
+/// The content of the file. It has nothing that differs between machines or changes without need, and one order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regressions {
+    /// What the file is, for whoever opens it.
+    #[serde(default)]
+    about: String,
+    schema: u32,
+    /// In the order of tests, levels and seeds.
+    regressions: Vec<Regression>,
+}
+
+/// Choices that made a test fail once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Regression {
+    /// The test's id, `<binary-id>$<test name>`.
+    pub test: String,
+    /// The level.
+    pub level: Level,
+    /// The seed.
+    pub seed: u64,
+    /// The version of the algorithm: the seed makes these choices in no other.
+    pub algorithm: u32,
+    /// The id of the finding.
+    pub id: String,
+    /// The calls that were responsible, when it was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub culprits: Vec<String>,
+}
+
+impl Default for Regressions {
+    fn default() -> Self {
+        Regressions {
+            about: "Failures that `cargo nondex` found. `cargo nondex report --export` adds to this file, every run tries \
+                    these first. Commit it; remove an entry when its test is gone."
+                .to_owned(),
+            schema: SCHEMA,
+            regressions: Vec::new(),
+        }
+    }
+}
+
+impl Regressions {
+    /// Reads the file; no regressions when there is none.
+    ///
+    /// # Errors
+    /// A set-up error that says what is wrong with the file.
+    pub fn read(path: &Utf8Path) -> Result<Self> {
+        let damaged =
+            |what: String| Error::setup(format!("failed to read regressions `{path}`: {what}"));
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) => return Err(damaged(e.to_string())),
+        };
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|e| damaged(format!("it is not JSON: {e}")))?;
+        match value.get("schema") {
+            None => return Err(damaged(format!("it has no `schema`, expected {SCHEMA}"))),
+            Some(found) if *found != SCHEMA => {
+                return Err(damaged(format!("its schema is {found}, expected {SCHEMA}")));
+            }
+            Some(_) => {}
+        }
+        serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))
+    }
+
+    /// Writes the file, and the directory it is in.
+    ///
+    /// # Errors
+    /// A set-up error with the path.
+    pub fn write(&self, path: &Utf8Path) -> Result<()> {
+        let mut json = serde_json::to_string_pretty(self)
+            .expect("regressions have no map with other keys than strings");
+        json.push('\n');
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(path, json));
+        written.map_err(|e| Error::setup(format!("failed to write regressions `{path}`: {e}")))
+    }
+
+    /// Adds the findings that a level and a seed reproduce: of each implementation-dependent test the run that the report
+    /// tells to replay. Those known already are brought up to date. Returns how many are new.
+    pub fn add(&mut self, findings: &[Finding]) -> usize {
+        let before = self.regressions.len();
+        // The newest last, because the last one stays.
+        for finding in findings.iter().rev() {
+            let is_reproducible = finding.primary
+                && finding.verdict == Verdict::ImplementationDependent
+                && finding.fingerprint.algorithm == ALGORITHM;
+            let Some((level, seed)) = finding.choice().filter(|_| is_reproducible) else {
+                continue;
+            };
+            let regression = Regression {
+                test: finding.test.clone(),
+                level,
+                seed,
+                algorithm: ALGORITHM,
+                id: finding.id.clone(),
+                culprits: finding.culprit_texts(),
+            };
+            match self.regressions.iter_mut().find(|old| old.id == finding.id) {
+                Some(old) => *old = regression,
+                None => self.regressions.push(regression),
+            }
+        }
+        self.regressions.sort_by(|a, b| {
+            let key = |r: &Regression| (r.level, r.seed, r.algorithm);
+            a.test.cmp(&b.test).then_with(|| key(a).cmp(&key(b)))
+        });
+        self.regressions.len() - before
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> &[Regression] {
+        &self.regressions
+    }
+
+    /// The levels and seeds to try, by the name of the test, and how many entries were made by another version of the
+    /// algorithm, so that there is nothing to try.
+    #[must_use]
+    pub fn by_name(&self) -> (BTreeMap<String, Vec<(Level, u64)>>, usize) {
+        let mut by_name: BTreeMap<String, Vec<(Level, u64)>> = BTreeMap::new();
+        let mut outdated = 0;
+        for regression in &self.regressions {
+            if regression.algorithm != ALGORITHM {
+                outdated += 1;
+            } else if let Some((_, name)) = regression.test.split_once('$') {
+                let choices = by_name.entry(name.to_owned()).or_default();
+                choices.push((regression.level, regression.seed));
+            }
+        }
+        (by_name, outdated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exit_code::ExitCode;
+    use crate::findings::finding::tests::finding;
+
+    #[test]
+    fn the_file_is_the_same_in_whatever_order_findings_come_and_is_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(directory.path())
+            .unwrap()
+            .join("a/b.json");
+        assert_eq!(Regressions::read(&path).unwrap(), Regressions::default());
+
+        let secondary = Finding {
+            primary: false,
+            ..finding("a", Level::Std, 9)
+        };
+        let broken = Finding {
+            verdict: Verdict::Broken,
+            ..finding("c", Level::Std, 9)
+        };
+        let mut findings = vec![
+            finding("b", Level::Std, 3),
+            secondary,
+            finding("a", Level::Full, 3),
+            broken,
+            finding("a", Level::One, 30),
+        ];
+        let mut regressions = Regressions::default();
+        assert_eq!(regressions.add(&findings), 3);
+        regressions.write(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(Regressions::read(&path).unwrap(), regressions);
+
+        findings.reverse();
+        let mut again = Regressions::read(&path).unwrap();
+        assert_eq!(again.add(&findings), 0);
+        again.write(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        let tests: Vec<_> = again
+            .all()
+            .iter()
+            .map(|r| (r.test.as_str(), r.level))
+            .collect();
+        assert_eq!(
+            tests,
+            [
+                ("a$a", Level::One),
+                ("a$a", Level::Full),
+                ("a$b", Level::Std)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_another_algorithm_made_is_counted_and_not_tried() {
+        let mut regressions = Regressions::default();
+        regressions.add(&[finding("a", Level::Std, 1), finding("b", Level::Std, 2)]);
+        regressions.regressions[1].algorithm += 1;
+        let (by_name, outdated) = regressions.by_name();
+        assert_eq!((by_name.len(), outdated), (1, 1));
+        assert_eq!(by_name["a"], [(Level::Std, 1)]);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_that_says_what_is_wrong() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(directory.path())
+            .unwrap()
+            .join("r.json");
+        for (text, part) in [
+            ("<<<<<<< HEAD", "it is not JSON"),
+            ("{}", "it has no `schema`, expected 1"),
+            (r#"{"schema": 7}"#, "its schema is 7, expected 1"),
+            (
+                r#"{"schema": 1, "regressions": [{"test": "a$b"}]}"#,
+                "missing field `level`",
+            ),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = Regressions::read(&path).unwrap_err();
+            assert_eq!(error.code(), ExitCode::Setup);
+            let message = error.to_string();
+            assert!(
+                message.contains(part) && message.contains(path.as_str()),
+                "{message}"
+            );
+        }
+    }
+}

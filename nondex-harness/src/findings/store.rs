@@ -1,0 +1,291 @@
+//! Where findings are kept: `<target>/nondex/findings/<id>.json`.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::time::SystemTime;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::finding::{Finding, SCHEMA};
+use crate::error::{Error, Result};
+
+/// How many findings are kept: the oldest ones are deleted when new ones are written.
+pub const KEPT_FINDINGS: usize = 1000;
+
+/// The findings of a target directory.
+#[derive(Clone, Debug)]
+pub struct Store {
+    directory: Utf8PathBuf,
+}
+
+impl Store {
+    /// The store in a project's target directory; it need not exist.
+    #[must_use]
+    pub fn new(target: &Utf8Path) -> Self {
+        Store {
+            directory: target.join("nondex/findings"),
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Utf8Path {
+        &self.directory
+    }
+
+    /// Creates the directory.
+    ///
+    /// # Errors
+    /// A set-up error with its path.
+    pub fn create(&self) -> Result<()> {
+        fs::create_dir_all(&self.directory)
+            .map_err(|e| failed("create", &self.directory, &e.to_string()))
+    }
+
+    /// Writes findings, each at once and in place of an earlier one with its id, and deletes the oldest beyond
+    /// [`KEPT_FINDINGS`].
+    ///
+    /// # Errors
+    /// When a file cannot be written, a set-up error with its path.
+    pub fn write(&self, findings: &[Finding]) -> Result<()> {
+        if findings.is_empty() {
+            return Ok(());
+        }
+        self.create()?;
+        // Two runs may write at the same time.
+        let temporary = self.directory.join(format!("{}.part", std::process::id()));
+        for finding in findings {
+            let path = self.path(&finding.id);
+            let mut json = serde_json::to_vec_pretty(finding)
+                .expect("every map of a finding has strings as keys");
+            json.push(b'\n');
+            fs::write(&temporary, json)
+                .and_then(|()| fs::rename(&temporary, &path))
+                .map_err(|e| failed("write", &path, &e.to_string()))?;
+        }
+        self.delete_old();
+        Ok(())
+    }
+
+    /// All findings, the newest first and, of one run, those that the report tells to replay first; and a sentence about each
+    /// file that is none.
+    ///
+    /// # Errors
+    /// When the directory cannot be read. That there is none is no error.
+    pub fn all(&self) -> Result<(Vec<Finding>, Vec<String>)> {
+        let mut findings = Vec::new();
+        let mut damaged = Vec::new();
+        for path in self.files()? {
+            match read(&path) {
+                Ok(finding) => findings.push(finding),
+                Err(error) => damaged.push(error.to_string()),
+            }
+        }
+        findings.sort_by(|a: &Finding, b: &Finding| {
+            let age = |finding: &Finding| (finding.found, finding.primary);
+            let order = age(b).cmp(&age(a));
+            order
+                .then_with(|| a.test.cmp(&b.test))
+                .then_with(|| a.choice().cmp(&b.choice()))
+                .then_with(|| a.id.cmp(&b.id))
+        });
+        Ok((findings, damaged))
+    }
+
+    /// The finding with this id, or the only one whose id begins so; `latest` is the first of [`all`](Self::all).
+    ///
+    /// # Errors
+    /// A usage error when there is no such finding, or several; a set-up error when its file is damaged.
+    pub fn find(&self, text: &str) -> Result<Finding> {
+        if text == "latest" {
+            let first = self.all()?.0.into_iter().next();
+            return first.ok_or_else(|| {
+                Error::usage(format!(
+                    "there is no finding in `{}`: run `cargo nondex` first",
+                    self.directory
+                ))
+            });
+        }
+        let files = self.files()?;
+        let named = |path: &&Utf8PathBuf| path.file_stem() == Some(text);
+        if let Some(exact) = files.iter().find(named) {
+            return read(exact);
+        }
+        let begins =
+            |path: &&Utf8PathBuf| path.file_stem().is_some_and(|stem| stem.starts_with(text));
+        let found: Vec<&Utf8PathBuf> = files.iter().filter(begins).collect();
+        match found.as_slice() {
+            [one] if !text.is_empty() => read(one),
+            [] | [_] => Err(Error::usage(format!(
+                "no finding `{text}` in `{}`; `cargo nondex report --list` lists them",
+                self.directory
+            ))),
+            several => {
+                let ids: Vec<&str> = several.iter().filter_map(|path| path.file_stem()).collect();
+                Err(Error::usage(format!(
+                    "`{text}` is the beginning of several findings: {}",
+                    ids.join(", ")
+                )))
+            }
+        }
+    }
+
+    fn path(&self, id: &str) -> Utf8PathBuf {
+        self.directory.join(format!("{id}.json"))
+    }
+
+    /// The files of the store, in the order of their ids.
+    fn files(&self) -> Result<Vec<Utf8PathBuf>> {
+        let entries = match self.directory.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(failed("read", &self.directory, &e.to_string())),
+        };
+        let mut files: Vec<Utf8PathBuf> = entries
+            .flatten()
+            .map(camino::Utf8DirEntry::into_path)
+            .filter(|path| path.extension() == Some("json"))
+            .collect();
+        files.sort();
+        Ok(files)
+    }
+
+    /// What cannot be deleted stays: it only takes space.
+    fn delete_old(&self) {
+        let Ok(files) = self.files() else { return };
+        let Some(surplus) = files.len().checked_sub(KEPT_FINDINGS).filter(|n| *n > 0) else {
+            return;
+        };
+        let mut files: Vec<(SystemTime, Utf8PathBuf)> = files
+            .into_iter()
+            .filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
+            .collect();
+        files.sort();
+        for (_, path) in files.iter().take(surplus) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Reads one finding; the schema is looked at first, so that a newer one is not called malformed.
+fn read(path: &Utf8Path) -> Result<Finding> {
+    let damaged = |what: String| failed("read the finding", path, &what);
+    let text = fs::read_to_string(path).map_err(|e| damaged(e.to_string()))?;
+    let value: serde_json::Value =
+        serde_json::from_str(&text).map_err(|e| damaged(format!("it is not JSON: {e}")))?;
+    match value.get("schema") {
+        None => return Err(damaged(format!("it has no `schema`, expected {SCHEMA}"))),
+        Some(found) if *found != SCHEMA => {
+            return Err(damaged(format!("its schema is {found}, expected {SCHEMA}")));
+        }
+        Some(_) => {}
+    }
+    serde_json::from_value(value)
+        .map_err(|e| damaged(format!("it is not a finding of schema {SCHEMA}: {e}")))
+}
+
+fn failed(doing: &str, path: &Utf8Path, error: &str) -> Error {
+    Error::setup(format!("failed to {doing} `{path}`: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::Level;
+
+    use super::*;
+    use crate::exit_code::ExitCode;
+    use crate::findings::finding::tests::finding;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(Utf8Path::from_path(directory.path()).unwrap());
+        (directory, store)
+    }
+
+    #[test]
+    fn findings_are_read_back_as_they_were_written_newest_and_most_telling_first() {
+        let (_directory, store) = store();
+        assert_eq!(store.all().unwrap(), (vec![], vec![]));
+        let old = finding("a", Level::Std, 1);
+        let other = Finding {
+            found: 2,
+            primary: false,
+            ..finding("a", Level::Std, 2)
+        };
+        let primary = Finding {
+            found: 2,
+            ..finding("z", Level::Full, 3)
+        };
+        let all = [old.clone(), other.clone(), primary.clone()];
+        store.write(&all).unwrap();
+        store.write(std::slice::from_ref(&old)).unwrap();
+        let expected = vec![primary.clone(), other.clone(), old.clone()];
+        assert_eq!(store.all().unwrap(), (expected, vec![]));
+        assert_eq!(store.find("latest").unwrap(), primary);
+        assert_eq!(store.find(&old.id).unwrap(), old);
+        assert_eq!(store.find(&old.id[..6]).unwrap(), old);
+        let files = fs::read_dir(store.directory()).unwrap();
+        assert_eq!(files.count(), 3, "no temporary file is left");
+    }
+
+    #[test]
+    fn what_is_not_there_or_not_clear_is_a_usage_error() {
+        let (_directory, store) = store();
+        let code = |text| {
+            let error = store.find(text).unwrap_err();
+            (error.code(), error.to_string())
+        };
+        for text in ["latest", "00000000", ""] {
+            assert_eq!(code(text).0, ExitCode::Usage, "{text}");
+        }
+        let findings: Vec<Finding> = (0..40).map(|s| finding("a", Level::Std, s)).collect();
+        store.write(&findings).unwrap();
+        let first = |digit: char| findings.iter().filter(|f| f.id.starts_with(digit)).count();
+        let digit = "0123456789abcdefghjkmnpqrstvwxyz"
+            .chars()
+            .find(|d| first(*d) > 1);
+        let digit = digit.expect("40 findings, 32 digits").to_string();
+        assert!(
+            code(&digit).1.contains("several findings"),
+            "{:?}",
+            code(&digit)
+        );
+        assert!(code("uuuu").1.contains("report --list"));
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_and_hides_no_other() {
+        let (_directory, store) = store();
+        let good = finding("a", Level::Std, 1);
+        store.write(std::slice::from_ref(&good)).unwrap();
+        for (id, text, part) in [
+            ("empty", "", "it is not JSON"),
+            ("cut", "{\"schema\": 1, ", "it is not JSON"),
+            ("old", "{}", "it has no `schema`, expected 1"),
+            ("new", "{\"schema\": 2}", "its schema is 2, expected 1"),
+            ("partial", "{\"schema\": 1}", "not a finding of schema 1"),
+        ] {
+            let path = store.directory().join(format!("{id}.json"));
+            fs::write(&path, text).unwrap();
+            let error = store.find(id).unwrap_err();
+            assert_eq!(error.code(), ExitCode::Setup);
+            let message = error.to_string();
+            assert!(
+                message.contains(part) && message.contains(path.as_str()),
+                "{message}"
+            );
+        }
+        let (findings, damaged) = store.all().unwrap();
+        assert_eq!((findings, damaged.len()), (vec![good], 5));
+    }
+
+    #[test]
+    fn only_so_many_are_kept() {
+        let (_directory, store) = store();
+        let many: Vec<Finding> = (0..KEPT_FINDINGS as u64 + 5)
+            .map(|seed| finding("a", Level::Std, seed))
+            .collect();
+        store.write(&many).unwrap();
+        assert_eq!(store.files().unwrap().len(), KEPT_FINDINGS);
+    }
+}

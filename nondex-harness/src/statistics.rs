@@ -1,0 +1,83 @@
+//! What a number of failures says about a probability.
+
+/// The standard normal quantile of a two-sided confidence of 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// The interval in which the probability of a failure lies with a confidence of 95 %, when `failures` of `runs` independent
+/// runs failed; the whole range from 0 to 1 when there were no runs.
+///
+/// This is the score interval of E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+/// Journal of the American Statistical Association 22 (1927), pages 209–212. Unlike the one that textbooks derive from the
+/// normal distribution it is right for few runs and near 0 and 1: see L. D. Brown, T. T. Cai and A. DasGupta, "Interval
+/// estimation for a binomial proportion", Statistical Science 16 (2001), pages 101–133.
+#[must_use]
+pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
+    if runs == 0 {
+        return [0.0, 1.0];
+    }
+    let n = runs as f64;
+    let p = failures as f64 / n;
+    let z2 = Z * Z;
+    let center = p + z2 / (2.0 * n);
+    let spread = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z2 / n;
+    // Exactly 0 and 1 at the ends, where rounding would leave a trace.
+    let low = if failures == 0 {
+        0.0
+    } else {
+        (center - spread) / scale
+    };
+    let high = if failures == runs {
+        1.0
+    } else {
+        (center + spread) / scale
+    };
+    [low, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_that_of_published_tables() {
+        for (failures, runs, low, high) in [
+            (0, 0, 0.0, 1.0),
+            (0, 1, 0.0, 0.7935),
+            (1, 1, 0.2065, 1.0),
+            (0, 10, 0.0, 0.2775),
+            (1, 10, 0.0179, 0.4042),
+            (5, 10, 0.2366, 0.7634),
+            (10, 10, 0.7225, 1.0),
+            (0, 100, 0.0, 0.0370),
+            // Newcombe (1998), Statistics in Medicine 17, pages 857-872, table I, method 3.
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
+        ] {
+            let [found_low, found_high] = wilson(failures, runs);
+            let close = |a: f64, b: f64| (a - b).abs() < 5e-5;
+            assert!(
+                close(found_low, low) && close(found_high, high),
+                "{failures}/{runs}: {found_low:.5} {found_high:.5}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_interval_holds_the_rate_and_never_leaves_0_to_1() {
+        for runs in 1..60 {
+            for failures in 0..=runs {
+                let [low, high] = wilson(failures, runs);
+                let rate = failures as f64 / runs as f64;
+                assert!(
+                    (0.0..=rate).contains(&low) && (rate..=1.0).contains(&high),
+                    "{failures}/{runs}"
+                );
+                let [mirrored, _] = wilson(runs - failures, runs);
+                assert!((1.0 - high - mirrored).abs() < 1e-12, "{failures}/{runs}");
+            }
+        }
+    }
+}
