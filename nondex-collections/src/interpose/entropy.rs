@@ -6,7 +6,7 @@ use ::std::slice;
 use nondex_core::{choice, entropy, model};
 use rand_core::Rng;
 
-use super::{Errno, Original, origin};
+use super::{Errno, Original, network, origin};
 
 /// How std asks for the keys of its hash maps, and nobody else does.
 const GRND_INSECURE: c_uint = 4;
@@ -94,6 +94,10 @@ unsafe extern "C" fn syscall(
         if unsafe { fill_raw(buffer, b_as_address(b), c as c_uint) } {
             return b;
         }
+    }
+    // SAFETY: the caller's arguments, unchanged.
+    if let Some(result) = unsafe { network::syscall(number, [a, b, c, d, e, f]) } {
+        return result;
     }
     match ORIGINAL.get() {
         // SAFETY: the caller's arguments, unchanged.

@@ -10,6 +10,7 @@
 
 pub(crate) mod directory;
 mod entropy;
+mod network;
 pub(crate) mod origin;
 mod start;
 

@@ -1,0 +1,135 @@
+//! Operations on other machines: seen, and refused when the run blocks the network.
+//!
+//! Every function calls the original first, or not at all when the network is blocked, and records what became of it.
+//! Without a socket that has anything to do with another machine, sending, receiving and closing cost one load more.
+
+mod address;
+mod connect;
+mod error;
+mod receive;
+mod resolve;
+mod send;
+mod socket;
+
+use ::std::ffi::{c_int, c_long};
+use ::std::net::SocketAddr;
+
+use nondex_core::network::{self, NetworkMode, Operation};
+use nondex_core::{Caller, NetworkOutcome};
+
+use super::{Errno, origin};
+
+/// Declares the original of a function of libc, by its name and type.
+macro_rules! original {
+    ($name:literal: $type:ty) => {{
+        static ORIGINAL: super::super::Original<$type> =
+            // SAFETY: the type is that of the function in libc's headers.
+            unsafe { super::super::Original::new($name) };
+        ORIGINAL.get()
+    }};
+}
+use original;
+
+/// What to do with an operation on `target`.
+enum Treatment {
+    /// It is none of our business.
+    Pass,
+    /// Let it happen and record it.
+    Observe(SocketAddr),
+    /// Let it fail.
+    Refuse(SocketAddr),
+}
+
+/// What to do with an operation on `target`, if it has one.
+fn treat(target: Option<SocketAddr>) -> Treatment {
+    let Some(target) = target.filter(|target| !address::is_local(target)) else {
+        return Treatment::Pass;
+    };
+    match network::mode() {
+        NetworkMode::Off => Treatment::Pass,
+        NetworkMode::Block if !is_allowed(&target) => Treatment::Refuse(target),
+        NetworkMode::Observe | NetworkMode::Block => Treatment::Observe(target),
+    }
+}
+
+fn is_allowed(target: &SocketAddr) -> bool {
+    network::is_allowed(&target.ip().to_string())
+        || address::host_of(target.ip()).is_some_and(|host| network::is_allowed(&host))
+}
+
+/// Records the begin of an operation on `target`.
+fn begin(operation: &str, target: &SocketAddr) -> Option<Operation> {
+    let host = address::host_of(target.ip());
+    network::begin(operation, target.to_string(), host, caller())
+}
+
+/// Records an operation on `target` that failed with `errno`.
+fn failed(operation: &str, target: &SocketAddr, errno: c_int) {
+    if let Some(mut operation) = begin(operation, target) {
+        operation.end(NetworkOutcome::Failed(error::name(errno)));
+    }
+}
+
+/// Records an operation on `target` that is refused, and sets `errno`.
+fn refuse(operation: &str, target: &SocketAddr) {
+    failed(operation, target, libc::ENETUNREACH);
+    set_errno(libc::ENETUNREACH);
+}
+
+fn caller() -> Caller {
+    origin::caller()
+}
+
+fn errno() -> c_int {
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(errno: c_int) {
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() = errno }
+}
+
+/// Does a system call that concerns the network as libc's function of that name does; `None` for every other one.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+#[cfg(target_pointer_width = "64")]
+pub(super) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
+    use ::std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+
+    let [fd, a, b, c, d, e] = arguments;
+    let address = |register: c_long| register.cast_unsigned() as usize;
+    // SAFETY: the caller's arguments, with the types that the kernel reads them as.
+    unsafe {
+        match number {
+            libc::SYS_connect => Some(
+                connect::connect(
+                    fd as c_int,
+                    with_exposed_provenance(address(a)),
+                    b as libc::socklen_t,
+                )
+                .into(),
+            ),
+            libc::SYS_sendto => Some(send::sendto(
+                fd as c_int,
+                with_exposed_provenance(address(a)),
+                address(b),
+                c as c_int,
+                with_exposed_provenance(address(d)),
+                e as libc::socklen_t,
+            ) as c_long),
+            libc::SYS_getsockopt => Some(
+                connect::getsockopt(
+                    fd as c_int,
+                    a as c_int,
+                    b as c_int,
+                    with_exposed_provenance_mut(address(c)),
+                    with_exposed_provenance_mut(address(d)),
+                )
+                .into(),
+            ),
+            _ => None,
+        }
+    }
+}
