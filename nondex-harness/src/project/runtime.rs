@@ -1,6 +1,7 @@
 //! The runtime: the std facade and the `test` crate, built once for each toolchain into the user's cache.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -36,12 +37,34 @@ pub struct Runtime {
     pub libraries: Utf8PathBuf,
 }
 
-/// What is kept in the cache: file names and their content hashes.
+/// What is kept in the cache.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     std: String,
     test: String,
-    libraries: Vec<(String, u64)>,
+    libraries: Vec<Library>,
+}
+
+/// A file of the cache, and how it is known to be whole: at the same length and time it is not read, else its content
+/// decides (a cache that was copied or restored has other times).
+#[derive(Debug, Serialize, Deserialize)]
+struct Library {
+    name: String,
+    length: u64,
+    /// When it was last written, in seconds since 1970.
+    modified: i64,
+    content: u64,
+}
+
+impl Library {
+    fn check(&self, home: &Utf8Path) -> std::io::Result<bool> {
+        let path = home.join(&self.name);
+        let metadata = fs::metadata(&path)?;
+        if metadata.len() != self.length {
+            return Ok(false);
+        }
+        Ok(metadata.mtime() == self.modified || content_hash(&fs::read(&path)?) == self.content)
+    }
 }
 
 /// The per-user folder of built runtimes: `NONDEX_CACHE_DIR`, else `nondex` below the platform's cache folder.
@@ -129,10 +152,11 @@ fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
         };
     };
     let manifest: Manifest = serde_json::from_str(&text).map_err(|e| format!("{MANIFEST}: {e}"))?;
-    for (name, expected) in &manifest.libraries {
-        let bytes = fs::read(home.join(name)).map_err(|e| format!("{name}: {e}"))?;
-        if content_hash(&bytes) != *expected {
-            return Err(format!("{name} has changed"));
+    for library in &manifest.libraries {
+        match library.check(home) {
+            Ok(true) => {}
+            Ok(false) => return Err(format!("{} has changed", library.name)),
+            Err(e) => return Err(format!("{}: {e}", library.name)),
         }
     }
     Ok(Some(Runtime {
@@ -209,10 +233,14 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
                 name.clone_into(&mut manifest.test);
             }
             let bytes = fs::read(entry.path()).map_err(|e| failed(e.to_string()))?;
-            fs::write(work.join(name), &bytes).map_err(|e| failed(e.to_string()))?;
-            manifest
-                .libraries
-                .push((name.to_owned(), content_hash(&bytes)));
+            let copy = work.join(name);
+            let metadata = fs::write(&copy, &bytes).and_then(|()| fs::metadata(&copy));
+            manifest.libraries.push(Library {
+                name: name.to_owned(),
+                length: bytes.len() as u64,
+                modified: metadata.map_err(|e| failed(e.to_string()))?.mtime(),
+                content: content_hash(&bytes),
+            });
         }
     }
     if manifest.std.is_empty() || manifest.test.is_empty() {
@@ -220,7 +248,7 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
             "cargo left no libstd or libtest in `{target_dir}`"
         )));
     }
-    manifest.libraries.sort();
+    manifest.libraries.sort_by(|a, b| a.name.cmp(&b.name));
     fs::remove_dir_all(&source).map_err(|e| failed(format!("failed to remove `{source}`: {e}")))?;
     Ok(manifest)
 }
