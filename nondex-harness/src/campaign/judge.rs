@@ -114,6 +114,13 @@ pub fn report(
             report
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
+            let tried = plan::seed_specs(&test.name, dependence.spec.level, options);
+            if !tried.contains(&dependence.spec) {
+                report.notes.push(format!(
+                    "it is a regression of an earlier finding: level {} with seed {} was kept and tried first",
+                    dependence.spec.level, dependence.spec.seed
+                ));
+            }
             if dependence.baseline {
                 Some(dependence.spec.clone())
             } else {

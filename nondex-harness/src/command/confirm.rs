@@ -152,7 +152,10 @@ fn tell(confirmed: &Confirmed, console: &Console) {
         word,
         &format!("{}: {}", confirmed.id, confirmed.rate.text()),
     );
-    if let Some(beside) = confirmed.beside_itself {
+    let [low, high] = confirmed.rate.interval;
+    if let Some(beside) = confirmed.beside_itself
+        && !(low..=high).contains(&(beside.failures as f64 / beside.runs.max(1) as f64))
+    {
         console.note(&format!(
             "of the runs that were made several at a time, {} failed of {}; these were made one at a time, so that no run \
              disturbs another",

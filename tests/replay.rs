@@ -1,0 +1,299 @@
+//! Findings after the run that made them: replayed, listed, exported, tried first; and confirmed by ordinary builds.
+
+#![cfg(target_os = "linux")]
+
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "shared with the other end-to-end tests"
+)]
+#[path = "e2e/support/mod.rs"]
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, TestReport};
+use serde_json::Value;
+
+use support::{Fixture, Nondex, test};
+
+const TEST: &str = "tests::std_own_map";
+
+/// One test of the fixture at STD, with these seeds.
+fn run(app: &Path, seeds: &str) -> Nondex {
+    Nondex::run_in(app).args([
+        "--lib", "--levels", "STD", "--seeds", seeds, "--exact", TEST,
+    ])
+}
+
+/// The id in the command that the report tells to run.
+fn id(test: &TestReport) -> String {
+    let reproduce = test
+        .reproduce
+        .as_deref()
+        .expect("a finding can be reproduced");
+    let id = reproduce
+        .strip_prefix("cargo nondex replay ")
+        .expect(reproduce);
+    assert!(
+        test.failures
+            .iter()
+            .any(|failure| failure.id.as_deref() == Some(id)),
+        "{test:#?}"
+    );
+    id.to_owned()
+}
+
+/// Rewrites a finding's file.
+fn edit(fixture: &Fixture, id: &str, change: impl Fn(&str) -> String) {
+    let path = fixture.path(format!("app/target/nondex/findings/{id}.json"));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, change(&text)).unwrap();
+}
+
+#[test]
+fn a_finding_is_replayed_listed_exported_and_tried_first() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let report = run(&app, "20").run().expect(ExitCode::Found).report();
+    let found = test(&report, TEST);
+    let id = id(found);
+
+    it_fails_again_when_replayed(&app, &id);
+    what_is_watched_otherwise_fails_as_well(&app, &id);
+    it_is_listed_and_reported(&app, &id, &report);
+    it_is_tried_first_once_exported(&app, found, &report);
+    a_change_is_said_and_what_no_longer_applies_is_refused(&fixture, &id);
+}
+
+fn it_fails_again_when_replayed(app: &Path, id: &str) {
+    let replay = |words: &[&str]| Nondex::command(app, "replay").args(words).run();
+    for name in [id, &id[..7], "latest"] {
+        let output = replay(&[name]);
+        output.expect(ExitCode::Found).says(&[
+            &format!("Replaying {id} findings${TEST}: at STD with seed"),
+            "panicked at src/lib.rs",
+            "Failed again as recorded, at src/lib.rs:",
+        ]);
+        assert!(!output.stderr.contains("warning:"), "{}", output.stderr);
+    }
+    let quiet = replay(&[id, "-q"]);
+    quiet
+        .expect(ExitCode::Found)
+        .says(&["Failed again as recorded"]);
+    assert!(!quiet.stderr.contains("panicked at"), "{}", quiet.stderr);
+
+    let json = replay(&[id, "--trace", "--message-format", "json"]);
+    let value: Value = serde_json::from_str(&json.expect(ExitCode::Found).stdout).unwrap();
+    assert_eq!(
+        (&value["reproduced"], &value["id"]),
+        (&true.into(), &id.into())
+    );
+    let frames = value["trace"][0]["stack"]
+        .as_array()
+        .expect("the culprit is traced");
+    let is_ours = |frame: &Value| {
+        frame["function"]
+            .as_str()
+            .is_some_and(|f| f.contains("findings::names"))
+    };
+    assert!(frames.iter().any(is_ours), "{frames:#?}");
+
+    let after = replay(&[id, "--", "--skip", TEST]);
+    assert!(
+        after.stderr.contains("otherwise than recorded"),
+        "the test executable is given what stands after `--`: {}",
+        after.stderr
+    );
+    replay(&["nothing"])
+        .expect(ExitCode::Usage)
+        .says(&["no finding `nothing`", "report --list"]);
+}
+
+fn what_is_watched_otherwise_fails_as_well(app: &Path, id: &str) {
+    let debug = |command: &str| {
+        Nondex::command(app, "replay")
+            .args([id, "--debugger", command])
+            .run()
+    };
+    debug("env A=1")
+        .expect(ExitCode::Found)
+        .says(&["Failed again as recorded"]);
+    debug("true")
+        .expect(ExitCode::Setup)
+        .says(&["the debugger ended before the test did"]);
+    debug("/nonexistent/debugger")
+        .expect(ExitCode::Setup)
+        .says(&["/nonexistent/debugger"]);
+}
+
+fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
+    let show = |words: &[&str]| Nondex::command(app, "report").args(words).run();
+    let list = show(&["--list"]);
+    let stdout = &list.expect(ExitCode::Ok).stdout;
+    assert!(stdout.starts_with(id), "{stdout}");
+    assert!(
+        stdout.contains("std::collections::HashMap::keys at src/lib.rs:"),
+        "{stdout}"
+    );
+    let all = show(&["--list", "--message-format", "json", "-v"]);
+    let all: Value = serde_json::from_str(&all.expect(ExitCode::Ok).stdout).unwrap();
+    let failures = report.tests.iter().map(|test| test.failures.len());
+    assert_eq!(all.as_array().unwrap().len(), failures.sum::<usize>());
+
+    let json = ["--message-format", "json"];
+    assert_eq!(show(&json).expect(ExitCode::Ok).report(), *report);
+    let by_id = show(&[&[report.run.id.as_str()], &json[..]].concat());
+    assert_eq!(by_id.expect(ExitCode::Ok).report(), *report);
+    show(&[])
+        .expect(ExitCode::Ok)
+        .says(&[&format!("reproduce: cargo nondex replay {id}")]);
+    for name in ["7-7", "..", "."] {
+        show(&[name])
+            .expect(ExitCode::Usage)
+            .says(&["there is no run", &report.run.id]);
+    }
+}
+
+fn it_is_tried_first_once_exported(app: &Path, found: &TestReport, report: &Report) {
+    let fails = |seed: &u64| {
+        found
+            .failures
+            .iter()
+            .any(|failure| failure.seed == Some(*seed))
+    };
+    let seeds = &report.run.seeds;
+    let passing = seeds
+        .iter()
+        .find(|seed| !fails(seed))
+        .expect("one order in 24 passes");
+    let seeds = format!("{passing}..={passing}");
+    run(app, &seeds).run().expect(ExitCode::Ok);
+
+    let export = || Nondex::command(app, "report").arg("--export").run();
+    export().expect(ExitCode::Ok).says(&["1 new regression to"]);
+    let file = app.join(".config/nondex-regressions.json");
+    let text = fs::read_to_string(&file).unwrap();
+    export()
+        .expect(ExitCode::Ok)
+        .says(&["0 new regressions to"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+
+    let again = run(app, &seeds).run().expect(ExitCode::Found).report();
+    let again = test(&again, TEST);
+    assert_eq!(again.reproduce, found.reproduce);
+    assert_eq!(
+        again.failure_rate[&Level::Std],
+        [0, 1],
+        "the rate is that of the seeds"
+    );
+    assert!(
+        again.notes.iter().any(|note| note.contains("regression")),
+        "{:?}",
+        again.notes
+    );
+
+    fs::write(&file, "<<<<<<< HEAD\n").unwrap();
+    run(app, "1")
+        .run()
+        .expect(ExitCode::Setup)
+        .says(&["nondex-regressions.json", "not JSON"]);
+    fs::remove_file(&file).unwrap();
+    run(app, "1")
+        .args(["--regressions", "elsewhere.json"])
+        .run()
+        .expect(ExitCode::Setup)
+        .says(&["there are no regressions at", "elsewhere.json"]);
+}
+
+fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id: &str) {
+    let app = fixture.path("app");
+    let replay = || Nondex::command(&app, "replay").arg(id).run();
+    let source = app.join("src/lib.rs");
+    let original = fs::read_to_string(&source).unwrap();
+
+    fs::write(&source, format!("{original}\n#[test]\nfn another() {{}}\n")).unwrap();
+    let changed =
+        "warning: the test executable has changed since this was found: the result may differ";
+    replay()
+        .expect(ExitCode::Found)
+        .says(&[changed, "Failed again as recorded"]);
+
+    let fixed = original.replace(
+        "register.keys().copied()",
+        "[\"ada\", \"bob\", \"cleo\", \"dan\"].into_iter()",
+    );
+    fs::write(&source, fixed).unwrap();
+    replay()
+        .expect(ExitCode::Ok)
+        .says(&[changed, "Passed it did not fail this time"]);
+
+    fs::write(&source, original.replace("fn std_own_map", "fn renamed")).unwrap();
+    replay()
+        .expect(ExitCode::Setup)
+        .says(&[&format!("there is no test `findings${TEST}` any more")]);
+
+    edit(fixture, id, |text| {
+        text.replace("\"algorithm\": 1", "\"algorithm\": 99")
+    });
+    replay()
+        .expect(ExitCode::Setup)
+        .says(&["version 99 of the algorithm", "cannot be replayed"]);
+    edit(fixture, id, |text| text[..text.len() / 2].to_owned());
+    replay()
+        .expect(ExitCode::Setup)
+        .says(&["failed to read the finding", "it is not JSON"]);
+    let list = Nondex::command(&app, "report").args(["--list", "-v"]).run();
+    list.expect(ExitCode::Ok)
+        .says(&["failed to read the finding"]);
+}
+
+#[test]
+fn ordinary_builds_confirm_what_fails_without_the_tool() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let confirm = |name: &str, runs: &str| {
+        let words = ["--offline", "--lib", "--exact", name, "--runs", runs];
+        Nondex::command(&app, "confirm").args(words)
+    };
+    let json = |nondex: Nondex, code| -> Value {
+        let output = nondex.args(["--message-format", "json"]).run();
+        serde_json::from_str(&output.expect(code).stdout).unwrap()
+    };
+    let broken = json(confirm("tests::broken_always", "8"), ExitCode::Found);
+    let broken = &broken["tests"][0];
+    assert_eq!(
+        (&broken["failures"], &broken["runs"]),
+        (&8.into(), &8.into())
+    );
+    assert!(
+        broken["message"]
+            .as_str()
+            .unwrap()
+            .contains("a failure that no order explains")
+    );
+
+    let stable = json(confirm("tests::stable_sorted", "8"), ExitCode::Ok);
+    let stable = &stable["tests"][0];
+    assert_eq!(
+        (&stable["failures"], &stable["runs"]),
+        (&0.into(), &8.into())
+    );
+    assert_eq!(stable["interval"][0], 0.0);
+
+    // 23 orders of 24 fail: that 30 runs pass happens less than once in 10^41.
+    let flaky = confirm(TEST, "30").run();
+    flaky
+        .expect(ExitCode::Found)
+        .says(&["runs failed:", "with 95 % confidence"]);
+    confirm("tests::nothing", "1")
+        .run()
+        .expect(ExitCode::NoTests);
+    assert!(
+        !app.join("target/debug").exists(),
+        "the user's own build is left alone"
+    );
+}
