@@ -18,6 +18,8 @@ pub mod exit_code;
 #[cfg(feature = "cli")]
 pub mod findings;
 #[cfg(feature = "cli")]
+pub mod network;
+#[cfg(feature = "cli")]
 pub mod project;
 #[cfg(feature = "cli")]
 pub mod report;

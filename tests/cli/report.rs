@@ -31,6 +31,7 @@ fn report(tests: Vec<TestReport>) -> Report {
             strict: false,
             models_off: Vec::new(),
             elapsed_ms: 0,
+            max_sanitised: None,
         },
         summary: Summary {
             tests: tests.len() as u64,
@@ -80,6 +81,7 @@ fn test(name: &str, verdict: Verdict) -> TestReport {
         runs: 7,
         implied: 0,
         run_alone: false,
+        hosts: Vec::new(),
     }
 }
 

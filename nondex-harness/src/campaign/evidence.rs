@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nondex_core::{Failure, Level, Outcome, PointRecord, RunSpec, Selection};
+use nondex_core::{Failure, Level, NetworkRecord, Outcome, PointRecord, RunSpec, Selection};
 
 use super::equivalence::decide_alike;
 
@@ -27,6 +27,8 @@ pub struct Run {
     pub output: Option<String>,
     /// What else happened, such as a child that was left behind.
     pub notes: Vec<String>,
+    /// Its operations on other machines.
+    pub network: Arc<[NetworkRecord]>,
 }
 
 impl Run {
@@ -265,6 +267,7 @@ mod tests {
             complete,
             output: None,
             notes: Vec::new(),
+            network: [].into(),
         }
     }
 

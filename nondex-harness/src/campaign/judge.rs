@@ -11,6 +11,7 @@ use super::options::Options;
 use super::plan::{self, Conclusion, Dependence};
 use super::workspace::Workspace;
 use crate::findings;
+use crate::network;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{MAX_FAILURES, PointReport};
 use crate::report::{Culprit, FailureReport, TestReport, Verdict};
@@ -40,6 +41,7 @@ pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
         runs: 0,
         implied: 0,
         run_alone: false,
+        hosts: Vec::new(),
     }
 }
 
@@ -132,6 +134,7 @@ pub fn report(
             }
         }
     };
+    sanitise(&mut report, evidence, options, workspace, &suite.binary.cwd);
     if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
         report.run_alone = true;
         report.notes.push(disturbance(interference));
@@ -149,6 +152,43 @@ pub fn report(
         Some(reproduce(options, known))
     });
     report
+}
+
+/// Says what the runs were in want of, and makes that the verdict when nothing else is known to be wrong.
+fn sanitise(
+    report: &mut TestReport,
+    evidence: &Evidence,
+    options: &Options,
+    workspace: &Workspace,
+    cwd: &Utf8Path,
+) {
+    let found = network::evidence::findings(evidence, &options.network);
+    report.hosts = found.hosts.iter().map(|&host| host.to_owned()).collect();
+    report.network = network::evidence::events(&found.reasons, |record| {
+        let frames = || record.stack.iter();
+        let user =
+            frames().find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)));
+        let dependency = || {
+            let frame = frames().find(|frame| is_dependency(&frame.file))?;
+            Some((frame.file.clone(), frame.line))
+        };
+        user.or_else(dependency)
+    });
+    if report.verdict == Verdict::Stable && found.is_ignored {
+        let hosts = report.hosts.join(", ");
+        report.notes.push(format!(
+            "it passes without the network that it asks for ({hosts})"
+        ));
+    }
+    let is_failure = matches!(
+        report.verdict,
+        Verdict::Broken | Verdict::NonDeterministic | Verdict::ImplementationDependent
+    );
+    if is_failure && found.explains_all && options.network.sanitise {
+        report.verdict = Verdict::Network;
+        report.weakest_level = None;
+        report.culprits.clear();
+    }
 }
 
 /// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.

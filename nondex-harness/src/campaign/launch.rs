@@ -123,6 +123,7 @@ impl<'a> Launcher<'a> {
             complete,
             output: (!passed).then(|| finished.output.to_text()),
             notes,
+            network: folded.network.into(),
         })
     }
 }
@@ -216,6 +217,7 @@ fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
         complete: false,
         output: None,
         notes: Vec::new(),
+        network: [].into(),
     }
 }
 

@@ -38,7 +38,7 @@ use self::queue::{Workload, execute};
 use self::workspace::Workspace;
 use crate::error::{Error, Result};
 use crate::project::{Suite, TestCase};
-use crate::report::schema::{NetworkMode, RunInfo, SCHEMA, Summary};
+use crate::report::schema::{RunInfo, SCHEMA, Summary};
 use crate::report::{Report, RunDirectory, TestReport};
 
 /// A test binary and those of its tests that were selected.
@@ -115,13 +115,14 @@ pub fn run(
             command: options.command.clone(),
             levels: plan::levels(&options.levels),
             seeds: options.seeds.clone(),
-            network: NetworkMode::Observe,
+            network: options.network.mode,
             algorithm: ALGORITHM,
             clean_runs: options.clean_runs.get(),
             timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
             strict: options.strict,
             models_off: options.models_off.clone(),
             elapsed_ms: 0,
+            max_sanitised: options.max_sanitised,
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,

@@ -7,6 +7,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use nondex_core::Level;
 
+use crate::network::{Limit, Policy};
+
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -47,6 +49,10 @@ pub struct Options {
     /// Choices that made a test fail before, by the name of the test: levels and seeds that are tried before all others, at
     /// the levels asked for. Tests of one name in several binaries try each other's.
     pub regressions: BTreeMap<String, Vec<(Level, u64)>>,
+    /// What is done about the network.
+    pub network: Policy,
+    /// How many tests may be sanitised.
+    pub max_sanitised: Option<Limit>,
 }
 
 impl Options {
@@ -67,6 +73,8 @@ impl Options {
             models_off: Vec::new(),
             location_flags: Vec::new(),
             regressions: BTreeMap::new(),
+            network: Policy::default(),
+            max_sanitised: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use nondex_core::{Level, Outcome, PointRecord, RunSpec};
 use super::culprit::{self, Culprits};
 use super::evidence::{Evidence, Missing, Run};
 use super::options::Options;
+use crate::network;
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -74,6 +75,10 @@ pub fn conclude(
     } else {
         Conclusion::Broken
     };
+    // Without a network, what it depends on besides cannot be seen.
+    if !baseline && network::evidence::explains_all(clean, &options.network) {
+        return Ok(unchanged);
+    }
     // A test that never ends would take the time limit at every seed.
     let hangs = clean.iter().all(|run| run.outcome == Outcome::TimedOut);
     let has_choice = clean.iter().any(|run| !run.points.is_empty());
@@ -137,10 +142,10 @@ pub fn levels(levels: &[Level]) -> Vec<Level> {
 }
 
 /// The spec of a clean run, as the campaign runs it.
-pub(super) fn clean_spec(test: &str, options: &Options) -> RunSpec {
+pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
     RunSpec {
         models_off: options.models_off.clone(),
-        ..RunSpec::clean(test)
+        ..options.network.apply(RunSpec::clean(test))
     }
 }
 
@@ -151,7 +156,7 @@ pub(super) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<Run
         .iter()
         .map(|&seed| RunSpec {
             models_off: options.models_off.clone(),
-            ..RunSpec::new(test, level, seed)
+            ..options.network.apply(RunSpec::new(test, level, seed))
         })
         .collect()
 }
@@ -163,7 +168,7 @@ fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> 
         .filter(|(level, _)| levels.contains(level) && !options.seeds.is_empty())
         .map(|&(level, seed)| RunSpec {
             models_off: options.models_off.clone(),
-            ..RunSpec::new(test, level, seed)
+            ..options.network.apply(RunSpec::new(test, level, seed))
         })
         .collect()
 }

@@ -10,6 +10,7 @@ use nondex_core::Level;
 
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
+use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
 use super::seeds::Seeds;
 use super::shell;
@@ -89,6 +90,10 @@ pub struct RunArgs {
     )]
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
+
+    /// What about the network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
 
     /// Which models.
     #[command(flatten)]

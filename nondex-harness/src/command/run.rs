@@ -49,7 +49,7 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     report.notes.append(&mut project.notes);
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let path = directory.write(&report)?;
-    Store::new(&project.target_dir).write(&findings(args, &report, &project)?)?;
+    Store::new(&project.target_dir).write(&findings(args, &options, &report, &project)?)?;
 
     console.text(&human::render(
         &report,
@@ -86,6 +86,8 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     options.timeout = args.timeout.unwrap_or(options.timeout);
     options.jobs = args.build.jobs.unwrap_or(options.jobs);
+    options.network = args.network.policy();
+    options.max_sanitised = args.network.max_sanitised;
     options.location_flags = args.location_flags();
     options
 }
@@ -113,11 +115,17 @@ fn regressions(
 }
 
 /// The failing runs, as they can be replayed.
-fn findings(args: &RunArgs, report: &Report, project: &Project) -> Result<Vec<Finding>> {
+fn findings(
+    args: &RunArgs,
+    options: &Options,
+    report: &Report,
+    project: &Project,
+) -> Result<Vec<Finding>> {
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
     let recipe = Recipe::new(&args.build, &here, &project.workspace_root);
-    Ok(Finding::all_of(report, project, &recipe))
+    let common = campaign::plan::clean_spec("", options);
+    Ok(Finding::all_of(report, project, &recipe, &common))
 }
 
 /// What is about to happen, with the seeds and levels.

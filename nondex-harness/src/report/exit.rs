@@ -6,7 +6,7 @@ use crate::exit_code::ExitCode;
 /// The exit code of a command that ends with `report`.
 ///
 /// Findings at level FULL only are advice unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. A report in which nothing was executed is [`ExitCode::NoTests`].
+/// nextest, a cancelled run is a failed one. Neither is one that sanitised more tests than it accepts. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_finding = |verdict| match verdict {
@@ -21,7 +21,13 @@ pub fn exit_code(report: &Report) -> ExitCode {
         .tests
         .iter()
         .any(|test| is_finding(test.verdict) && (report.run.strict || !test.is_full_only()));
-    if found || report.partial {
+    let summary = &report.summary;
+    let run = summary.tests - summary.not_run;
+    let is_exceeded = report
+        .run
+        .max_sanitised
+        .is_some_and(|limit| limit.is_exceeded(summary.network, run));
+    if found || report.partial || is_exceeded {
         ExitCode::Found
     } else if report
         .tests

@@ -5,8 +5,11 @@
 
 use std::collections::BTreeMap;
 
+pub use nondex_core::NetworkMode;
 use nondex_core::{Family, Kind, Level, Outcome};
 use serde::{Deserialize, Serialize};
+
+use crate::network::Limit;
 
 /// The version of [`Report`].
 pub const SCHEMA: u32 = 1;
@@ -61,17 +64,9 @@ pub struct RunInfo {
     /// How long the whole command took, the build included, in milliseconds; 0 when it was not measured.
     #[serde(default)]
     pub elapsed_ms: u64,
-}
-
-/// What is done about the network while tests run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NetworkMode {
-    /// What really happens is observed.
-    #[default]
-    Observe,
-    /// Every operation beyond the loopback fails as if offline.
-    Block,
+    /// How many tests with verdict `network` the run accepts.
+    #[serde(default)]
+    pub max_sanitised: Option<Limit>,
 }
 
 /// The counts over all tests. The verdicts add up to `tests`.
@@ -267,6 +262,9 @@ pub struct TestReport {
     /// the process, such as a path. All that is said about it then comes from runs during which no other test ran.
     #[serde(default)]
     pub run_alone: bool,
+    /// The other machines that it asked for, by name or address, whether they were reached or not. Sorted.
+    #[serde(default)]
+    pub hosts: Vec<String>,
 }
 
 /// How many [`TestReport::failures`] are kept.

@@ -19,8 +19,14 @@ pub(super) fn render(test: &TestReport, strict: bool, view: &View<'_>) -> String
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
             let events = test.network.iter();
-            let events = events
-                .map(|event| format!("{} {}: {}", event.operation, event.address, event.error));
+            let events = events.map(|event| {
+                let place = match (&event.file, event.line) {
+                    (Some(file), Some(line)) => format!(" at {file}:{line}"),
+                    _ => String::new(),
+                };
+                let (operation, address) = (&event.operation, &event.address);
+                format!("{operation} {address}: {}{place}", event.error)
+            });
             line("note", test, &events.collect::<Vec<_>>())
         }
         Verdict::ImplementationDependent => implementation_dependent(test, strict, view),

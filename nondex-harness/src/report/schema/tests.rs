@@ -22,6 +22,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             strict: false,
             models_off: Vec::new(),
             elapsed_ms: 0,
+            max_sanitised: None,
         },
         summary: Summary::new(
             &tests,
@@ -56,6 +57,7 @@ pub(crate) fn test(verdict: Verdict) -> TestReport {
         runs: 0,
         implied: 0,
         run_alone: false,
+        hosts: Vec::new(),
     }
 }
 
@@ -215,7 +217,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "network": "observe", "algorithm": 1, "clean_runs": 2, "timeout_ms": 60000,
-            "strict": false, "models_off": [], "elapsed_ms": 0
+            "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
@@ -236,7 +238,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
                 "user_file": null, "user_line": null, "site": null
             }],
             "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
-            "runs": 0, "implied": 0, "run_alone": false
+            "runs": 0, "implied": 0, "run_alone": false, "hosts": []
         }],
         "notes": []
     });

@@ -1,0 +1,102 @@
+//! What the runs of a test say about the network.
+
+use std::collections::BTreeSet;
+
+use nondex_core::{NetworkOutcome, NetworkRecord};
+
+use super::{Policy, judge};
+use crate::campaign::evidence::{Evidence, Run};
+use crate::report::schema::NetworkEvent;
+
+/// How many operations a report names of one test.
+const MAX_EVENTS: usize = 20;
+
+/// What the runs of a test say about the network.
+#[derive(Debug, Default)]
+pub struct Findings<'a> {
+    /// The operations that explain failures, each once, in a fixed order.
+    pub reasons: Vec<&'a NetworkRecord>,
+    /// Whether every failed run is explained, and there is one.
+    pub explains_all: bool,
+    /// The machines that it asked for, by name or address, whether it reached them or not.
+    pub hosts: BTreeSet<&'a str>,
+    /// Whether a run passed although an operation on another machine failed.
+    pub is_ignored: bool,
+}
+
+/// Judges every failed run in `evidence`.
+#[must_use]
+pub fn findings<'a>(evidence: &'a Evidence, policy: &Policy) -> Findings<'a> {
+    let runs = || evidence.all().map(|(_, run)| run);
+    let passing: Vec<&[NetworkRecord]> = runs()
+        .filter(|run| run.passed())
+        .map(|run| &*run.network)
+        .collect();
+    let mut findings = Findings {
+        explains_all: runs().any(|run| !run.passed()),
+        is_ignored: passing.iter().copied().flatten().any(has_failed),
+        ..Findings::default()
+    };
+    for run in runs() {
+        findings
+            .hosts
+            .extend(run.network.iter().map(NetworkRecord::machine));
+        if !run.passed() {
+            let reasons = judge::reason(&run.network, &passing, &policy.canary);
+            findings.explains_all &= !reasons.is_empty();
+            for reason in reasons {
+                // The same operation of several runs differs in its count and thread at most.
+                let is_known = findings.reasons.iter().any(|known| {
+                    (&known.operation, &known.target, &known.outcome)
+                        == (&reason.operation, &reason.target, &reason.outcome)
+                });
+                if !is_known {
+                    findings.reasons.push(reason);
+                }
+            }
+        }
+    }
+    findings.reasons.sort();
+    findings
+}
+
+fn has_failed(record: &NetworkRecord) -> bool {
+    record.outcome != NetworkOutcome::Answered
+}
+
+/// Whether these runs, which all failed, are all explained; no run of the test has passed.
+#[must_use]
+pub fn explains_all(runs: &[Run], policy: &Policy) -> bool {
+    policy.sanitise
+        && runs
+            .iter()
+            .all(|run| !judge::reason(&run.network, &[], &policy.canary).is_empty())
+}
+
+/// The operations for the report. `place` gives the place in the source that a stack is shown at.
+pub fn events(
+    reasons: &[&NetworkRecord],
+    place: impl Fn(&NetworkRecord) -> Option<(String, u32)>,
+) -> Vec<NetworkEvent> {
+    reasons
+        .iter()
+        .take(MAX_EVENTS)
+        .map(|record| {
+            let (file, line) = place(record).unzip();
+            NetworkEvent {
+                operation: record.operation.clone(),
+                address: match &record.host {
+                    Some(host) => format!("{host} ({})", record.target),
+                    None => record.target.clone(),
+                },
+                error: match &record.outcome {
+                    NetworkOutcome::Failed(error) => error.clone(),
+                    NetworkOutcome::Pending => "no answer".to_owned(),
+                    NetworkOutcome::Answered => "answered".to_owned(),
+                },
+                file,
+                line,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,145 @@
+//! Every rule, as a row of a table.
+
+use super::*;
+
+fn record(operation: &str, target: &str, outcome: NetworkOutcome) -> NetworkRecord {
+    NetworkRecord {
+        operation: operation.to_owned(),
+        target: target.to_owned(),
+        host: None,
+        outcome,
+        thread: "0".to_owned(),
+        site: "stack:1".to_owned(),
+        count: 1,
+        stack: Vec::new(),
+    }
+}
+
+fn failed(operation: &str, target: &str, error: &str) -> NetworkRecord {
+    record(operation, target, NetworkOutcome::Failed(error.to_owned()))
+}
+
+fn of_host(host: &str, record: NetworkRecord) -> NetworkRecord {
+    NetworkRecord {
+        host: Some(host.to_owned()),
+        ..record
+    }
+}
+
+const HOST: &str = "example.com";
+const ADDRESS: &str = "192.0.2.1:80";
+
+/// Whether a run with these operations is explained, online and offline.
+fn explained(failing: &[NetworkRecord], passing: &[&[NetworkRecord]]) -> (bool, bool) {
+    let [online, offline] =
+        [false, true].map(|offline| !reason(failing, passing, &Canary::known(offline)).is_empty());
+    (online, offline)
+}
+
+const ALWAYS: (bool, bool) = (true, true);
+const OFFLINE: (bool, bool) = (false, true);
+const NEVER: (bool, bool) = (false, false);
+
+#[test]
+fn an_error_counts_as_its_row_says() {
+    for (operation, error, expected) in [
+        ("getaddrinfo", "EAI_AGAIN", ALWAYS),
+        ("getaddrinfo", "EAI_FAIL", ALWAYS),
+        ("getaddrinfo", "EAI_SYSTEM", ALWAYS),
+        ("getaddrinfo", "EAI_NONAME", OFFLINE),
+        ("getaddrinfo", "EAI_NODATA", OFFLINE),
+        ("getaddrinfo", "EAI_SERVICE", NEVER),
+        ("getaddrinfo", "EAI_BADFLAGS", NEVER),
+        ("getaddrinfo", "EAI_FAMILY", NEVER),
+        ("getaddrinfo", "EAI_MEMORY", NEVER),
+        ("connect", "ENETUNREACH", ALWAYS),
+        ("connect", "EHOSTUNREACH", ALWAYS),
+        ("connect", "ENETDOWN", ALWAYS),
+        ("connect", "ETIMEDOUT", ALWAYS),
+        ("connect", "EADDRNOTAVAIL", ALWAYS),
+        ("connect", "EACCES", ALWAYS),
+        ("connect", "EPERM", ALWAYS),
+        ("send", "ENETUNREACH", ALWAYS),
+        ("send", "EPERM", ALWAYS),
+        ("connect", "ECONNREFUSED", OFFLINE),
+        ("connect", "ECONNRESET", OFFLINE),
+        ("connect", "EINPROGRESS", NEVER),
+        ("connect", "EAGAIN", NEVER),
+        ("connect", "EINTR", NEVER),
+        ("connect", "EINVAL", NEVER),
+        ("connect", "EAFNOSUPPORT", NEVER),
+        ("connect", "EADDRINUSE", NEVER),
+        ("send", "EMSGSIZE", NEVER),
+        ("send", "EPIPE", NEVER),
+        ("connect", "errno 999", NEVER),
+    ] {
+        let run = [failed(operation, ADDRESS, error)];
+        assert_eq!(explained(&run, &[]), expected, "{operation} {error}");
+    }
+}
+
+#[test]
+fn what_has_no_answer_counts_and_what_has_one_does_not() {
+    use NetworkOutcome::{Answered, Pending};
+    for operation in ["connect", "send", "getaddrinfo"] {
+        assert_eq!(
+            explained(&[record(operation, ADDRESS, Pending)], &[]),
+            ALWAYS
+        );
+        assert_eq!(
+            explained(&[record(operation, ADDRESS, Answered)], &[]),
+            NEVER
+        );
+    }
+    assert_eq!(explained(&[], &[]), NEVER);
+}
+
+#[test]
+fn an_error_that_a_passing_run_meets_too_does_not_count() {
+    let unreachable = || failed("connect", ADDRESS, "ENETUNREACH");
+    assert_eq!(explained(&[unreachable()], &[&[unreachable()]]), NEVER);
+    assert_eq!(explained(&[unreachable()], &[&[]]), ALWAYS);
+    let others = [
+        failed("connect", ADDRESS, "ETIMEDOUT"),
+        failed("connect", "192.0.2.2:80", "ENETUNREACH"),
+        failed("send", ADDRESS, "ENETUNREACH"),
+    ];
+    assert_eq!(explained(&[unreachable()], &[&others]), ALWAYS);
+    // A server has several addresses, and which comes first changes.
+    let first = of_host(HOST, unreachable());
+    let second = of_host(HOST, failed("connect", "192.0.2.2:80", "ENETUNREACH"));
+    assert_eq!(explained(&[first], &[&[second]]), NEVER);
+}
+
+#[test]
+fn one_dead_family_of_a_host_that_was_reached_does_not_count() {
+    let dead = || of_host(HOST, failed("connect", "[2001:db8::1]:80", "ENETUNREACH"));
+    let alive = || of_host(HOST, record("connect", ADDRESS, NetworkOutcome::Answered));
+    let elsewhere = of_host("other.example", alive());
+    assert_eq!(explained(&[dead(), alive()], &[]), NEVER);
+    assert_eq!(explained(&[dead(), elsewhere], &[]), ALWAYS);
+}
+
+#[test]
+fn a_lookup_that_succeeded_when_it_was_tried_again_does_not_count() {
+    let again = [
+        failed("getaddrinfo", HOST, "EAI_AGAIN"),
+        record("getaddrinfo", HOST, NetworkOutcome::Answered),
+    ];
+    assert_eq!(explained(&again, &[]), NEVER);
+    // The name was found, the host was not.
+    let found = [
+        record("getaddrinfo", HOST, NetworkOutcome::Answered),
+        of_host(HOST, failed("connect", ADDRESS, "ETIMEDOUT")),
+    ];
+    assert_eq!(explained(&found, &[]), ALWAYS);
+}
+
+#[test]
+fn the_reason_names_what_counts_and_nothing_else() {
+    let run = [
+        failed("connect", ADDRESS, "EINVAL"),
+        failed("connect", ADDRESS, "ENETUNREACH"),
+    ];
+    assert_eq!(reason(&run, &[], &Canary::known(false)), [&run[1]]);
+}
