@@ -1,0 +1,103 @@
+//! A run of the shims is decided by its spec: the same spec gives the same record, byte for byte.
+#![cfg(feature = "nondex")]
+
+use nondex_collections::collections::{HashMap, HashSet};
+use nondex_collections::{env, fs, thread};
+use nondex_core::context::{Context, enter};
+use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
+
+/// What the test saw, and its record as JSON.
+fn run(spec: &RunSpec, body: fn() -> Vec<String>) -> (Vec<String>, String) {
+    let context = Context::new(spec.clone());
+    let entered = enter(&context, &spec.test);
+    let seen = body();
+    drop(entered);
+    let record = RunRecord::fold(spec, context.take_events(), Outcome::Exited(0));
+    (seen, json::to_string(&record).unwrap())
+}
+
+fn orders(of: u32) -> Vec<String> {
+    let map: HashMap<u32, u32> = (0..of).map(|key| (key, key)).collect();
+    let set: HashSet<String> = map.keys().map(u32::to_string).collect();
+    vec![
+        format!("{map:?}"),
+        format!("{:?}", set.iter().collect::<Vec<_>>()),
+        format!(
+            "{:?}",
+            env::vars_os().map(|(name, _)| name).collect::<Vec<_>>()
+        ),
+    ]
+}
+
+fn single_threaded() -> Vec<String> {
+    let mut seen = orders(12);
+    let sources = fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+    seen.push(format!(
+        "{:?}",
+        sources
+            .map(|entry| entry.unwrap().file_name())
+            .collect::<Vec<_>>()
+    ));
+    seen
+}
+
+fn threads_that_are_joined() -> Vec<String> {
+    let spawned: Vec<_> = (3..6).map(|of| thread::spawn(move || orders(of))).collect();
+    let mut seen = thread::scope(|scope| {
+        let scoped: Vec<_> = (6..9).map(|of| scope.spawn(move || orders(of))).collect();
+        let named = thread::Builder::new()
+            .name("named".to_owned())
+            .spawn_scoped(scope, || orders(10));
+        let mut seen: Vec<String> = scoped
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect();
+        seen.extend(named.unwrap().join().unwrap());
+        seen
+    });
+    seen.extend(
+        spawned
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap()),
+    );
+    seen
+}
+
+/// Runs each spec as often as asked, all from one place: a call through a function pointer is told by its whole stack.
+fn runs(specs: &[RunSpec], times: usize, body: fn() -> Vec<String>) -> Vec<(Vec<String>, String)> {
+    let mut runs = Vec::new();
+    for spec in specs
+        .iter()
+        .flat_map(|spec| std::iter::repeat_n(spec, times))
+    {
+        runs.push(run(spec, body));
+    }
+    runs
+}
+
+#[test]
+fn a_thousand_runs_of_one_spec_have_one_record() {
+    for body in [single_threaded, threads_that_are_joined] {
+        for level in [Level::One, Level::Eq, Level::Id, Level::Full] {
+            let runs = runs(&[RunSpec::new("t", level, 3)], 250, body);
+            assert!(runs.iter().all(|run| *run == runs[0]), "{level}");
+        }
+    }
+}
+
+#[test]
+fn at_std_the_record_repeats_and_the_process_decides_the_keys_of_its_maps() {
+    // The keys of `RandomState` are the process's: in a run of the driver they come from the seed as well.
+    for body in [single_threaded, threads_that_are_joined] {
+        let runs = runs(&[RunSpec::new("t", Level::Std, 3)], 1000, body);
+        assert!(runs.iter().all(|(_, record)| *record == runs[0].1));
+    }
+}
+
+#[test]
+fn another_seed_gives_other_orders_and_the_same_points() {
+    let specs = [1, 2].map(|seed| RunSpec::new("t", Level::Full, seed));
+    let runs = runs(&specs, 1, single_threaded);
+    assert_ne!(runs[0].0, runs[1].0);
+    assert_eq!(runs[0].1, runs[1].1);
+}
