@@ -289,6 +289,24 @@ fn ordinary_builds_confirm_what_fails_without_the_tool() {
     flaky
         .expect(ExitCode::Found)
         .says(&["runs failed:", "with 95 % confidence"]);
+    let seeded = || {
+        let words = ["--offline", "--lib", "--exact", TEST, "--seeds", "7..17"];
+        json(
+            Nondex::command(&app, "confirm").args(words),
+            ExitCode::Found,
+        )
+    };
+    let seeded = [seeded(), seeded()];
+    let [first, second] = seeded
+        .each_ref()
+        .map(|value| &value["tests"][0]["failing_seeds"]);
+    assert!(
+        first.as_array().is_some_and(|seeds| !seeds.is_empty()),
+        "{first}"
+    );
+    assert_eq!(first, second, "a seed decides");
+    let unrepeated = &seeded[0]["tests"][0]["unrepeated_seeds"];
+    assert_eq!(*unrepeated, Value::Array(Vec::new()));
     confirm("tests::nothing", "1")
         .run()
         .expect(ExitCode::NoTests);

@@ -8,7 +8,7 @@ const Z: f64 = 1.959_963_984_540_054;
 ///
 /// This is the score interval of E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
 /// Journal of the American Statistical Association 22 (1927), pages 209–212. Unlike the one that textbooks derive from the
-/// normal distribution it is right for few runs and near 0 and 1: see L. D. Brown, T. T. Cai and A. DasGupta, "Interval
+/// normal distribution it is right for few runs and near 0 and 1: see Brown, Cai and Das Gupta, "Interval
 /// estimation for a binomial proportion", Statistical Science 16 (2001), pages 101–133.
 #[must_use]
 pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {

@@ -8,6 +8,7 @@ use clap::Args;
 use super::build_args::BuildArgs;
 use super::output_args::OutputArgs;
 use super::run_args::{positive, seconds};
+use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
 
 /// The options of `cargo nondex confirm`.
@@ -21,6 +22,11 @@ pub struct ConfirmArgs {
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(help_heading = "Confirm options", value_parser = positive::<NonZeroU32>)]
     pub runs: NonZeroU32,
+
+    /// Instead, one run with each of these seeds for its entropy: how many, a range or a list
+    #[arg(long, value_name = "N|A..B|LIST", conflicts_with = "runs")]
+    #[arg(help_heading = "Confirm options", allow_hyphen_values = true)]
+    pub seeds: Option<Seeds>,
 
     /// Time limit of one run of one test
     #[arg(

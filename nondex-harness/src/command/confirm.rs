@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use serde::Serialize;
 use super::console::Console;
 use super::{interrupt, selection};
 use crate::campaign::{StopFlag, launch, message, process};
+use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat, Mode};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::project::{self, TestBinary, TestCase};
+use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 use crate::statistics::wilson;
 
 /// What is known of all tests, as JSON.
@@ -37,6 +38,10 @@ struct Confirmed {
     /// The runs at the time of which others of the same test were made, when some of them failed; those that count were then made
     /// one at a time.
     beside_itself: Option<Rate>,
+    /// The seeds with which it failed twice, when entropy was seeded: those that count.
+    failing_seeds: Option<Vec<u64>>,
+    /// The seeds with which it failed once and then passed: something else than entropy decided.
+    unrepeated_seeds: Option<Vec<u64>>,
     /// Why the first failing run failed, of those that count or else of the others.
     message: Option<String>,
     /// What that run wrote.
@@ -90,6 +95,14 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         let tests = selected.tests.iter().filter(|(_, runs)| *runs);
         tests.map(|(test, _)| (selected.suite, test))
     });
+    let seeds = args.seeds.clone().map(Seeds::into_vec);
+    if seeds.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::usage("`--seeds 0` leaves nothing to run"));
+    }
+    let seeded = match seeds {
+        Some(seeds) => Some(Seeded::new(seeds, &project, args.build.target.as_deref())?),
+        None => None,
+    };
     let jobs = args
         .build
         .jobs
@@ -100,21 +113,23 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     };
     for (suite, test) in running {
         let id = suite.test_id(test);
-        console.status(
-            "Confirming",
-            &format!("{id}: {} runs of the ordinary build", args.runs),
-        );
+        let what = match &seeded {
+            Some(seeded) => selection::count(seeded.seeds.len(), "seed"),
+            None => selection::count(args.runs.get() as usize, "run"),
+        };
+        console.status("Confirming", &format!("{id}: {what} of the ordinary build"));
         let trials = Trials {
             binary: &suite.binary,
             test,
             timeout: args.timeout,
             stop: &stop,
+            seeded: seeded.as_ref(),
         };
-        let confirmed = trials.confirm(
-            id,
-            args.runs.get().into(),
-            jobs.unwrap_or(NonZeroUsize::MIN),
-        )?;
+        let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
+        let confirmed = match &seeded {
+            Some(seeded) => trials.confirm_seeds(id, &seeded.seeds, jobs)?,
+            None => trials.confirm(id, args.runs.get().into(), jobs)?,
+        };
         if console.format == MessageFormat::Human {
             tell(&confirmed, console);
         }
@@ -162,6 +177,21 @@ fn tell(confirmed: &Confirmed, console: &Console) {
             beside.failures, beside.runs
         ));
     }
+    for (seeds, what) in [
+        (
+            &confirmed.failing_seeds,
+            "it fails every time with its entropy from",
+        ),
+        (
+            &confirmed.unrepeated_seeds,
+            "something else than entropy decides with its entropy from",
+        ),
+    ] {
+        if let Some(seeds) = seeds.as_ref().filter(|seeds| !seeds.is_empty()) {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            console.note(&format!("{what} seed {}", seeds.join(",")));
+        }
+    }
     if confirmed.rate.failures > 0
         && let Some(message) = &confirmed.message
     {
@@ -175,12 +205,34 @@ fn tell(confirmed: &Confirmed, console: &Console) {
     }
 }
 
+/// Seeds for the entropy of ordinary programs.
+struct Seeded {
+    seeds: Vec<u64>,
+    library: EntropyLibrary,
+}
+
+impl Seeded {
+    fn new(seeds: Vec<u64>, project: &Project, target: Option<&str>) -> Result<Self> {
+        let has_runner = |suite: &project::Suite| !suite.binary.runner.is_empty();
+        if target.is_some() || project.suites.iter().any(has_runner) {
+            return Err(Error::setup(
+                "entropy cannot be seeded for another target or behind a target runner",
+            ));
+        }
+        let library = EntropyLibrary::build(&project.target_dir, &project.workspace_root)?;
+        // Addresses are a source of randomness that is not asked for.
+        let _ = process::disable_address_randomisation();
+        Ok(Seeded { seeds, library })
+    }
+}
+
 /// The runs of one test.
 struct Trials<'a> {
     binary: &'a TestBinary,
     test: &'a TestCase,
     timeout: Duration,
     stop: &'a StopFlag,
+    seeded: Option<&'a Seeded>,
 }
 
 /// A run that failed.
@@ -195,88 +247,130 @@ impl Trials<'_> {
     /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one at a time: runs of one
     /// test may disturb each other, and then it is not the test that is flaky.
     fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
-        let (mut rate, mut failed) = self.run(runs, jobs.get())?;
+        let all: Vec<u64> = (0..runs).collect();
+        let mut counted = self.run(&all, jobs.get())?;
         let mut beside_itself = None;
-        if rate.failures > 0 && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
-            beside_itself = Some(rate);
-            let (alone, failed_alone) = self.run(runs, 1)?;
-            rate = alone;
-            failed = failed_alone.or(failed);
+        if !counted.failed.is_empty() && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
+            beside_itself = Some(counted.rate());
+            let alone = self.run(&all, 1)?;
+            counted = Runs {
+                first: alone.first.or(counted.first),
+                ..alone
+            };
         }
-        let (message, output) = failed.map(|failed| (failed.message, failed.output)).unzip();
         Ok(Confirmed {
             id,
-            rate,
+            rate: counted.rate(),
             beside_itself,
-            message,
-            output,
+            failing_seeds: None,
+            unrepeated_seeds: None,
+            message: counted.first.as_ref().map(|first| first.message.clone()),
+            output: counted.first.map(|first| first.output),
         })
     }
 
-    /// How often it failed, and the first failure, in the order in which the runs were started.
-    fn run(&self, runs: u64, jobs: usize) -> Result<(Rate, Option<Failed>)> {
-        let next = AtomicU64::new(0);
-        let state = Mutex::new((0_u64, 0_u64, None::<Failed>));
-        let problem = Mutex::new(None);
-        thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(|| {
-                    loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        if number >= runs || self.stop.is_set() {
-                            return;
-                        }
-                        match self.once(number) {
-                            Err(error) => {
-                                next.store(runs, Ordering::Relaxed);
-                                *problem.lock().unwrap_or_else(PoisonError::into_inner) =
-                                    Some(error);
-                                return;
-                            }
-                            Ok(None) => return,
-                            Ok(Some(failed)) => {
-                                let mut state =
-                                    state.lock().unwrap_or_else(PoisonError::into_inner);
-                                let (failures, made, first) = &mut *state;
-                                *made += 1;
-                                *failures += u64::from(failed.is_some());
-                                if failed.as_ref().is_some_and(|failed| {
-                                    first
-                                        .as_ref()
-                                        .is_none_or(|first| failed.number < first.number)
-                                }) {
-                                    *first = failed;
-                                }
-                            }
-                        }
-                    }
-                });
-            }
-        });
-        if let Some(error) = problem.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
-        }
-        let (failures, made, first) = state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((Rate::new(failures, made), first))
+    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once more, one at a time.
+    fn confirm_seeds(&self, id: String, seeds: &[u64], jobs: NonZeroUsize) -> Result<Confirmed> {
+        let all = self.run(seeds, jobs.get())?;
+        let again = self.run(&all.failed, 1)?;
+        let unrepeated = all
+            .failed
+            .iter()
+            .filter(|seed| !again.failed.contains(seed));
+        let unrepeated_seeds = Some(unrepeated.copied().collect());
+        let first = again.first.or(all.first);
+        Ok(Confirmed {
+            id,
+            rate: Rate::new(again.failed.len() as u64, all.made),
+            beside_itself: None,
+            failing_seeds: Some(again.failed),
+            unrepeated_seeds,
+            message: first.as_ref().map(|first| first.message.clone()),
+            output: first.map(|first| first.output),
+        })
     }
 
-    /// One run: `None` when it was stopped, else the failure, if it failed.
-    fn once(&self, number: u64) -> Result<Option<Option<Failed>>> {
-        let command = launch::command(self.binary, self.test, None);
+    /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
+    fn run(&self, numbers: &[u64], jobs: usize) -> Result<Runs> {
+        let next = AtomicUsize::new(0);
+        let state = Mutex::new(Ok(Runs::default()));
+        let work = || {
+            while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.stop.is_set() {
+                    return;
+                }
+                let result = self.once(number);
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                match (result, &mut *state) {
+                    (Ok(Some(End::Passed)), Ok(runs)) => runs.made += 1,
+                    (Ok(Some(End::Failed(failed))), Ok(runs)) => runs.add(failed),
+                    (Err(error), Ok(_)) => *state = Err(error),
+                    (Ok(None), _) | (_, Err(_)) => return,
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(work);
+            }
+        });
+        let mut runs = state.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+        runs.failed.sort_unstable();
+        Ok(runs)
+    }
+
+    /// One run; `None` when it was stopped.
+    fn once(&self, number: u64) -> Result<Option<End>> {
+        let mut command = launch::command(self.binary, self.test, None);
+        if let Some(seeded) = self.seeded {
+            seeded.library.install(&mut command, self.binary, number);
+        }
         let finished = process::run(command, self.timeout, self.stop).map_err(|e| {
             Error::setup(format!("failed to start `{}`: {e}", self.binary.executable))
         })?;
         let Some(outcome) = launch::outcome(self.binary.harness, finished.end) else {
             return Ok(None);
         };
-        Ok(Some((!outcome.passed()).then(|| {
-            let output = finished.output.to_text();
-            Failed {
-                number,
-                message: message::explain(&outcome, &output, self.timeout).message,
-                output,
-            }
+        if outcome.passed() {
+            return Ok(Some(End::Passed));
+        }
+        let output = finished.output.to_text();
+        Ok(Some(End::Failed(Failed {
+            number,
+            message: message::explain(&outcome, &output, self.timeout).message,
+            output,
         })))
+    }
+}
+
+/// How one run ended.
+enum End {
+    Passed,
+    Failed(Failed),
+}
+
+/// What came of some runs.
+#[derive(Debug, Default)]
+struct Runs {
+    made: u64,
+    /// The numbers of those that failed.
+    failed: Vec<u64>,
+    /// The failing one with the least number.
+    first: Option<Failed>,
+}
+
+impl Runs {
+    fn add(&mut self, failed: Failed) {
+        self.made += 1;
+        self.failed.push(failed.number);
+        let first = self.first.as_ref();
+        if first.is_none_or(|first| failed.number < first.number) {
+            self.first = Some(failed);
+        }
+    }
+
+    fn rate(&self) -> Rate {
+        Rate::new(self.failed.len() as u64, self.made)
     }
 }
 

@@ -69,9 +69,14 @@ pub struct Binary {
 
 impl Finding {
     /// The failing runs of a report on the tests of `project`, which was built by `build`. Reads the executables of tests that
-    /// failed.
+    /// failed. `common` has what the specs of all runs have in common: all but test, level, seed and choices.
     #[must_use]
-    pub fn all_of(report: &Report, project: &Project, build: &Recipe) -> Vec<Finding> {
+    pub fn all_of(
+        report: &Report,
+        project: &Project,
+        build: &Recipe,
+        common: &RunSpec,
+    ) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let found = now.map_or(0, |since| since.as_secs());
         let mut findings = Vec::new();
@@ -97,7 +102,7 @@ impl Finding {
                         timeout_ms: report.run.timeout_ms,
                         build: build.clone(),
                         fingerprint: fingerprint.clone(),
-                        ..Finding::new(suite, test, failure, &report.run.models_off)?
+                        ..Finding::new(suite, test, failure, common)?
                     })
                 }));
             }
@@ -109,14 +114,18 @@ impl Finding {
         suite: &Suite,
         test: &TestReport,
         failure: &FailureReport,
-        models_off: &[String],
+        common: &RunSpec,
     ) -> Option<Self> {
+        let (choices, level, seed) = match (failure.level, failure.seed) {
+            (Some(level), Some(seed)) => (Selection::All, level, seed),
+            _ => (Selection::None, common.level, common.seed),
+        };
         let spec = RunSpec {
-            models_off: models_off.to_vec(),
-            ..match (failure.level, failure.seed) {
-                (Some(level), Some(seed)) => RunSpec::new(&test.name, level, seed),
-                _ => RunSpec::clean(&test.name),
-            }
+            test: test.name.clone(),
+            level,
+            seed,
+            choices,
+            ..common.clone()
         };
         let id = failure.id.clone()?;
         debug_assert_eq!(

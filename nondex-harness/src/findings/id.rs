@@ -3,6 +3,7 @@
 use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
+use nondex_core::network::NetworkMode;
 use nondex_core::{ALGORITHM, RunSpec, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of
@@ -12,8 +13,8 @@ pub const LENGTH: usize = 8;
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run: it follows from the test's id, the level, the seed, which choices are made, which models are off, and the
-/// version of the algorithm, so it is the same on every machine and whenever the same run is made.
+/// The id of a run: it follows from the test's id, the level, the seed, which choices are made, which models are off, whether
+/// the network is blocked, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();
@@ -27,6 +28,10 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     feed(&choices);
     for model in &spec.models_off {
         feed(model);
+    }
+    if spec.network == NetworkMode::Block {
+        feed("block");
+        spec.network_allow.iter().for_each(|host| feed(host));
     }
     hasher.write_u64(spec.seed);
     hasher.write_u32(ALGORITHM);
@@ -73,6 +78,10 @@ mod tests {
             },
             RunSpec {
                 models_off: vec!["hash_map/x".into()],
+                ..spec.clone()
+            },
+            RunSpec {
+                network: NetworkMode::Block,
                 ..spec.clone()
             },
         ];
