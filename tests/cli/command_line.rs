@@ -77,6 +77,18 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("--release --profile x", "cannot be used with"),
         ("-q -v", "cannot be used with"),
         ("--bogus", "unexpected argument '--bogus'"),
+        ("replay", "<ID>"),
+        ("replay x --gdb --debugger y", "cannot be used with"),
+        ("replay x --gdb -q", "cannot be used with"),
+        ("replay x --timeout 0", "expected a number of seconds above 0"),
+        ("replay x --debugger=", "the debugger's command is empty"),
+        ("report --list --export", "cannot be used with"),
+        ("report 1-2 --list", "cannot be used with"),
+        ("confirm", "name the tests to confirm"),
+        ("confirm x --runs 0", "expected a whole number of at least 1"),
+        ("confirm x --runs 3 --seeds 4", "cannot be used with"),
+        ("confirm x --seeds 0", "`--seeds 0` leaves nothing to run"),
+        ("-q replay", "`cargo nondex replay [OPTIONS]`"),
     ] {
         let output = run(line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
@@ -181,6 +193,9 @@ fn help_and_version_go_to_stdout_and_end_with_0() {
         "list -h",
         "models --help",
         "clean --help",
+        "replay --help",
+        "report --help",
+        "confirm --help",
     ] {
         let output = run(line);
         assert_eq!(output.status.code(), Some(0), "{line}");

@@ -82,7 +82,17 @@ impl Rate {
 
 /// Runs ordinary builds of the selected tests many times: 100 when one failed.
 pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {
-    let filter = args.filter.parse()?;
+    let seeds = args.seeds.clone().map(Seeds::into_vec);
+    if seeds.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::usage("`--seeds 0` leaves nothing to run"));
+    }
+    let asked = &args.filter;
+    if asked.names.filters.is_empty() && asked.libtest.is_empty() && asked.filtersets.is_empty() {
+        return Err(Error::usage(
+            "name the tests to confirm: each is run many times",
+        ));
+    }
+    let filter = asked.parse()?;
     let resolved = selection::resolve(&filter, &args.build)?;
     let stop = interrupt::install()?;
     let mut build = args.build.clone();
@@ -95,10 +105,6 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         let tests = selected.tests.iter().filter(|(_, runs)| *runs);
         tests.map(|(test, _)| (selected.suite, test))
     });
-    let seeds = args.seeds.clone().map(Seeds::into_vec);
-    if seeds.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::usage("`--seeds 0` leaves nothing to run"));
-    }
     let seeded = match seeds {
         Some(seeds) => Some(Seeded::new(seeds, &project, args.build.target.as_deref())?),
         None => None,

@@ -46,6 +46,10 @@ struct Replayed<'a> {
 
 /// Replays a finding: 100 when the test fails again, 0 when it passes.
 pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
+    let debugger = args.debugger();
+    if debugger.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::usage("the debugger's command is empty"));
+    }
     let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
     let store = Store::new(&place.target_dir);
     let finding = store.find(&args.id)?;
@@ -67,7 +71,6 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    let debugger = args.debugger();
     let stop = match debugger {
         Some(_) => {
             interrupt::leave_to_debugger()?;
@@ -217,9 +220,6 @@ fn debug(
 ) -> Result<Run> {
     let record = records.0.join("debugged.jsonl");
     let mut runner: Vec<OsString> = debugger.iter().map(OsString::from).collect();
-    if runner.is_empty() {
-        return Err(Error::usage("the debugger's command is empty"));
-    }
     runner.extend(binary.runner.iter().cloned());
     let debugged = TestBinary {
         runner,
