@@ -332,8 +332,11 @@ fn doctests_that_rustdoc_compiles_together_run_in_our_harness() {
     }
 }
 
-/// How a run of each test in `ends.rs` is recorded: the outcome, and the failure's message with the text of its line.
-const ENDS: &[(&str, Outcome, Option<(&str, Option<&str>)>)] = &[
+/// A failure's message, and the text of its line when it has a place.
+type Told = (&'static str, Option<&'static str>);
+
+/// How a run of each test in `ends.rs` is recorded.
+const ENDS: &[(&str, Outcome, Option<Told>)] = &[
     ("passes", Outcome::Passed, None),
     (
         "panics",
