@@ -196,7 +196,7 @@ unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_i
             vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
         // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
         unsafe {
-            ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), entry.as_mut_ptr().cast(), bytes.len())
+            ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), entry.as_mut_ptr().cast(), bytes.len());
         };
         entries.push(entry);
     }

@@ -1,7 +1,7 @@
 //! One test process: started, watched, and ended whatever it does.
 //!
 //! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed its output, or left a
-//! child behind that holds it. Both are noticed by looking at the process itself, every [`TICK`] at the latest, so that nothing
+//! child behind that holds it. Both are noticed by looking at the process itself, every `TICK` at the latest, so that nothing
 //! a test does can make the driver hang.
 
 use std::io::{self, PipeReader};

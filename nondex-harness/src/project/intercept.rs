@@ -1,7 +1,7 @@
 //! What this program does when cargo starts it in the middle of a build or a test run.
 //!
 //! In whole-program mode cargo is told to use it as rustc wrapper, as rustdoc, and as target runner. Which of them a
-//! call is can be told from its first argument: the path of rustc, a flag of rustdoc, or [`RECORD`].
+//! call is can be told from its first argument: the path of rustc, a flag of rustdoc, or a word of ours.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
