@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
 use super::confirm_args::ConfirmArgs;
+use super::network_list_args::NetworkListArgs;
 use super::output_args::OutputArgs;
 use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
@@ -43,6 +44,8 @@ pub enum Command {
     Confirm(Box<ConfirmArgs>),
     /// List the tests that would be run
     List(Box<ListArgs>),
+    /// List the tests that need the network, with the hosts they ask for
+    Network(Box<NetworkListArgs>),
     /// List the modelled APIs: what is open, and what to do instead
     Models(ModelsArgs),
     /// Remove what cargo nondex built and reported

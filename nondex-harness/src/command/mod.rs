@@ -6,6 +6,7 @@ mod console;
 mod interrupt;
 mod list;
 mod models;
+mod network;
 mod progress;
 mod replay;
 mod report;
@@ -52,6 +53,7 @@ fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode>
         Command::Report(args) => report::report(args, console),
         Command::Confirm(args) => confirm::confirm(args, console),
         Command::List(args) => list::list(args, console),
+        Command::Network(args) => network::network(args, line, console),
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
     }
@@ -64,6 +66,7 @@ fn output(command: &Command) -> &OutputArgs {
         Command::Report(args) => &args.output,
         Command::Confirm(args) => &args.output,
         Command::List(args) => &args.output,
+        Command::Network(args) => &args.output,
         Command::Models(args) => &args.output,
         Command::Clean(args) => &args.output,
     }

@@ -1,0 +1,187 @@
+//! Failures for want of the network, end to end. With the network blocked nothing leaves this machine; where it is only
+//! observed, the run is in a network namespace that has nothing but a loopback interface.
+
+#![cfg(target_os = "linux")]
+
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "shared with the other end-to-end tests"
+)]
+#[path = "e2e/support/mod.rs"]
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, Verdict};
+
+use support::{Fixture, Nondex, Output, test};
+
+/// Runs the fixture once, with more arguments.
+fn run(project: &Fixture, args: &[&str]) -> Output {
+    let nondex = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--clean-runs", "1"]);
+    nondex.args(args).run()
+}
+
+/// The verdicts of each binary's tests, each once.
+fn verdicts(report: &Report) -> BTreeMap<&str, Vec<Verdict>> {
+    let mut verdicts: BTreeMap<&str, Vec<Verdict>> = BTreeMap::new();
+    for test in &report.tests {
+        let of_binary = verdicts.entry(&test.binary).or_default();
+        if !of_binary.contains(&test.verdict) {
+            of_binary.push(test.verdict);
+        }
+    }
+    verdicts
+}
+
+fn expect_the_labels(report: &Report) {
+    assert_eq!(
+        verdicts(report),
+        BTreeMap::from([
+            ("network::needs", vec![Verdict::Network]),
+            ("network::passes", vec![Verdict::Stable]),
+            ("network::real", vec![Verdict::Broken]),
+        ])
+    );
+}
+
+#[test]
+fn with_the_network_blocked_exactly_the_tests_that_need_it_are_sanitised() {
+    let project = Fixture::new("network");
+    let output = run(&project, &["--network", "block"]);
+    output.expect(ExitCode::CleanRunFailed);
+    let report = output.report();
+    expect_the_labels(&report);
+
+    let literal = test(&report, "a_literal_address");
+    let event = &literal.network[0];
+    assert_eq!(
+        (
+            event.operation.as_str(),
+            event.address.as_str(),
+            event.error.as_str()
+        ),
+        ("connect", "192.0.2.1:80", "ENETUNREACH")
+    );
+    assert_eq!(event.file.as_deref(), Some("tests/needs.rs"));
+    assert_eq!(literal.hosts, ["192.0.2.1"]);
+    let name = test(&report, "an_error_that_is_swallowed");
+    assert_eq!(name.network[0].error, "EAI_AGAIN");
+    assert_eq!(name.hosts, ["name.example.com"]);
+
+    let ignores = test(&report, "expects_the_failure");
+    assert_eq!(
+        ignores.notes,
+        ["it passes without the network that it asks for (192.0.2.1)"]
+    );
+    assert!(test(&report, "uses_the_loopback").hosts.is_empty());
+}
+
+#[test]
+fn sanitised_tests_are_no_failure_unless_there_are_too_many() {
+    let project = Fixture::new("network");
+    for (args, expected) in [
+        (&["--test", "needs"][..], ExitCode::Ok),
+        (
+            &["--test", "needs", "--max-sanitised", "100%"],
+            ExitCode::Ok,
+        ),
+        (
+            &["--test", "needs", "--max-sanitised", "3"],
+            ExitCode::Found,
+        ),
+        (
+            &["--test", "needs", "--no-sanitise"],
+            ExitCode::CleanRunFailed,
+        ),
+    ] {
+        let mut all = vec!["--network", "block"];
+        all.extend(args);
+        run(&project, &all).expect(expected);
+    }
+}
+
+#[test]
+fn the_tests_that_need_the_network_are_listed_with_their_hosts_and_as_filters() {
+    let project = Fixture::new("network");
+    let list = |format: &str| {
+        let nondex = Nondex::command(&project.path(""), "network");
+        let args = ["--offline", "--format", format, "--", "--exact"];
+        let output = nondex
+            .args(args)
+            .args(["a_name", "expects_the_failure", "uses_nothing"])
+            .run();
+        output.expect(ExitCode::Ok);
+        output.stdout
+    };
+    let table = list("table");
+    let lines: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            vec!["network::needs$a_name", "needs", "name.example.com"],
+            vec!["network::passes$expects_the_failure", "asks", "192.0.2.1"],
+        ]
+    );
+    assert_eq!(list("skip"), "--exact --skip a_name\n");
+    assert_eq!(
+        list("filterset"),
+        "not ((binary_id(=network::needs) & test(=a_name)))\n"
+    );
+}
+
+#[test]
+fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
+    let project = Fixture::new("network");
+    // Built before: cargo may need more than a namespace has.
+    let root = project.path("");
+    Nondex::command(&root, "list")
+        .arg("--offline")
+        .run()
+        .expect(ExitCode::Ok);
+    let Some(mut nondex) = in_namespace(&root) else {
+        eprintln!("SKIPPED: no network namespace can be made here");
+        return;
+    };
+    let output = nondex.output().unwrap();
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+        panic!(
+            "no report: {e}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    });
+    expect_the_labels(&report);
+}
+
+/// The binary in a namespace with a loopback interface that is up; `None` where there are none.
+fn in_namespace(root: &Path) -> Option<Command> {
+    let wrapper = [
+        "--map-root-user",
+        "--net",
+        "sh",
+        "-c",
+        "ip link set lo up && exec \"$@\"",
+        "sh",
+    ];
+    let works = Command::new("unshare").args(wrapper).arg("true").output();
+    if !works.is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let mut command = support::plain_command("unshare", root);
+    command
+        .args(wrapper)
+        .arg(env!("CARGO_BIN_EXE_cargo-nondex"));
+    command.args(["nondex", "run", "--offline", "--message-format", "json"]);
+    command.args(["--seeds", "0", "--clean-runs", "1"]);
+    command
+        .env("NONDEX_CACHE_DIR", support::cache())
+        .env("NO_COLOR", "1");
+    Some(command)
+}
