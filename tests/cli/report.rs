@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Kind, Level, Outcome};
+use nondex_core::{Family, Level, Outcome, Site};
 use nondex_harness::report::human::{View, render};
-use nondex_harness::report::schema::{NetworkEvent, NetworkMode, Order, RunInfo, SCHEMA, Summary};
+use nondex_harness::report::schema::{NetworkEvent, Order, RunInfo, SCHEMA, Summary};
 use nondex_harness::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 /// The source that the findings point at: two calls, one behind a tab.
@@ -15,43 +15,19 @@ const SOURCE: &str = "pub fn names(map: &Map) -> Vec<String> {\n    map.keys().c
                       \tlet files = std::fs::read_dir(dir)?;\n";
 
 fn report(tests: Vec<TestReport>) -> Report {
-    let count = |verdict| tests.iter().filter(|test| test.verdict == verdict).count() as u64;
+    let models = [
+        "directory/std::fs::read_dir",
+        "hash_map/std::collections::HashMap::keys",
+    ];
     Report {
         schema: SCHEMA,
         partial: false,
-        run: RunInfo {
-            id: "1-2".to_owned(),
-            command: "cargo nondex".to_owned(),
-            levels: Level::ALL.to_vec(),
-            seeds: (0..10).collect(),
-            network: NetworkMode::Observe,
-            algorithm: 1,
-            clean_runs: 2,
-            timeout_ms: 60_000,
-            strict: false,
-            models_off: Vec::new(),
-            elapsed_ms: 0,
-            max_sanitised: None,
-        },
+        run: RunInfo::default(),
         summary: Summary {
-            tests: tests.len() as u64,
-            stable: count(Verdict::Stable),
-            id: count(Verdict::ImplementationDependent),
-            od: count(Verdict::OrderDependentVictim),
-            nd: count(Verdict::NonDeterministic),
-            ud: count(Verdict::Unknown),
-            network: count(Verdict::Network),
-            broken: count(Verdict::Broken),
-            not_run: count(Verdict::NotRun),
             choice_points: 213,
             runs: 87,
-            models_reached: vec![
-                "directory/std::fs::read_dir".to_owned(),
-                "hash_map/std::collections::HashMap::keys".to_owned(),
-            ],
-            advice: tests.iter().filter(|test| test.is_full_only()).count() as u64,
             implied: 40,
-            run_alone: 0,
+            ..Summary::new(&tests, models.map(str::to_owned).to_vec())
         },
         tests,
         notes: Vec::new(),
@@ -60,28 +36,10 @@ fn report(tests: Vec<TestReport>) -> Report {
 
 fn test(name: &str, verdict: Verdict) -> TestReport {
     TestReport {
-        id: format!("shop${name}"),
-        package: "shop".to_owned(),
-        binary: "shop".to_owned(),
-        name: name.to_owned(),
         file: Some("src/lib.rs".to_owned()),
         line: Some(12),
         verdict,
-        choice_points: 3,
-        weakest_level: None,
-        failures: Vec::new(),
-        failure_rate: BTreeMap::new(),
-        culprits: Vec::new(),
-        network: Vec::new(),
-        order: None,
-        reproduce: None,
-        notes: Vec::new(),
-        output: None,
-        points: Vec::new(),
-        runs: 7,
-        implied: 0,
-        run_alone: false,
-        hosts: Vec::new(),
+        ..TestReport::new("shop", "shop", name)
     }
 }
 
@@ -99,18 +57,15 @@ fn failure(level: Option<Level>, seed: Option<u64>, message: &str) -> FailureRep
 
 fn culprit(api: &str, family: Family, (file, line, column): (&str, u32, u32)) -> Culprit {
     Culprit {
-        api: api.to_owned(),
-        file: file.to_owned(),
-        line,
-        column,
-        site: None,
-        kind: Kind::Permute,
         len: 2,
-        elements: None,
         confirmed: true,
-        family,
-        user_file: None,
-        user_line: None,
+        ..Culprit::new(&Site {
+            api: api.to_owned(),
+            family,
+            file: file.to_owned(),
+            line,
+            column,
+        })
     }
 }
 
@@ -266,7 +221,6 @@ fn tests_that_were_run_alone_are_named_and_models_that_are_off_are_not_missed() 
             })
             .to_vec(),
     );
-    report.summary.run_alone = 4;
     report.run.models_off.extend(
         CATALOGUE
             .iter()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use nondex_core::{Kind, Level, Model, PointRecord, RunSpec, Selection, Site};
+use nondex_core::{Level, PointRecord, RunSpec, Selection, Site};
 
 use super::evidence::{Evidence, Run};
 use super::isolation::{Interference, Judgement, Runs};
@@ -20,28 +20,9 @@ use crate::report::{Culprit, FailureReport, TestReport, Verdict};
 #[must_use]
 pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
     TestReport {
-        id: suite.test_id(test),
-        package: suite.binary.package.clone(),
-        binary: suite.binary.id.clone(),
-        name: test.name.clone(),
         file: test.file.clone(),
         line: test.line,
-        verdict: Verdict::NotRun,
-        choice_points: 0,
-        weakest_level: None,
-        failures: Vec::new(),
-        failure_rate: BTreeMap::new(),
-        culprits: Vec::new(),
-        network: Vec::new(),
-        order: None,
-        reproduce: None,
-        notes: Vec::new(),
-        output: None,
-        points: Vec::new(),
-        runs: 0,
-        implied: 0,
-        run_alone: false,
-        hosts: Vec::new(),
+        ..TestReport::new(&suite.binary.package, &suite.binary.id, &test.name)
     }
 }
 
@@ -308,18 +289,9 @@ fn culprits(
                 .find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)))
                 .filter(|_| !workspace.is_users(&site.file));
             let mut culprit = Culprit {
-                api: site.api.clone(),
-                file: site.file.clone(),
-                line: site.line,
-                column: site.column,
-                site: None,
-                kind: Model::by_api(&site.api).map_or(Kind::Permute, |model| model.kind),
                 len: records().map(|point| point.max_len).max().unwrap_or(0),
-                elements: None,
                 confirmed: dependence.culprits.confirmed,
-                family: site.family,
-                user_file: None,
-                user_line: None,
+                ..Culprit::new(site)
             };
             if has_place(site) {
                 (culprit.user_file, culprit.user_line) = user.unzip();

@@ -266,18 +266,14 @@ pub(super) mod tests {
     fn a_culprit_is_the_site_that_the_runtime_recorded() {
         let mut finding = finding("b", Level::Std, 1);
         let culprit = Culprit {
-            api: "std::path::Path::read_dir".into(),
-            file: "src/lib.rs".into(),
-            line: 4,
-            column: 9,
-            site: None,
-            kind: nondex_core::Kind::Permute,
-            len: 2,
-            elements: None,
             confirmed: true,
-            family: nondex_core::Family::Directory,
-            user_file: None,
-            user_line: None,
+            ..Culprit::new(&Site {
+                api: "std::path::Path::read_dir".into(),
+                family: nondex_core::Family::Directory,
+                file: "src/lib.rs".into(),
+                line: 4,
+                column: 9,
+            })
         };
         let placeless = Culprit {
             site: Some("stack:1".into()),

@@ -3,12 +3,17 @@
 //! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does not know. A field
 //! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
 
+mod culprit;
+mod verdict;
+
 use std::collections::BTreeMap;
 
 pub use nondex_core::NetworkMode;
-use nondex_core::{Family, Kind, Level, Outcome};
+use nondex_core::{Family, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
+pub use self::culprit::{CallReport, Culprit, ElementReport, PlaceReport, Position};
+pub use self::verdict::Verdict;
 use crate::network::Limit;
 
 /// The version of [`Report`].
@@ -34,7 +39,7 @@ pub struct Report {
 }
 
 /// What was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The name of the run's directory, unique in its target directory.
     pub id: String,
@@ -106,6 +111,9 @@ pub struct Summary {
     /// [`TestReport::run_alone`]. They are counted with their verdicts, too.
     #[serde(default)]
     pub run_alone: u64,
+    /// Tests that passed with every order there is, at one level at least: see [`TestReport::verified`].
+    #[serde(default)]
+    pub verified: u64,
 }
 
 impl Summary {
@@ -134,77 +142,9 @@ impl Summary {
             summary.runs += test.runs;
             summary.implied += test.implied;
             summary.run_alone += u64::from(test.run_alone);
+            summary.verified += u64::from(!test.verified.is_empty());
         }
         summary
-    }
-}
-
-/// The one word that is said about a test, the same in every output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Verdict {
-    /// It passed in every run.
-    #[serde(rename = "stable")]
-    Stable,
-    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a specification leaves open.
-    #[serde(rename = "ID")]
-    ImplementationDependent,
-    /// Order-dependent: it passes alone and fails after another test.
-    #[serde(rename = "OD-victim")]
-    OrderDependentVictim,
-    /// Order-dependent: it fails alone and passes after another test.
-    #[serde(rename = "OD-brittle")]
-    OrderDependentBrittle,
-    /// Non-deterministic: two runs with every choice the same ended differently.
-    #[serde(rename = "ND")]
-    NonDeterministic,
-    /// Flaky of unknown cause.
-    #[serde(rename = "UD")]
-    Unknown,
-    /// It failed because there is no network.
-    #[serde(rename = "network")]
-    Network,
-    /// It fails in base order too, whatever is chosen.
-    #[serde(rename = "broken")]
-    Broken,
-    /// It was not executed, or not often enough to be judged.
-    #[serde(rename = "not-run")]
-    NotRun,
-}
-
-impl Verdict {
-    /// Every verdict.
-    pub const ALL: [Verdict; 9] = [
-        Verdict::Stable,
-        Verdict::ImplementationDependent,
-        Verdict::OrderDependentVictim,
-        Verdict::OrderDependentBrittle,
-        Verdict::NonDeterministic,
-        Verdict::Unknown,
-        Verdict::Network,
-        Verdict::Broken,
-        Verdict::NotRun,
-    ];
-
-    /// The word, as serialised.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Stable => "stable",
-            Verdict::ImplementationDependent => "ID",
-            Verdict::OrderDependentVictim => "OD-victim",
-            Verdict::OrderDependentBrittle => "OD-brittle",
-            Verdict::NonDeterministic => "ND",
-            Verdict::Unknown => "UD",
-            Verdict::Network => "network",
-            Verdict::Broken => "broken",
-            Verdict::NotRun => "not-run",
-        }
-    }
-}
-
-impl std::fmt::Display for Verdict {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -265,12 +205,54 @@ pub struct TestReport {
     /// The other machines that it asked for, by name or address, whether they were reached or not. Sorted.
     #[serde(default)]
     pub hosts: Vec<String>,
+    /// Of [`runs`](Self::runs), those that the search for its culprits took.
+    #[serde(default)]
+    pub search_runs: u64,
+    /// Where the output of the first failing run departs from that of a passing run: a unified diff, without what differs
+    /// from run to run, such as thread ids, addresses and times. Null when no passing run was kept, or they are the same.
+    #[serde(default)]
+    pub difference: Option<String>,
+    /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
+    #[serde(default)]
+    pub verified: Vec<Level>,
 }
 
 /// How many [`TestReport::failures`] are kept.
 pub const MAX_FAILURES: usize = 64;
 
 impl TestReport {
+    /// A test that was not run, of which nothing else is known.
+    #[must_use]
+    pub fn new(package: &str, binary: &str, name: &str) -> Self {
+        TestReport {
+            id: format!("{binary}${name}"),
+            package: package.to_owned(),
+            binary: binary.to_owned(),
+            name: name.to_owned(),
+            file: None,
+            line: None,
+            verdict: Verdict::NotRun,
+            choice_points: 0,
+            weakest_level: None,
+            failures: Vec::new(),
+            failure_rate: BTreeMap::new(),
+            culprits: Vec::new(),
+            network: Vec::new(),
+            order: None,
+            reproduce: None,
+            notes: Vec::new(),
+            output: None,
+            points: Vec::new(),
+            runs: 0,
+            implied: 0,
+            run_alone: false,
+            hosts: Vec::new(),
+            search_runs: 0,
+            difference: None,
+            verified: Vec::new(),
+        }
+    }
+
     /// Whether this is a finding at level FULL only: code relies on what std keeps but does not promise.
     #[must_use]
     pub fn is_full_only(&self) -> bool {
@@ -301,56 +283,6 @@ pub struct FailureReport {
 
 const fn failed() -> Outcome {
     Outcome::Failed
-}
-
-/// A call that is responsible for a failure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Culprit {
-    /// The std path of the API.
-    pub api: String,
-    /// The source file of the call, as in [`Site::file`](nondex_core::Site::file). A call that reached the API through a function
-    /// pointer, inside std, or in C has no place of its own, only a [`site`](Self::site): then this is the nearest frame above it
-    /// in the user's workspace, or else in a dependency, or else the test.
-    pub file: String,
-    /// Line, from 1; 0 when not known.
-    pub line: u32,
-    /// Column, from 1; 0 when not known.
-    pub column: u32,
-    /// The identity of a call that has no place of its own, `stack:` and a number that is the same for the same binary.
-    #[serde(default)]
-    pub site: Option<String>,
-    /// What kind of freedom the API has.
-    pub kind: Kind,
-    /// The largest number of elements it had in the failing run.
-    pub len: u64,
-    /// The two elements whose order matters, when known.
-    pub elements: Option<[u64; 2]>,
-    /// Whether it was confirmed both ways: with only the confirmed culprits chosen by the seed the outcome changes every
-    /// time, with all but them it never does. Otherwise it is suspected.
-    pub confirmed: bool,
-    /// The family it was switched with.
-    pub family: Family,
-    /// The file of the nearest frame in the user's workspace, when the call itself is in a dependency or in std.
-    #[serde(default)]
-    pub user_file: Option<String>,
-    /// Line of that frame, from 1.
-    #[serde(default)]
-    pub user_line: Option<u32>,
-}
-
-impl Culprit {
-    /// The place to show: file, line and, where known, column. The user's own frame if the call is not in their code.
-    #[must_use]
-    pub fn place(&self) -> (&str, u32, Option<u32>) {
-        match (&self.user_file, self.user_line) {
-            (Some(file), Some(line)) => (file, line, None),
-            _ => (
-                &self.file,
-                self.line,
-                Some(self.column).filter(|&column| column > 0),
-            ),
-        }
-    }
 }
 
 /// An operation that failed because there is no network.

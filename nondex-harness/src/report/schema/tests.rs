@@ -1,3 +1,4 @@
+use nondex_core::Site;
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -36,28 +37,18 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
 /// A test with this verdict and nothing else.
 pub(crate) fn test(verdict: Verdict) -> TestReport {
     TestReport {
-        id: "pkg$t".into(),
-        package: "pkg".into(),
-        binary: "pkg".into(),
-        name: "t".into(),
-        file: None,
-        line: None,
         verdict,
-        choice_points: 0,
-        weakest_level: None,
-        failures: Vec::new(),
-        failure_rate: BTreeMap::new(),
-        culprits: Vec::new(),
-        network: Vec::new(),
-        order: None,
-        reproduce: None,
-        notes: Vec::new(),
-        output: None,
-        points: Vec::new(),
-        runs: 0,
-        implied: 0,
-        run_alone: false,
-        hosts: Vec::new(),
+        ..TestReport::new("pkg", "pkg", "t")
+    }
+}
+
+fn site(api: String, family: Family, line: u32, column: u32) -> Site {
+    Site {
+        api,
+        family,
+        file: "src/lib.rs".into(),
+        line,
+        column,
     }
 }
 
@@ -103,23 +94,53 @@ fn culprit() -> impl Strategy<Value = Culprit> {
         any::<Option<[u64; 2]>>(),
         option::of(("[a-z/]*", any::<u32>())),
         select(Family::ALL.to_vec()),
+        option::of(("[0-9.]*", any::<u64>(), any::<u64>())),
+        option::of(prop_oneof![
+            Just(Position::First),
+            Just(Position::Last),
+            any::<u64>().prop_map(Position::Nth)
+        ]),
+        vec((any::<u64>(), option::of(".*"), any::<Option<u32>>()), 0..2),
     )
         .prop_map(
-            |(api, (line, column, len, confirmed), elements, user, family)| {
-                let (user_file, user_line) = user.unzip();
+            |(
+                api,
+                (line, column, len, confirmed),
+                elements,
+                user,
+                family,
+                call,
+                position,
+                details,
+            )| {
+                let (user_file, user_line) = user.clone().unzip();
                 Culprit {
-                    api,
-                    file: "src/lib.rs".into(),
-                    line,
-                    column,
-                    site: None,
-                    kind: Kind::Permute,
                     len,
                     elements,
                     confirmed,
-                    family,
                     user_file,
                     user_line,
+                    call: call.map(|(thread, ordinal, of)| CallReport {
+                        thread,
+                        ordinal,
+                        of,
+                    }),
+                    element_details: details
+                        .into_iter()
+                        .map(|(index, name, line)| ElementReport {
+                            index,
+                            file: name.clone(),
+                            name,
+                            line,
+                        })
+                        .collect(),
+                    position,
+                    created: user.map(|(file, line)| PlaceReport {
+                        file,
+                        line,
+                        column: None,
+                    }),
+                    ..Culprit::new(&site(api, family, line, column))
                 }
             },
         )
@@ -135,16 +156,29 @@ fn any_test() -> impl Strategy<Value = TestReport> {
         vec(culprit(), 0..3),
         option::of(".*"),
         option::of(vec(".*", 0..2)),
+        vec(level(), 0..3),
     )
         .prop_map(
-            |(name, verdict, weakest_level, failures, failure_rate, culprits, output, order)| {
+            |(
+                name,
+                verdict,
+                weakest_level,
+                failures,
+                failure_rate,
+                culprits,
+                output,
+                order,
+                verified,
+            )| {
                 TestReport {
                     name,
                     weakest_level,
                     failures,
                     failure_rate,
                     culprits,
+                    difference: output.clone(),
                     output,
+                    verified,
                     order: order.map(|polluters| Order {
                         polluters,
                         ..Order::default()
@@ -197,18 +231,32 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         outcome: Outcome::Failed,
     });
     finding.culprits.push(Culprit {
-        api: "std::collections::HashMap::iter".into(),
-        file: "src/lib.rs".into(),
-        line: 4,
-        column: 9,
-        site: None,
-        kind: Kind::Permute,
         len: 3,
-        elements: None,
+        elements: Some([0, 2]),
         confirmed: true,
-        family: Family::HashMap,
-        user_file: None,
-        user_line: None,
+        call: Some(CallReport {
+            thread: "0.1".into(),
+            ordinal: 2,
+            of: 12,
+        }),
+        element_details: vec![ElementReport {
+            index: 0,
+            name: Some("a".into()),
+            file: Some("src/lib.rs".into()),
+            line: Some(3),
+        }],
+        position: Some(Position::Nth(1)),
+        created: Some(PlaceReport {
+            file: "src/lib.rs".into(),
+            line: 2,
+            column: Some(5),
+        }),
+        ..Culprit::new(&site(
+            "std::collections::HashMap::iter".into(),
+            Family::HashMap,
+            4,
+            9,
+        ))
     });
     let value = serde_json::to_value(report(vec![finding])).unwrap();
     let expected = serde_json::json!({
@@ -222,7 +270,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
             "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
-            "advice": 0, "implied": 0, "run_alone": 0
+            "advice": 0, "implied": 0, "run_alone": 0, "verified": 0
         },
         "tests": [{
             "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
@@ -234,15 +282,38 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "failure_rate": { "ONE": [3, 10] },
             "culprits": [{
                 "api": "std::collections::HashMap::iter", "file": "src/lib.rs", "line": 4, "column": 9,
-                "kind": "permute", "len": 3, "elements": null, "confirmed": true, "family": "hash_map",
-                "user_file": null, "user_line": null, "site": null
+                "kind": "permute", "len": 3, "elements": [0, 2], "confirmed": true, "family": "hash_map",
+                "user_file": null, "user_line": null, "site": null,
+                "call": { "thread": "0.1", "ordinal": 2, "of": 12 },
+                "element_details": [{ "index": 0, "name": "a", "file": "src/lib.rs", "line": 3 }],
+                "position": { "nth": 1 }, "created": { "file": "src/lib.rs", "line": 2, "column": 5 }
             }],
             "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
-            "runs": 0, "implied": 0, "run_alone": false, "hosts": []
+            "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
+            "search_runs": 0, "difference": null, "verified": []
         }],
         "notes": []
     });
     assert_eq!(value, expected);
+}
+
+#[test]
+fn a_position_is_a_word_or_an_index() {
+    for (position, json) in [
+        (Position::First, r#""first""#),
+        (Position::Last, r#""last""#),
+        (Position::Nth(2), r#"{"nth":2}"#),
+    ] {
+        assert_eq!(serde_json::to_string(&position).unwrap(), json);
+    }
+}
+
+#[test]
+fn a_test_is_verified_when_every_order_passed_at_one_level_at_least() {
+    let mut verified = test(Verdict::Stable);
+    verified.verified = vec![Level::Std, Level::Full];
+    let summary = Summary::new(&[verified, test(Verdict::Stable)], Vec::new());
+    assert_eq!(summary.verified, 1);
 }
 
 #[test]
@@ -254,9 +325,12 @@ fn fields_of_a_later_tool_are_ignored_and_those_added_since_the_first_may_be_abs
                     "not_run": 0, "choice_points": 0, "runs": 0, "models_reached": []},
         "tests": [{"id": "a$b", "package": "a", "binary": "a", "name": "b", "file": null, "line": null,
                    "verdict": "stable", "choice_points": 0, "weakest_level": null, "failures": [], "failure_rate": {},
-                   "culprits": [], "network": [], "order": null, "reproduce": null}]
+                   "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 1, "column": 2, "kind": "permute",
+                                 "len": 2, "elements": null, "confirmed": true, "family": "directory"}],
+                   "network": [], "order": null, "reproduce": null}]
     }"#;
     let report: Report = serde_json::from_str(text).unwrap();
     assert_eq!(report.tests[0].verdict, Verdict::Stable);
+    assert_eq!(report.tests[0].culprits[0].call, None);
     assert!(!report.partial);
 }

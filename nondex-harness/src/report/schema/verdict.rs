@@ -1,0 +1,72 @@
+//! What is concluded about a test, in one word.
+
+use serde::{Deserialize, Serialize};
+
+/// The one word that is said about a test, the same in every output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It passed in every run.
+    #[serde(rename = "stable")]
+    Stable,
+    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a specification leaves open.
+    #[serde(rename = "ID")]
+    ImplementationDependent,
+    /// Order-dependent: it passes alone and fails after another test.
+    #[serde(rename = "OD-victim")]
+    OrderDependentVictim,
+    /// Order-dependent: it fails alone and passes after another test.
+    #[serde(rename = "OD-brittle")]
+    OrderDependentBrittle,
+    /// Non-deterministic: two runs with every choice the same ended differently.
+    #[serde(rename = "ND")]
+    NonDeterministic,
+    /// Flaky of unknown cause.
+    #[serde(rename = "UD")]
+    Unknown,
+    /// It failed because there is no network.
+    #[serde(rename = "network")]
+    Network,
+    /// It fails in base order too, whatever is chosen.
+    #[serde(rename = "broken")]
+    Broken,
+    /// It was not executed, or not often enough to be judged.
+    #[serde(rename = "not-run")]
+    NotRun,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Verdict; 9] = [
+        Verdict::Stable,
+        Verdict::ImplementationDependent,
+        Verdict::OrderDependentVictim,
+        Verdict::OrderDependentBrittle,
+        Verdict::NonDeterministic,
+        Verdict::Unknown,
+        Verdict::Network,
+        Verdict::Broken,
+        Verdict::NotRun,
+    ];
+
+    /// The word, as serialised.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Stable => "stable",
+            Verdict::ImplementationDependent => "ID",
+            Verdict::OrderDependentVictim => "OD-victim",
+            Verdict::OrderDependentBrittle => "OD-brittle",
+            Verdict::NonDeterministic => "ND",
+            Verdict::Unknown => "UD",
+            Verdict::Network => "network",
+            Verdict::Broken => "broken",
+            Verdict::NotRun => "not-run",
+        }
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
