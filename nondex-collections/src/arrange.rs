@@ -2,7 +2,7 @@
 
 use ::std::hash::Hasher;
 use nondex_core::hash::{self, FixedHasher};
-use nondex_core::{Aspect, Caller, Decision, Model, decide};
+use nondex_core::{Aspect, Caller, Decision, ElementRecord, Model, decide};
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a test the base order is
 /// the order of their names, so that it does not depend on the machine.
@@ -22,17 +22,36 @@ pub(crate) fn arrange<T>(
             .iter()
             .fold(0, |sum: u64, item| sum.wrapping_add(keyed(0, name(item))))
     };
-    match decide(model, model.family, caller, items.len(), content) {
-        Decision::Base => items,
+    let decision = decide(model, model.family, caller, items.len(), content);
+    if let Decision::Base = decision {
+        return items;
+    }
+    let order = order(&items, decision, &name);
+    let mut slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
+    let arranged = order.into_iter().filter_map(|index| slots[index].take());
+    arranged.collect()
+}
+
+/// The order of `items`, which are in base order, that a decision means.
+fn order<T>(items: &[T], decision: Decision, name: &impl Fn(&T) -> &[u8]) -> Vec<usize> {
+    let base = 0..items.len();
+    match decision {
+        Decision::Base => base.collect(),
         // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
         // relative order of two entries does not depend on a third.
         Decision::Std { key } => {
-            items.sort_by_cached_key(|item| keyed(key, name(item)));
-            items
+            let mut order: Vec<usize> = base.collect();
+            order.sort_by_cached_key(|&index| keyed(key, name(&items[index])));
+            order
         }
-        Decision::Permute(order) | Decision::PermuteContent(order) => {
-            let mut slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
-            order.filter_map(|index| slots[index].take()).collect()
+        Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
+        Decision::Partly(partly) => {
+            let drawn = order(items, partly.decision.clone(), name);
+            let describe = |index: usize, _| ElementRecord {
+                name: Some(String::from_utf8_lossy(name(&items[index])).into_owned()),
+                ..ElementRecord::default()
+            };
+            partly.order(&base.collect::<Vec<_>>(), &drawn, describe, Vec::new)
         }
     }
 }

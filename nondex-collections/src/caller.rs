@@ -1,6 +1,9 @@
 //! Who called a shim.
 
-use nondex_core::Caller;
+use ::std::panic::Location;
+
+use nondex_core::site::portable_path;
+use nondex_core::{Caller, Frame};
 
 /// The caller of the function this is called in, when that is `#[track_caller]`.
 ///
@@ -18,8 +21,16 @@ pub(crate) fn caller() -> Caller {
     caller
 }
 
+/// A place as a frame, unless it is the mirror's or std's.
+pub(crate) fn visible(place: &Location<'_>) -> Option<Frame> {
+    (!is_hidden(place.file())).then(|| Frame {
+        function: String::new(),
+        file: portable_path(place.file()).to_owned(),
+        line: place.line(),
+    })
+}
+
 /// Whether a source file is the mirror's or std's.
-#[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
 fn is_hidden(file: &str) -> bool {
     const THIS: &str = "caller.rs";
     let ours = file!().len() - THIS.len();

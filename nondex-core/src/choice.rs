@@ -10,9 +10,11 @@ use crate::context;
 use crate::hash;
 use crate::level::Level;
 use crate::model::{Family, Model};
+use crate::partly::Partly;
 use crate::permutation::Permutation;
-use crate::site::{Caller, Site};
-use crate::spec::RunSpec;
+use crate::record::ChoiceRecord;
+use crate::site::Caller;
+use crate::spec::GivenOrder;
 
 /// What a shim does at one choice point.
 #[derive(Clone, Debug)]
@@ -29,6 +31,8 @@ pub enum Decision {
     Permute(Permutation),
     /// Sort by content, whatever the base order is, then permute.
     PermuteContent(Permutation),
+    /// Take an order between the base order and another decision's.
+    Partly(Box<Partly>),
 }
 
 /// What a level looks at. Asked of the shim only when the level needs it.
@@ -58,50 +62,64 @@ pub fn decide(
     let Some(reached) = context::reach(model, family, caller, len) else {
         return Decision::Base;
     };
-    if !reached.made {
-        return Decision::Base;
-    }
-    let key = |a, b| generator(reached.seed, reached.level.tag(), a, b);
-    match reached.level {
-        Level::Std => Decision::Std {
-            key: hash::mix(reached.seed ^ STD_KEY),
-        },
-        Level::One => Decision::Permute(Permutation::new(key(len as u64, 0), len)),
-        Level::Eq => Decision::PermuteContent(Permutation::new(
-            key(aspect(Aspect::Content), len as u64),
-            len,
-        )),
-        Level::Id => Decision::Permute(Permutation::new(
-            key(aspect(Aspect::Version), len as u64),
-            len,
-        )),
-        Level::Full => {
-            Decision::Permute(Permutation::new(key(reached.place, reached.ordinal), len))
+    let mut choice = ChoiceRecord {
+        place: reached.place,
+        ordinal: reached.ordinal,
+        len: len as u64,
+        aspect: None,
+    };
+    let drawn = || {
+        let (seed, level) = (reached.seed, reached.level);
+        match level {
+            Level::Std => {
+                return Decision::Std {
+                    key: hash::mix(seed ^ STD_KEY),
+                };
+            }
+            Level::Eq => choice.aspect = Some(aspect(Aspect::Content)),
+            Level::Id => choice.aspect = Some(aspect(Aspect::Version)),
+            Level::One | Level::Full => {}
         }
+        match (draw(level, seed, &choice), level) {
+            (None, _) => Decision::Base,
+            (Some(order), Level::Eq) => Decision::PermuteContent(order),
+            (Some(order), _) => Decision::Permute(order),
+        }
+    };
+    let decision = match reached.given.as_deref() {
+        None if !reached.made => Decision::Base,
+        None => drawn(),
+        Some(&GivenOrder::Steps(steps)) => Decision::Partly(Box::new(Partly::new(
+            drawn(),
+            steps,
+            model,
+            family,
+            caller,
+            reached.ordinal,
+        ))),
+        Some(GivenOrder::Ranks(ranks)) if ranks.len() == len => {
+            Decision::Permute(Permutation::listed(ranks.clone()))
+        }
+        Some(GivenOrder::Ranks(_)) => Decision::Base,
+    };
+    if reached.is_listed {
+        context::list(choice);
     }
+    decision
 }
 
-/// The permutation that [`decide`] will draw in a run of `spec` for the call numbered `ordinal`, from 0, of the thread
-/// with path `thread` at `site`, if that follows from the place and the length alone: at ONE and FULL, for a choice that
-/// the spec makes. What to conclude without running.
+/// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at STD, and at ID and EQ only
+/// if the choice was made in the run that recorded it.
 #[must_use]
-pub fn foresee(
-    spec: &RunSpec,
-    site: &Site,
-    thread: &str,
-    ordinal: u64,
-    len: usize,
-) -> Option<Permutation> {
-    let (a, b) = match spec.level {
-        Level::One => (len as u64, 0),
-        Level::Full => (
-            context::place(context::path_hash(&spec.test, thread), site),
-            ordinal,
-        ),
-        Level::Std | Level::Eq | Level::Id => return None,
+pub fn draw(level: Level, seed: u64, choice: &ChoiceRecord) -> Option<Permutation> {
+    let (a, b) = match level {
+        Level::Std => return None,
+        Level::One => (choice.len, 0),
+        Level::Eq | Level::Id => (choice.aspect?, choice.len),
+        Level::Full => (choice.place, choice.ordinal),
     };
-    let made = spec.choices.contains(site) && site.family.varies_at(spec.level);
-    made.then(|| Permutation::new(generator(spec.seed, spec.level.tag(), a, b), len))
+    let len = usize::try_from(choice.len).ok()?;
+    Some(Permutation::new(generator(seed, level.tag(), a, b), len))
 }
 
 /// The generator of one request for random bytes, `None` outside a test. When the spec makes this choice it depends on
@@ -154,46 +172,82 @@ fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Context;
+    use crate::context::{Context, Entered};
     use crate::model::HASH_MAP_ITER;
+    use crate::record::{Outcome, RunRecord};
+    use crate::selection::Selection;
+    use crate::site::Site;
+    use crate::spec::{Given, RunSpec};
+
+    const CALLER: Caller = Caller {
+        file: "src/lib.rs",
+        line: 3,
+        column: 9,
+    };
+
+    /// What was decided for collections of these sizes, and the record.
+    fn decided(spec: &RunSpec, lens: &[usize]) -> (Vec<Decision>, RunRecord) {
+        let context = Context::new(spec.clone());
+        let entered = context::enter(&context, "mine");
+        let decide = |&len| decide(&HASH_MAP_ITER, Family::HashMap, CALLER, len, |_| 5);
+        let decisions = lens.iter().map(decide).collect();
+        Entered::end(entered, &context, "mine", None, true);
+        let record = RunRecord::fold(spec, context.take_events(), Outcome::Exited(0));
+        (decisions, record)
+    }
+
+    fn order(decision: &Decision) -> Option<Vec<usize>> {
+        match decision {
+            Decision::Permute(order) | Decision::PermuteContent(order) => {
+                Some(order.clone().collect())
+            }
+            _ => None,
+        }
+    }
 
     #[test]
-    fn what_is_foreseen_at_one_and_full_is_what_is_decided() {
+    fn from_the_record_of_a_run_it_is_known_what_any_seed_draws_there() {
         for level in Level::ALL {
-            let spec = RunSpec::new("mine", level, 7);
-            let context = Context::new(spec.clone());
-            let entered = context::enter(&context, "mine");
-            let caller = Caller {
-                file: "src/lib.rs",
-                line: 3,
-                column: 9,
-            };
-            let orders: Vec<Option<Vec<usize>>> = [5, 2, 5]
-                .into_iter()
-                .map(
-                    |len| match decide(&HASH_MAP_ITER, Family::HashMap, caller, len, |_| 0) {
-                        Decision::Permute(order) => Some(order.collect()),
-                        _ => None,
-                    },
-                )
-                .collect();
-            drop(entered);
-            let site = Site {
-                api: HASH_MAP_ITER.api.to_owned(),
-                family: Family::HashMap,
-                file: "src/lib.rs".to_owned(),
-                line: 3,
-                column: 9,
-            };
-            for (ordinal, (len, decided)) in [5, 2, 5].into_iter().zip(orders).enumerate() {
-                let foreseen = foresee(&spec, &site, "0", ordinal as u64, len);
-                match level {
-                    Level::One | Level::Full => {
-                        assert_eq!(foreseen.map(Iterator::collect::<Vec<_>>), decided);
-                    }
-                    _ => assert!(foreseen.is_none()),
-                }
+            let of = |seed| decided(&RunSpec::new("mine", level, seed), &[5, 2, 1, 5]);
+            let (_, record) = of(7);
+            assert_eq!(record.choices.len(), 3, "of one element there is no choice");
+            let (decisions, _) = of(8);
+            let decisions = decisions
+                .iter()
+                .filter(|decision| !matches!(decision, Decision::Base));
+            for (choice, decision) in record.choices.iter().zip(decisions) {
+                let drawn = draw(level, 8, choice).map(Iterator::collect::<Vec<_>>);
+                assert_eq!(drawn, order(decision), "{level}");
             }
         }
+    }
+
+    #[test]
+    fn a_given_order_is_followed_at_its_call_and_nowhere_else() {
+        let given = |order| Given {
+            site: Site {
+                api: HASH_MAP_ITER.api.to_owned(),
+                family: Family::HashMap,
+                file: CALLER.file.to_owned(),
+                line: CALLER.line,
+                column: CALLER.column,
+            },
+            thread: "0".to_owned(),
+            ordinal: 1,
+            order,
+        };
+        let spec = |order| RunSpec {
+            choices: Selection::None,
+            given: vec![given(order)],
+            ..RunSpec::new("mine", Level::Full, 7)
+        };
+        let (decisions, _) = decided(&spec(GivenOrder::Ranks(vec![2, 0, 1])), &[3, 3, 3]);
+        assert!(matches!(decisions[0], Decision::Base));
+        assert_eq!(order(&decisions[1]), Some(vec![2, 0, 1]));
+        assert!(matches!(decisions[2], Decision::Base));
+        let (decisions, _) = decided(&spec(GivenOrder::Ranks(vec![2, 0, 1])), &[3, 4]);
+        assert!(matches!(decisions[1], Decision::Base));
+        let (decisions, _) = decided(&spec(GivenOrder::Steps(1)), &[3, 3]);
+        assert!(matches!(decisions[1], Decision::Partly(_)));
     }
 }

@@ -9,9 +9,11 @@ mod thread;
 
 use std::sync::{Arc, OnceLock};
 
-pub use slot::{Entered, Inherited, Pause, enter, inherit, level, new_object, pause};
-pub(crate) use slot::{map_keys, network_spec, reach, record_network};
-pub(crate) use thread::{path_hash, place};
+pub use slot::{
+    Entered, Inherited, Pause, enter, inherit, level, new_object, pause, traces_elements,
+};
+pub(crate) use slot::{is_traced, list, map_keys, network_spec, reach, record, record_network};
+pub use thread::place;
 
 use crate::inheritance;
 use crate::journal::Journal;

@@ -6,9 +6,11 @@
 //!
 //! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
 //! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
+//!   [`between`], [`partly`]: orders on the way to it.
 //! - [`network`]: operations on other machines, and how they ended.
-//! - [`spec`], [`record`]: the protocol between the driver and a test process, versioned.
+//! - [`spec`], [`selection`], [`record`]: the protocol between the driver and a test process, versioned.
 
+pub mod between;
 pub mod choice;
 pub mod context;
 pub mod hash;
@@ -18,8 +20,10 @@ pub mod json;
 pub mod level;
 pub mod model;
 pub mod network;
+pub mod partly;
 pub mod permutation;
 pub mod record;
+pub mod selection;
 pub mod site;
 pub mod spec;
 pub mod stack;
@@ -29,7 +33,11 @@ pub use context::Context;
 pub use level::Level;
 pub use model::{Family, Kind, Model};
 pub use network::{NetworkMode, NetworkOutcome, NetworkRecord};
+pub use partly::Partly;
 pub use permutation::Permutation;
-pub use record::{Event, Failure, Frame, Outcome, PointRecord, RunRecord};
+pub use record::{
+    ChoiceRecord, ElementRecord, Event, Failure, Frame, Outcome, PointRecord, RunRecord, StepRecord,
+};
+pub use selection::{Calls, Made, Scope, Selection};
 pub use site::{Caller, Site};
-pub use spec::{ALGORITHM, PROTOCOL, RunSpec, Selection};
+pub use spec::{ALGORITHM, Given, GivenOrder, PROTOCOL, RunSpec};

@@ -3,7 +3,6 @@
 //! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself does not work. An
 //! operation is recorded when it begins and again when its end is known, so that one which never ends is known too.
 
-use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +12,7 @@ use crate::context;
 use crate::record::{Event, Frame};
 use crate::site::Caller;
 use crate::spec::RunSpec;
+use crate::stack::Stack;
 
 /// What is done about the network while a test runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,7 +207,7 @@ impl Operation {
 
 /// The stacks of operations that have no line in the source, kept unread until a test fails: reading them takes long.
 #[derive(Debug, Default)]
-pub(crate) struct Stacks(Mutex<Vec<(u64, NetworkRecord, Backtrace)>>);
+pub(crate) struct Stacks(Mutex<Vec<(u64, NetworkRecord, Stack)>>);
 
 /// How many stacks are kept.
 const MAX_STACKS: usize = 16;
@@ -222,7 +222,7 @@ impl Stacks {
         if let Some(known) = kept.iter_mut().find(|(known, ..)| known == id) {
             known.1 = network.clone();
         } else if kept.len() < MAX_STACKS && kept.iter().all(|(_, r, _)| r.site != network.site) {
-            kept.push((*id, network.clone(), Backtrace::force_capture()));
+            kept.push((*id, network.clone(), Stack::capture()));
         }
     }
 
@@ -233,7 +233,7 @@ impl Stacks {
         kept.into_iter()
             .filter(|(_, record, _)| failed && record.outcome != NetworkOutcome::Answered)
             .map(|(id, mut record, stack)| {
-                record.stack = crate::stack::read(&stack);
+                record.stack = stack.frames();
                 (id, record)
             })
             .collect()

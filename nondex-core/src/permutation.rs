@@ -48,6 +48,12 @@ impl Permutation {
         })
     }
 
+    /// The permutation that is listed, which has each position once.
+    #[must_use]
+    pub fn listed(order: Vec<u32>) -> Self {
+        Permutation(Drawn::Whole(order.into_iter()))
+    }
+
     /// How many positions are left to draw.
     #[must_use]
     pub fn remaining(&self) -> usize {

@@ -5,6 +5,7 @@
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
 //! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
+//! - `step`: a call whose order was given as steps.
 //! - `panic`: the test's own thread panicked: message and place. The last one counts.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
@@ -44,6 +45,71 @@ pub struct Frame {
     pub file: String,
     /// Line, from 1.
     pub line: u32,
+}
+
+/// One choice of an order, with what its orders are drawn from: see [`choice::draw`](crate::choice::draw).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ChoiceRecord {
+    /// A hash of test, site and thread: see [`context::place`](crate::context::place).
+    #[serde(rename = "p")]
+    pub place: u64,
+    /// Which call at this place it was, from 0.
+    #[serde(rename = "o", default, skip_serializing_if = "is_zero")]
+    pub ordinal: u64,
+    /// How many elements.
+    #[serde(rename = "n")]
+    pub len: u64,
+    /// What its level looked at, if it did: the content at EQ, object and modification at ID.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub aspect: Option<u64>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A call whose order was [given as steps](crate::spec::GivenOrder::Steps).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// The call site.
+    pub site: Site,
+    /// The logical thread path.
+    pub thread: String,
+    /// Which call of the thread at the site, from 0.
+    pub ordinal: u64,
+    /// How many elements.
+    pub len: u64,
+    /// How many steps there are to the order that was drawn.
+    pub steps: u64,
+    /// The position that the first of the exchanged elements has now.
+    pub position: u64,
+    /// The two elements that the last step exchanged, in the order they have now. None in base order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanged: Vec<ElementRecord>,
+    /// Where the collection is from, innermost frame first: where it was created or, when that is not known, where its first
+    /// element was inserted. Only for sites to be [traced](RunSpec::trace).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<Frame>,
+}
+
+/// An element of a collection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElementRecord {
+    /// Its position in base order, from 0.
+    pub rank: u64,
+    /// How many elements were inserted before it that are still there, for a collection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+    /// Its name, for entries of a directory and variables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where it was inserted, innermost frame first. Only for sites to be [traced](RunSpec::trace).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
 }
 
 /// Why a test failed, in its own words.
@@ -100,6 +166,16 @@ pub enum Event {
         test: String,
         /// The points.
         points: Vec<PointRecord>,
+        /// Its first choices, in the order they were made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        choices: Vec<ChoiceRecord>,
+    },
+    /// A call whose order was given.
+    Step {
+        /// The test it happened in.
+        test: String,
+        /// The call.
+        step: StepRecord,
     },
     /// A panic on the test's own thread.
     Panic {
@@ -136,6 +212,7 @@ impl Event {
         match self {
             Event::Site { test, .. }
             | Event::Points { test, .. }
+            | Event::Step { test, .. }
             | Event::Panic { test, .. }
             | Event::Network { test, .. }
             | Event::End { test, .. } => test,
@@ -161,6 +238,12 @@ pub struct RunRecord {
     pub failure: Option<Failure>,
     /// The choice points it reached, ordered by site and thread.
     pub points: Vec<PointRecord>,
+    /// The first choices of an order that each thread made, in the order they were made, thread by thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<ChoiceRecord>,
+    /// The calls whose order was given as steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepRecord>,
     /// Its operations on other machines, in a fixed order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<NetworkRecord>,
@@ -176,6 +259,8 @@ impl RunRecord {
     ) -> Self {
         let mut points: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
         let mut ended: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
+        let mut choices = BTreeMap::new();
+        let mut steps = Vec::new();
         let mut operations = Vec::new();
         let mut failure = None;
         let mut end = None;
@@ -187,8 +272,15 @@ impl RunRecord {
                         .or_insert(point);
                 }
                 Event::Points {
-                    points: flushed, ..
+                    points: flushed,
+                    choices: made,
+                    ..
                 } => {
+                    if let Some(point) = flushed.first() {
+                        let of_thread: &mut Vec<_> =
+                            choices.entry(point.thread.clone()).or_default();
+                        of_thread.extend(made);
+                    }
                     for point in flushed {
                         let key = (point.site.clone(), point.thread.clone());
                         match ended.entry(key) {
@@ -201,6 +293,7 @@ impl RunRecord {
                         }
                     }
                 }
+                Event::Step { step, .. } => steps.push(step),
                 Event::Network { id, network, .. } => operations.push((id, network)),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::End {
@@ -232,6 +325,8 @@ impl RunRecord {
             outcome,
             failure,
             points: points.into_values().collect(),
+            choices: choices.into_values().flatten().collect(),
+            steps,
             network: network::fold(operations),
         }
     }

@@ -7,6 +7,7 @@ use serde_derive::{Deserialize, Serialize};
 use crate::json;
 use crate::level::Level;
 use crate::network::NetworkMode;
+use crate::selection::Selection;
 use crate::site::Site;
 
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
@@ -43,6 +44,9 @@ pub struct RunSpec {
     /// Where the record is written, absolute; `None` keeps nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
+    /// Calls whose order is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
     /// Sites for which the stack of the first call is kept (slow: it reads debug information).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Site>,
@@ -54,32 +58,29 @@ pub struct RunSpec {
     pub network_allow: Vec<String>,
 }
 
-/// Which choice points of a run are decided by the seed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Selection {
-    /// None: a clean run in base order. Choice points are recorded all the same.
-    None,
-    /// All of them.
-    #[default]
-    All,
-    /// Those at the given sites.
-    Only(Vec<Site>),
-    /// All but those at the given sites.
-    Except(Vec<Site>),
+/// The order at one call, given instead of drawn. It holds whether or not the choice is selected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// The call site.
+    pub site: Site,
+    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    pub thread: String,
+    /// Which call of the thread at the site, from 0.
+    pub ordinal: u64,
+    /// The order.
+    pub order: GivenOrder,
 }
 
-impl Selection {
-    /// Whether choices at `site` are made.
-    #[must_use]
-    pub fn contains(&self, site: &Site) -> bool {
-        match self {
-            Selection::None => false,
-            Selection::All => true,
-            Selection::Only(sites) => sites.contains(site),
-            Selection::Except(sites) => !sites.contains(site),
-        }
-    }
+/// See [`Given`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GivenOrder {
+    /// The base order after so many steps towards the order that the seed draws; see [`between`](crate::between). The call
+    /// is described in [`RunRecord::steps`](crate::RunRecord::steps).
+    Steps(u64),
+    /// The elements as numbered in base order. A list of another length than the collection's is not followed.
+    Ranks(Vec<u32>),
 }
 
 impl RunSpec {
@@ -102,6 +103,7 @@ impl RunSpec {
             seed,
             choices: Selection::All,
             models_off: Vec::new(),
+            given: Vec::new(),
             record: None,
             trace: Vec::new(),
             network: NetworkMode::default(),

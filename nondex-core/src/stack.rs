@@ -5,15 +5,28 @@ use std::backtrace::Backtrace;
 use crate::record::Frame;
 use crate::site::portable_path;
 
+/// A stack that was captured and not read yet.
+#[derive(Debug)]
+pub struct Stack(Backtrace);
+
+impl Stack {
+    /// The stack of the current thread. Costs microseconds.
+    #[must_use]
+    pub fn capture() -> Self {
+        Stack(Backtrace::force_capture())
+    }
+
+    /// Its frames: see [`capture`].
+    #[must_use]
+    pub fn frames(&self) -> Vec<Frame> {
+        parse(&format!("{:#}", self.0))
+    }
+}
+
 /// The frames of the current thread that have a source line, innermost first. Costs milliseconds: it reads the debug
 /// information of the executable. Frames of the engine are left out; paths are absolute where rustc knew them so.
 pub fn capture() -> Vec<Frame> {
-    read(&Backtrace::force_capture())
-}
-
-/// The same of a stack that was captured before, which costs microseconds.
-pub(crate) fn read(stack: &Backtrace) -> Vec<Frame> {
-    parse(&format!("{stack:#}"))
+    Stack::capture().frames()
 }
 
 /// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace): `  4:     0x1234 - path::of::function` (later

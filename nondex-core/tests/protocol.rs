@@ -1,8 +1,9 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    Event, Failure, Family, Frame, Level, NetworkOutcome, NetworkRecord, Outcome, PROTOCOL,
-    PointRecord, RunRecord, RunSpec, Selection, Site, json,
+    Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenOrder, Level,
+    NetworkOutcome, NetworkRecord, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec, Scope,
+    Selection, Site, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -49,9 +50,67 @@ fn selection() -> impl Strategy<Value = Selection> {
     prop_oneof![
         Just(Selection::None),
         Just(Selection::All),
-        prop::collection::vec(site(), 0..3).prop_map(Selection::Only),
-        prop::collection::vec(site(), 0..3).prop_map(Selection::Except),
+        prop::collection::vec(scope(), 0..3).prop_map(Selection::Only),
+        prop::collection::vec(scope(), 0..3).prop_map(Selection::Except),
     ]
+}
+
+fn scope() -> impl Strategy<Value = Scope> {
+    let calls = ("[0-9.]{1,6}", any::<u64>(), any::<u64>());
+    let calls = calls.prop_map(|(thread, from, to)| Calls { thread, from, to });
+    (site(), prop::option::of(calls)).prop_map(|(site, calls)| Scope { site, calls })
+}
+
+fn given() -> impl Strategy<Value = Given> {
+    let order = prop_oneof![
+        any::<u64>().prop_map(GivenOrder::Steps),
+        prop::collection::vec(any::<u32>(), 0..4).prop_map(GivenOrder::Ranks),
+    ];
+    (site(), "[0-9.]{1,6}", any::<u64>(), order).prop_map(|(site, thread, ordinal, order)| Given {
+        site,
+        thread,
+        ordinal,
+        order,
+    })
+}
+
+fn choice() -> impl Strategy<Value = ChoiceRecord> {
+    let aspect = prop::option::of(any::<u64>());
+    (any::<u64>(), any::<u64>(), any::<u64>(), aspect).prop_map(|(place, ordinal, len, aspect)| {
+        ChoiceRecord {
+            place,
+            ordinal,
+            len,
+            aspect,
+        }
+    })
+}
+
+fn step() -> impl Strategy<Value = StepRecord> {
+    let index = prop::option::of(any::<u64>());
+    let element = (any::<u64>(), index, prop::option::of(".{0,8}"), point());
+    let element = element.prop_map(|(rank, index, name, point)| ElementRecord {
+        rank,
+        index,
+        name,
+        stack: point.stack,
+    });
+    (
+        point(),
+        any::<u64>(),
+        any::<u64>(),
+        prop::collection::vec(element, 0..3),
+    )
+        .prop_map(|(point, ordinal, steps, exchanged)| StepRecord {
+            site: point.site,
+            thread: point.thread,
+            ordinal,
+            len: point.max_len,
+            steps,
+            position: point.count,
+            exchanged,
+            created: point.stack,
+        })
 }
 
 fn failure() -> impl Strategy<Value = Failure> {
@@ -105,8 +164,17 @@ fn network() -> impl Strategy<Value = NetworkRecord> {
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
-        (".{0,8}", prop::collection::vec(point(), 0..3))
-            .prop_map(|(test, points)| Event::Points { test, points }),
+        (
+            ".{0,8}",
+            prop::collection::vec(point(), 0..3),
+            prop::collection::vec(choice(), 0..3)
+        )
+            .prop_map(|(test, points, choices)| Event::Points {
+                test,
+                points,
+                choices
+            }),
+        (".{0,8}", step()).prop_map(|(test, step)| Event::Step { test, step }),
         (".{0,8}", failure()).prop_map(|(test, failure)| Event::Panic { test, failure }),
         (".{0,8}", any::<u64>(), network()).prop_map(|(test, id, network)| Event::Network {
             test,
@@ -128,10 +196,10 @@ proptest! {
     fn a_spec_survives_the_round_trip(
         test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
         models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
-        trace in prop::collection::vec(site(), 0..2),
+        trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
     ) {
         let record = record.map(Into::into);
-        let spec = RunSpec { choices, models_off, record, trace, ..RunSpec::new(test, Level::ALL[level], seed) };
+        let spec = RunSpec { choices, models_off, record, trace, given, ..RunSpec::new(test, Level::ALL[level], seed) };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
         prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
         let pretty = serde_json::to_string_pretty(&spec).unwrap();
@@ -142,8 +210,11 @@ proptest! {
     fn a_record_survives_the_round_trip(
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
+        choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
     ) {
-        let record = RunRecord { protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, network };
+        let record = RunRecord {
+            protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
+        };
         let text = json::to_string(&record).unwrap();
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());
         prop_assert_eq!(json::from_str::<RunRecord>(&text).unwrap(), record);

@@ -8,9 +8,10 @@ use super::{Context, global};
 use crate::hash;
 use crate::level::Level;
 use crate::model::{Family, Model};
-use crate::record::{Event, Failure};
-use crate::site::Caller;
-use crate::spec::{RunSpec, Selection};
+use crate::record::{ChoiceRecord, Event, Failure};
+use crate::selection::Selection;
+use crate::site::{Caller, Site};
+use crate::spec::{GivenOrder, RunSpec};
 
 #[derive(Debug, Default)]
 enum Slot {
@@ -87,8 +88,42 @@ pub(crate) fn map_keys() -> Option<Reached> {
             place: state.path_hash,
             ordinal,
             made,
+            given: None,
+            is_listed: false,
         }
     })
+}
+
+/// Notes a choice that is to be listed.
+pub(crate) fn list(choice: ChoiceRecord) {
+    with_state(|state| state.list(choice));
+}
+
+/// Whether the stacks of calls at `site` are asked for.
+pub(crate) fn is_traced(site: &Site) -> bool {
+    with_state(|state| state.context.spec.trace.contains(site)).unwrap_or(false)
+}
+
+/// Whether this run is to tell where the elements of a collection were inserted. Such a run is slow.
+#[must_use]
+pub fn traces_elements() -> bool {
+    let asks = |spec: &RunSpec| {
+        let mut given = spec.given.iter();
+        !spec.trace.is_empty() && given.any(|given| matches!(given.order, GivenOrder::Steps(_)))
+    };
+    with_state(|state| asks(&state.context.spec)).unwrap_or(false)
+}
+
+/// Records an event, which is given the test and the thread's path, if this thread works for a test.
+pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
+    let state = |state: &mut ThreadState| {
+        let event = event(state.test.as_ref().to_owned(), state.path.clone());
+        (Arc::clone(&state.context), event)
+    };
+    if let Some((context, event)) = with_state(state) {
+        let _pause = pause();
+        context.journal.append(&event);
+    }
 }
 
 /// Asks the spec of the run this thread works for.

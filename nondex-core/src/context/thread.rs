@@ -10,11 +10,16 @@ use super::Context;
 use crate::hash::{self, FixedHasher, FixedState};
 use crate::level::Level;
 use crate::model::{Family, Model};
-use crate::record::{Event, Frame, PointRecord};
+use crate::record::{ChoiceRecord, Event, Frame, PointRecord};
+use crate::selection::Made;
 use crate::site::{Caller, Site, portable_path};
+use crate::spec::GivenOrder;
+
+/// So many choices of a thread are listed one by one.
+const MAX_LISTED: usize = 64;
 
 /// What a choice is made from, once a thread and a site are known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reached {
     pub(crate) level: Level,
     pub(crate) seed: u64,
@@ -24,13 +29,18 @@ pub(crate) struct Reached {
     pub(crate) ordinal: u64,
     /// Whether the spec leaves this choice to the seed.
     pub(crate) made: bool,
+    /// The order that the spec gives for this call.
+    pub(crate) given: Option<Arc<GivenOrder>>,
+    /// Whether it is to be [listed](super::list).
+    pub(crate) is_listed: bool,
 }
 
 #[derive(Debug)]
 struct SiteState {
     site: Site,
     place: u64,
-    made: bool,
+    made: Made,
+    given: Vec<(u64, Arc<GivenOrder>)>,
     off: bool,
     calls: u64,
     count: u64,
@@ -47,8 +57,14 @@ pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
     hasher.finish()
 }
 
-/// The identity, without the ordinal, of the choices that the thread makes at `site`.
-pub(crate) fn place(path_hash: u64, site: &Site) -> u64 {
+/// The identity, without the ordinal, of the choices that a thread makes at a site in a test: see
+/// [`ChoiceRecord::place`].
+#[must_use]
+pub fn place(test: &str, thread: &str, site: &Site) -> u64 {
+    place_of(path_hash(test, thread), site)
+}
+
+fn place_of(path_hash: u64, site: &Site) -> u64 {
     hash::mix(path_hash ^ hash::of(site))
 }
 
@@ -62,7 +78,17 @@ pub(super) struct ThreadState {
     pub(super) spawned: u64,
     pub(super) objects: u64,
     pub(super) keys: u64,
+    choices: Vec<ChoiceRecord>,
     sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
+}
+
+/// The orders that the spec gives for calls of a thread at a site.
+fn given(context: &Context, site: &Site, thread: &str) -> Vec<(u64, Arc<GivenOrder>)> {
+    let given = context.spec.given.iter();
+    given
+        .filter(|given| given.site == *site && given.thread == thread)
+        .map(|given| (given.ordinal, Arc::new(given.order.clone())))
+        .collect()
 }
 
 impl ThreadState {
@@ -76,6 +102,7 @@ impl ThreadState {
             spawned: 0,
             objects: 0,
             keys: 0,
+            choices: Vec::new(),
             sites: HashMap::with_hasher(FixedState),
         }
     }
@@ -106,9 +133,13 @@ impl ThreadState {
                 };
                 let context = &self.context;
                 let mut state = SiteState {
-                    place: place(self.path_hash, &site),
-                    made: context.spec.choices.contains(&site)
-                        && family.varies_at(context.spec.level),
+                    place: place_of(self.path_hash, &site),
+                    made: if family.varies_at(context.spec.level) {
+                        context.spec.choices.made(&site, &self.path)
+                    } else {
+                        Made::Never
+                    },
+                    given: given(context, &site, &self.path),
                     off: context.model_is_off(model, family),
                     calls: 0,
                     count: 0,
@@ -141,13 +172,24 @@ impl ThreadState {
         state.calls += 1;
         state.count += 1;
         state.max_len = state.max_len.max(len as u64);
+        let is_of_orders = !matches!(family, Family::Entropy);
         Some(Reached {
             level: self.context.spec.level,
             seed: self.context.spec.seed,
             place: state.place,
             ordinal,
-            made: state.made,
+            made: state.made.contains(ordinal),
+            given: state
+                .given
+                .iter()
+                .find(|(number, _)| *number == ordinal)
+                .map(|(_, order)| Arc::clone(order)),
+            is_listed: is_of_orders && self.choices.len() < MAX_LISTED,
         })
+    }
+
+    pub(super) fn list(&mut self, choice: ChoiceRecord) {
+        self.choices.push(choice);
     }
 
     /// Writes what this thread did so far and forgets it.
@@ -169,6 +211,7 @@ impl ThreadState {
             self.context.journal.append(&Event::Points {
                 test: self.test.as_ref().to_owned(),
                 points,
+                choices: std::mem::take(&mut self.choices),
             });
         }
     }

@@ -55,7 +55,7 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
         if sites.is_empty() {
             break;
         }
-        if search.with(Selection::Only(sites.clone())).to_json().len() > MAX_SPEC {
+        if search.with(Selection::only(sites.clone())).to_json().len() > MAX_SPEC {
             found.notes.push(format!(
                 "{} call sites are too many to search for the responsible one",
                 sites.len()
@@ -65,7 +65,7 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
         let group = search.minimise(sites)?;
         found.sites.extend(group.iter().cloned());
         groups.push(group);
-        rest = search.with(Selection::Except(found.sites.clone()));
+        rest = search.with(Selection::except(found.sites.clone()));
         if !search.changes(rest.choices.clone())? {
             found.confirmed = search.confirm(&groups, &rest)?;
             break;
@@ -89,9 +89,8 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
 pub(super) fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
     let mut sites: Vec<Site> = points
         .iter()
-        .map(|point| &point.site)
-        .filter(|site| is_made(spec, site))
-        .cloned()
+        .filter(|point| is_made(spec, &point.site, &point.thread))
+        .map(|point| point.site.clone())
         .collect();
     sites.sort_unstable();
     sites.dedup();
@@ -126,7 +125,7 @@ impl Search<'_> {
         sets: &'s [Vec<Site>],
     ) -> Result<Option<&'s Vec<Site>>, Missing> {
         for set in sets {
-            if self.changes(Selection::Only(set.clone()))? {
+            if self.changes(Selection::only(set.clone()))? {
                 return Ok(Some(set));
             }
         }
@@ -174,7 +173,7 @@ impl Search<'_> {
         let mut confirmed = true;
         let changing = groups
             .iter()
-            .map(|group| (self.with(Selection::Only(group.clone())), true));
+            .map(|group| (self.with(Selection::only(group.clone())), true));
         for (spec, changes) in changing.chain([(rest.clone(), false)]) {
             match self.evidence.repeat(&spec, CONFIRMATIONS) {
                 Ok(runs) => {

@@ -8,7 +8,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nondex_core::{Failure, Level, NetworkRecord, Outcome, PointRecord, RunSpec, Selection};
+use nondex_core::{
+    ChoiceRecord, Failure, Level, NetworkRecord, Outcome, PointRecord, RunSpec, Selection,
+    StepRecord,
+};
 
 use super::equivalence::decide_alike;
 
@@ -21,6 +24,10 @@ pub struct Run {
     pub failure: Option<Failure>,
     /// The choice points it reached. Shared between runs that reached the same.
     pub points: Arc<[PointRecord]>,
+    /// Its first choices of an order. Shared in the same way.
+    pub choices: Arc<[ChoiceRecord]>,
+    /// The calls whose order was given as steps.
+    pub steps: Vec<StepRecord>,
     /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
     pub complete: bool,
     /// What it wrote, when it failed. Kept of the first failing run only.
@@ -71,7 +78,7 @@ pub struct Evidence {
 }
 
 /// What nearly tells specs of one test apart, and is cheap to hash.
-type Key = (Level, u64, u8, usize);
+type Key = (Level, u64, u8, usize, usize);
 
 fn key(spec: &RunSpec) -> Key {
     let (kind, sites) = match &spec.choices {
@@ -80,7 +87,7 @@ fn key(spec: &RunSpec) -> Key {
         Selection::Only(sites) => (2, sites.len()),
         Selection::Except(sites) => (3, sites.len()),
     };
-    (spec.level, spec.seed, kind, sites)
+    (spec.level, spec.seed, kind, sites, spec.given.len())
 }
 
 impl Evidence {
@@ -97,9 +104,12 @@ impl Evidence {
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         // Most often it reached what the clean run reached, or the run before.
         let ends = [self.runs.first(), self.runs.last()];
-        let same = ends.into_iter().flatten().flat_map(|(_, runs)| runs);
-        if let Some(same) = same.map(|run| &run.points).find(|p| **p == run.points) {
+        let known = || ends.into_iter().flatten().flat_map(|(_, runs)| runs);
+        if let Some(same) = known().map(|run| &run.points).find(|p| **p == run.points) {
             run.points = Arc::clone(same);
+        }
+        if let Some(same) = known().map(|run| &run.choices).find(|c| **c == run.choices) {
+            run.choices = Arc::clone(same);
         }
         if self.has_output {
             run.output = None;
@@ -184,7 +194,7 @@ impl Evidence {
         let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
         let mut missing: Vec<RunSpec> = Vec::new();
         // Only a guess at what they will reach: which runs stand for others is decided by what a run did reach.
-        let expected = self.all().next().map(|(_, run)| &run.points);
+        let expected = self.all().next().map(|(_, run)| run);
         for (spec, _) in specs
             .iter()
             .zip(&found)
@@ -192,10 +202,8 @@ impl Evidence {
         {
             let is_covered = missing.contains(spec)
                 || self.prune
-                    && expected.is_some_and(|points| {
-                        missing
-                            .iter()
-                            .any(|other| decide_alike(other, spec, points))
+                    && expected.is_some_and(|run| {
+                        missing.iter().any(|other| decide_alike(other, spec, run))
                     });
             if !is_covered {
                 missing.push(spec.clone());
@@ -246,7 +254,7 @@ impl Evidence {
             let is_whole = runs[0].complete
                 && matches!(outcome, Outcome::Passed | Outcome::Failed)
                 && runs.iter().all(|run| run.outcome == *outcome);
-            is_whole && decide_alike(made, spec, &runs[0].points)
+            is_whole && decide_alike(made, spec, &runs[0])
         })?;
         implied.entry(key).or_default().push((spec.clone(), place));
         Some(place)
@@ -264,6 +272,8 @@ mod tests {
             outcome,
             failure: None,
             points: Arc::new([]),
+            choices: Arc::new([]),
+            steps: Vec::new(),
             complete,
             output: None,
             notes: Vec::new(),

@@ -120,6 +120,8 @@ impl<'a> Launcher<'a> {
             outcome: folded.outcome,
             failure: folded.failure,
             points: folded.points.into(),
+            choices: folded.choices.into(),
+            steps: folded.steps,
             complete,
             output: (!passed).then(|| finished.output.to_text()),
             notes,
@@ -214,6 +216,8 @@ fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
             ..Failure::default()
         }),
         points: [].into(),
+        choices: [].into(),
+        steps: Vec::new(),
         complete: false,
         output: None,
         notes: Vec::new(),

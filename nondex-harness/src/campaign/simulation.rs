@@ -39,6 +39,8 @@ pub(super) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         },
         failure: None,
         points: lines.into_iter().map(|line| point(site(line))).collect(),
+        choices: [].into(),
+        steps: Vec::new(),
         complete: true,
         output: None,
         notes: Vec::new(),
@@ -48,7 +50,7 @@ pub(super) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
 
 /// Whether the seed decides at the site on this line in a run of `spec`.
 pub(super) fn made(spec: &RunSpec, line: u32) -> bool {
-    is_made(spec, &site(line))
+    is_made(spec, &site(line), "0")
 }
 
 /// Options with all levels and ten seeds.

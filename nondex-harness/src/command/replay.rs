@@ -247,6 +247,8 @@ fn debug(
         outcome: folded.outcome,
         failure: folded.failure,
         points: folded.points.into(),
+        choices: folded.choices.into(),
+        steps: folded.steps,
         complete: true,
         output: None,
         notes: Vec::new(),

@@ -26,6 +26,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     feed(spec.level.name());
     let choices = json::to_string(&spec.choices).expect("a selection is a list of sites");
     feed(&choices);
+    for given in &spec.given {
+        feed(&json::to_string(given).expect("a given order is a record of lists"));
+    }
     for model in &spec.models_off {
         feed(model);
     }
@@ -69,11 +72,11 @@ mod tests {
             RunSpec::new("b", Level::Eq, 7),
             RunSpec::new("b", Level::One, 8),
             RunSpec {
-                choices: Selection::Only(vec![site.clone()]),
+                choices: Selection::only([site.clone()]),
                 ..spec.clone()
             },
             RunSpec {
-                choices: Selection::Except(vec![site.clone()]),
+                choices: Selection::except([site.clone()]),
                 ..spec.clone()
             },
             RunSpec {

@@ -42,38 +42,21 @@ impl<'a, T> Joined<'a, T> {
         let decision = decide_order::<S>(model, left.0 + left.1, |aspect| {
             first.aspect_beside(second, aspect)
         });
-        let table_is_base = is_repeatable::<S>();
-        let (a, b) = (first.slots.all(), second.slots.all());
-        let base = || {
-            let mut slots = first.slots.in_base_order(table_is_base);
-            let others = second.slots.in_base_order(table_is_base);
-            slots.extend(others.into_iter().map(|slot| slot + a.len()));
-            slots
-        };
         let visit = match decision {
             Decision::Base | Decision::Std { .. } => {
                 let entries = |store: &'a Store<T, (), S>, decision| {
-                    Entries::new(&store.slots, store.slots.plan(decision, table_is_base))
+                    Entries::new(
+                        &store.slots,
+                        store.slots.plan(decision, is_repeatable::<S>()),
+                    )
                 };
                 Visit::InTurn(entries(first, decision.clone()), entries(second, decision))
             }
-            Decision::Permute(permutation) => {
-                let dense = first.slots.is_dense() && second.slots.is_dense();
-                let ranks = if dense && !table_is_base {
-                    Ranks::Dense
-                } else {
-                    Ranks::Listed(base().into())
-                };
-                Visit::Mixed(a, b, Order::drawn(permutation, ranks))
-            }
-            Decision::PermuteContent(permutation) => {
-                let mut slots = base();
-                slots.sort_by_cached_key(|&slot| match slot.checked_sub(a.len()) {
-                    None => first.slots.content(slot),
-                    Some(slot) => second.slots.content(slot),
-                });
-                Visit::Mixed(a, b, Order::drawn(permutation, Ranks::Listed(slots.into())))
-            }
+            decision => Visit::Mixed(
+                first.slots.all(),
+                second.slots.all(),
+                mixed(first, second, decision),
+            ),
         };
         Joined { visit, left }
     }
@@ -105,6 +88,48 @@ impl<'a, T> Joined<'a, T> {
     #[inline]
     pub(super) const fn left(&self) -> (usize, usize) {
         self.left
+    }
+}
+
+/// The order of both sets that a decision means.
+fn mixed<T, S>(first: &Store<T, (), S>, second: &Store<T, (), S>, decision: Decision) -> Order {
+    let table_is_base = is_repeatable::<S>();
+    let all_of_first = first.slots.all().len();
+    let in_turn = |decision: Decision| {
+        let mut slots = first.slots.listed(decision.clone(), table_is_base);
+        let others = second.slots.listed(decision, table_is_base);
+        slots.extend(others.into_iter().map(|slot| slot + all_of_first));
+        slots
+    };
+    match decision {
+        Decision::Base | Decision::Std { .. } => Order::listed(in_turn(decision)),
+        Decision::Permute(permutation) => {
+            let dense = first.slots.is_dense() && second.slots.is_dense();
+            let ranks = if dense && !table_is_base {
+                Ranks::Dense
+            } else {
+                Ranks::Listed(in_turn(Decision::Base).into())
+            };
+            Order::drawn(permutation, ranks)
+        }
+        Decision::PermuteContent(permutation) => {
+            let mut slots = in_turn(Decision::Base);
+            slots.sort_by_cached_key(|&slot| match slot.checked_sub(all_of_first) {
+                None => first.slots.content(slot),
+                Some(slot) => second.slots.content(slot),
+            });
+            Order::drawn(permutation, Ranks::Listed(slots.into()))
+        }
+        Decision::Partly(partly) => {
+            let drawn = mixed(first, second, partly.decision.clone());
+            let describe = |slot: usize, is_traced| match slot.checked_sub(all_of_first) {
+                None => first.slots.describe(slot, is_traced),
+                Some(slot) => second.slots.describe(slot, is_traced),
+            };
+            let drawn: Vec<usize> = drawn.collect();
+            let created = || first.slots.created();
+            Order::listed(partly.order(&in_turn(Decision::Base), &drawn, describe, created))
+        }
     }
 }
 

@@ -36,6 +36,7 @@ impl<K, V> HashMap<K, V, RandomState> {
     /// An empty map. Allocates nothing.
     #[inline]
     #[must_use]
+    #[track_caller]
     pub fn new() -> HashMap<K, V, RandomState> {
         Default::default()
     }
@@ -43,6 +44,7 @@ impl<K, V> HashMap<K, V, RandomState> {
     /// An empty map with room for at least `capacity` entries.
     #[inline]
     #[must_use]
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> HashMap<K, V, RandomState> {
         HashMap::with_capacity_and_hasher(capacity, Default::default())
     }
@@ -51,6 +53,7 @@ impl<K, V> HashMap<K, V, RandomState> {
 impl<K, V, S> HashMap<K, V, S> {
     /// An empty map that hashes with `hash_builder`.
     #[inline]
+    #[track_caller]
     pub const fn with_hasher(hash_builder: S) -> HashMap<K, V, S> {
         HashMap {
             store: Store::with_hasher(hash_builder),
@@ -59,6 +62,7 @@ impl<K, V, S> HashMap<K, V, S> {
 
     /// An empty map with room for at least `capacity` entries that hashes with `hasher`.
     #[inline]
+    #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashMap<K, V, S> {
         HashMap {
             store: Store::with_capacity_and_hasher(capacity, hasher),

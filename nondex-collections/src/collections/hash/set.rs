@@ -36,6 +36,7 @@ impl<T> HashSet<T, RandomState> {
     /// An empty set. Allocates nothing.
     #[inline]
     #[must_use]
+    #[track_caller]
     pub fn new() -> HashSet<T, RandomState> {
         Default::default()
     }
@@ -43,6 +44,7 @@ impl<T> HashSet<T, RandomState> {
     /// An empty set with room for at least `capacity` elements.
     #[inline]
     #[must_use]
+    #[track_caller]
     pub fn with_capacity(capacity: usize) -> HashSet<T, RandomState> {
         HashSet::with_capacity_and_hasher(capacity, Default::default())
     }
@@ -51,6 +53,7 @@ impl<T> HashSet<T, RandomState> {
 impl<T, S> HashSet<T, S> {
     /// An empty set that hashes with `hasher`.
     #[inline]
+    #[track_caller]
     pub const fn with_hasher(hasher: S) -> HashSet<T, S> {
         HashSet {
             store: Store::with_hasher(hasher),
@@ -59,6 +62,7 @@ impl<T, S> HashSet<T, S> {
 
     /// An empty set with room for at least `capacity` elements that hashes with `hasher`.
     #[inline]
+    #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashSet<T, S> {
         HashSet {
             store: Store::with_capacity_and_hasher(capacity, hasher),

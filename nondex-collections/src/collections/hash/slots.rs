@@ -2,14 +2,17 @@
 
 use ::std::hash::Hash;
 use ::std::num::NonZeroU64;
+use ::std::panic::Location;
 
 use hashbrown::hash_table::{Entry, HashTable};
 use hashbrown::{TryReserveError, hash_table};
-use nondex_core::{Aspect, Decision, hash};
+use nondex_core::stack::Stack;
+use nondex_core::{Aspect, Decision, ElementRecord, Frame, hash};
 
 use super::identity::Identity;
 use super::index;
 use super::order::{Order, Plan, Ranks};
+use crate::caller;
 
 /// One entry and the hash that its collection's hasher gave it.
 #[derive(Clone, Debug)]
@@ -58,6 +61,8 @@ pub(super) struct Slots<K, V> {
     /// No slot before this one is in use.
     first: usize,
     identity: Option<Box<Identity>>,
+    /// Where the collection was created, as far as `#[track_caller]` knows.
+    created: &'static Location<'static>,
 }
 
 /// The entry in a slot that the index holds.
@@ -78,15 +83,18 @@ impl<K, V> Slots<K, V> {
     /// The size of the elements of std's own table.
     const SIZE: usize = size_of::<(K, V)>();
 
+    #[track_caller]
     pub(super) const fn new() -> Self {
         Slots {
             index: HashTable::new(),
             slots: Vec::new(),
             first: 0,
             identity: None,
+            created: Location::caller(),
         }
     }
 
+    #[track_caller]
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Slots {
             index: index::with_capacity(capacity, Self::SIZE),
@@ -135,8 +143,8 @@ impl<K, V> Slots<K, V> {
         }
         drop(self.index.drain());
         self.first = 0;
-        if let Some(contents) = self.contents_mut() {
-            contents.clear();
+        if let Some(identity) = &mut self.identity {
+            identity.truncate(0);
         }
         ::std::mem::take(&mut self.slots)
     }
@@ -247,8 +255,8 @@ impl<K, V> Slots<K, V> {
     fn truncate(&mut self, len: usize) {
         self.slots.truncate(len);
         self.first = self.first.min(len);
-        if let Some(contents) = self.contents_mut() {
-            contents.truncate(len);
+        if let Some(identity) = &mut self.identity {
+            identity.truncate(len);
         }
     }
 
@@ -270,18 +278,14 @@ impl<K, V> Slots<K, V> {
                     .find_mut(bucket.hash.get(), |&other| other == slot);
                 *number.expect("the index holds every slot in use") = used;
                 self.slots.swap(used, slot);
-                if let Some(contents) = self.contents_mut() {
-                    contents.swap(used, slot);
+                if let Some(identity) = &mut self.identity {
+                    identity.swap(used, slot);
                 }
             }
             used += 1;
         }
         self.truncate(used);
         self.first = 0;
-    }
-
-    fn contents_mut(&mut self) -> Option<&mut Vec<u64>> {
-        self.identity.as_mut()?.contents_mut()
     }
 
     #[inline]
@@ -310,10 +314,7 @@ impl<K, V> Slots<K, V> {
             value,
         }));
         if let Some(identity) = &mut self.identity {
-            identity.change();
-            if let Some(contents) = identity.contents_mut() {
-                contents.push(new.content);
-            }
+            identity.push(new.content);
         }
         slot
     }
@@ -354,6 +355,43 @@ impl<K, V> Slots<K, V> {
                 slots.sort_by_cached_key(|&slot| self.content(slot));
                 Plan::Other(Order::drawn(permutation, Ranks::Listed(slots.into())))
             }
+            Decision::Partly(partly) => {
+                let base = self.in_base_order(table_is_base);
+                let drawn = self.listed(partly.decision.clone(), table_is_base);
+                let describe = |slot, is_traced| self.describe(slot, is_traced);
+                Plan::Other(Order::listed(
+                    partly.order(&base, &drawn, describe, || self.created()),
+                ))
+            }
+        }
+    }
+
+    /// The slots in use in the order that a decision means.
+    pub(super) fn listed(&self, decision: Decision, table_is_base: bool) -> Vec<usize> {
+        let order = self.order(self.plan(decision, table_is_base));
+        order.filter(|&slot| self.slots[slot].is_some()).collect()
+    }
+
+    /// What is told about the element in a slot.
+    pub(super) fn describe(&self, slot: usize, is_traced: bool) -> ElementRecord {
+        let before = self.slots[..slot].iter().flatten().count();
+        let place = || self.identity.as_ref()?.place(slot);
+        ElementRecord {
+            index: Some(before as u64),
+            stack: match place() {
+                Some(place) if is_traced => place.frames(),
+                _ => Vec::new(),
+            },
+            ..ElementRecord::default()
+        }
+    }
+
+    /// Where the collection was created or, when code of std did that (`collect`), how its first element came in.
+    pub(super) fn created(&self) -> Vec<Frame> {
+        let place = || self.identity.as_ref()?.place(self.first);
+        match caller::visible(self.created) {
+            Some(frame) => vec![frame],
+            None => place().map(Stack::frames).unwrap_or_default(),
         }
     }
 
@@ -425,7 +463,8 @@ impl<K: Hash, V> Slots<K, V> {
             let slots = &self.slots;
             // The key of a free slot is gone; its content is never asked for.
             let content = |slot: &Slot<K, V>| slot.as_ref().map_or(0, |b| hash::of(&b.key));
-            self.identity = Identity::begin(|| Some(slots.iter().map(content).collect()));
+            let contents = || Some(slots.iter().map(content).collect());
+            self.identity = Identity::begin(slots.len(), contents);
         }
     }
 
@@ -500,17 +539,24 @@ pub(super) enum Inserted<K, V> {
 
 impl<K: Clone, V: Clone> Clone for Slots<K, V> {
     /// The clone's table has the order of this one, as in std. It is another object.
+    #[track_caller]
     fn clone(&self) -> Self {
         let slots = self.slots.clone();
         let contents = || self.identity.as_ref()?.contents().cloned();
+        let mut identity = Identity::begin(slots.len(), contents);
+        if let (Some(own), Some(other)) = (&mut identity, &self.identity) {
+            own.inherit_places(other);
+        }
         Slots {
             index: self.index.clone(),
             slots,
             first: self.first,
-            identity: Identity::begin(contents),
+            identity,
+            created: Location::caller(),
         }
     }
 
+    #[track_caller]
     fn clone_from(&mut self, source: &Self) {
         // As in std, the entries go first; should a clone panic, the collection is empty.
         self.clear();

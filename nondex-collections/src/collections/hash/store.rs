@@ -49,6 +49,7 @@ pub(super) fn is_repeatable<S>() -> bool {
 
 impl<K, V, S> Store<K, V, S> {
     #[inline]
+    #[track_caller]
     pub(super) const fn with_hasher(hash_builder: S) -> Self {
         Store {
             hash_builder,
@@ -56,6 +57,7 @@ impl<K, V, S> Store<K, V, S> {
         }
     }
 
+    #[track_caller]
     pub(super) fn with_capacity_and_hasher(capacity: usize, hash_builder: S) -> Self {
         Store {
             hash_builder,
@@ -209,6 +211,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
 }
 
 impl<K: Clone, V: Clone, S: Clone> Clone for Store<K, V, S> {
+    #[track_caller]
     fn clone(&self) -> Self {
         Store {
             hash_builder: self.hash_builder.clone(),
@@ -216,6 +219,7 @@ impl<K: Clone, V: Clone, S: Clone> Clone for Store<K, V, S> {
         }
     }
 
+    #[track_caller]
     fn clone_from(&mut self, source: &Self) {
         self.slots.clone_from(&source.slots);
         // As in std: only when all entries are cloned.

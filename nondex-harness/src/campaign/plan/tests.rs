@@ -1,4 +1,5 @@
-use nondex_core::{Family, Selection};
+use nondex_core::context::place;
+use nondex_core::{ChoiceRecord, Family, Selection};
 
 use super::*;
 use crate::campaign::simulation::{made, options, point, run, runs_at, simulate, site};
@@ -64,7 +65,14 @@ fn few_elements_leave_few_orders_to_try() {
             max_len: 2,
             ..point(site(1))
         };
+        let choices = (0..point.count).map(|ordinal| ChoiceRecord {
+            place: place("t", &point.thread, &point.site),
+            ordinal,
+            len: 2,
+            aspect: None,
+        });
         Run {
+            choices: choices.collect(),
             points: [point].into(),
             ..run(true, [])
         }

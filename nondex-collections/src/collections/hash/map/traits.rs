@@ -19,6 +19,7 @@ where
     S: Clone,
 {
     #[inline]
+    #[track_caller]
     fn clone(&self) -> Self {
         HashMap {
             store: self.store.clone(),
@@ -26,6 +27,7 @@ where
     }
 
     #[inline]
+    #[track_caller]
     fn clone_from(&mut self, source: &Self) {
         self.store.clone_from(&source.store);
     }
@@ -69,6 +71,7 @@ where
     S: Default,
 {
     #[inline]
+    #[track_caller]
     fn default() -> HashMap<K, V, S> {
         HashMap::with_hasher(Default::default())
     }
@@ -93,6 +96,7 @@ impl<K, V, const N: usize> From<[(K, V); N]> for HashMap<K, V, RandomState>
 where
     K: Eq + Hash,
 {
+    #[track_caller]
     fn from(arr: [(K, V); N]) -> Self {
         Self::from_iter(arr)
     }

@@ -14,6 +14,7 @@ where
     S: Clone,
 {
     #[inline]
+    #[track_caller]
     fn clone(&self) -> Self {
         HashSet {
             store: self.store.clone(),
@@ -21,6 +22,7 @@ where
     }
 
     #[inline]
+    #[track_caller]
     fn clone_from(&mut self, other: &Self) {
         self.store.clone_from(&other.store);
     }
@@ -59,6 +61,7 @@ where
     S: Default,
 {
     #[inline]
+    #[track_caller]
     fn default() -> HashSet<T, S> {
         HashSet::with_hasher(Default::default())
     }
@@ -69,6 +72,7 @@ impl<T, const N: usize> From<[T; N]> for HashSet<T, RandomState>
 where
     T: Eq + Hash,
 {
+    #[track_caller]
     fn from(arr: [T; N]) -> Self {
         Self::from_iter(arr)
     }

@@ -1,0 +1,142 @@
+//! The orders between the base order and the one that was drawn.
+//!
+//! The drawn order is reached from the base order by exchanging neighbours, one pair at a time: the element that comes first
+//! is moved to the front, then the second one to its place, and so on. Each step reverses the relative order of two elements
+//! and of no other pair. So if a test passes after `n` steps and fails after `n + 1`, these two elements make the difference,
+//! and a binary search over the steps finds them in about 2·log2(elements) runs.
+
+/// An order between two others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Between {
+    /// The elements, each as its position in base order.
+    pub ranks: Vec<usize>,
+    /// How many steps there are in all: the pairs that the two orders have in opposite order.
+    pub steps: u64,
+    /// What the last step was; `None` for the base order.
+    pub last: Option<Step>,
+}
+
+/// The exchange of two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The element that now comes first, as its position in base order.
+    pub first: usize,
+    /// The element that it now comes before, as its position in base order.
+    pub second: usize,
+    /// The position of the first one.
+    pub position: usize,
+}
+
+/// The order after `steps` steps, or all there are, from the base order to `drawn`, which lists every position in base order once.
+/// Costs O(n·log n).
+#[must_use]
+pub fn between(drawn: &[usize], steps: u64) -> Between {
+    let len = drawn.len();
+    let mut waiting = Waiting::new(len);
+    let mut all = 0;
+    let mut moving = None;
+    for (position, &rank) in drawn.iter().enumerate() {
+        let before = waiting.before(rank);
+        if (all + 1..=all + before as u64).contains(&steps) {
+            moving = Some((position, before, (steps - all) as usize));
+        }
+        all += before as u64;
+        waiting.remove(rank);
+    }
+    let Some((position, before, moved)) = moving else {
+        return if steps.min(all) == 0 {
+            Between {
+                ranks: (0..len).collect(),
+                steps: all,
+                last: None,
+            }
+        } else {
+            between(drawn, all)
+        };
+    };
+    let mut is_placed = vec![false; len];
+    for &rank in &drawn[..=position] {
+        is_placed[rank] = true;
+    }
+    let mut ranks = drawn[..position].to_vec();
+    ranks.extend((0..len).filter(|&rank| !is_placed[rank]));
+    let at = position + before - moved;
+    let first = drawn[position];
+    ranks.insert(at, first);
+    Between {
+        last: Some(Step {
+            first,
+            second: ranks[at + 1],
+            position: at,
+        }),
+        ranks,
+        steps: all,
+    }
+}
+
+/// The elements that have not been placed yet, counted by a binary indexed tree (Fenwick 1994).
+struct Waiting(Vec<usize>);
+
+impl Waiting {
+    fn new(len: usize) -> Self {
+        Waiting((0..=len).map(|node| node & node.wrapping_neg()).collect())
+    }
+
+    /// How many wait that come before `rank` in base order.
+    fn before(&self, rank: usize) -> usize {
+        let mut node = rank;
+        let mut count = 0;
+        while node > 0 {
+            count += self.0[node];
+            node &= node - 1;
+        }
+        count
+    }
+
+    fn remove(&mut self, rank: usize) {
+        let mut node = rank + 1;
+        while node < self.0.len() {
+            self.0[node] -= 1;
+            node += node & node.wrapping_neg();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::permutation::Permutation;
+
+    fn inversions(order: &[usize]) -> u64 {
+        let pairs = |(at, &a): (usize, &usize)| order[at..].iter().filter(|&&b| b < a).count();
+        order.iter().enumerate().map(pairs).sum::<usize>() as u64
+    }
+
+    #[test]
+    fn every_step_exchanges_two_neighbours_and_the_last_one_reaches_the_drawn_order() {
+        for len in 0..12 {
+            for seed in 0..20 {
+                let rng = ChaCha8Rng::seed_from_u64(seed);
+                let drawn: Vec<usize> = Permutation::new(rng, len).collect();
+                let mut order: Vec<usize> = (0..len).collect();
+                let all = inversions(&drawn);
+                for steps in 0..=all {
+                    let found = between(&drawn, steps);
+                    assert_eq!(found.steps, all);
+                    if let Some(step) = found.last {
+                        assert_eq!(order[step.position..][..2], [step.second, step.first]);
+                        order.swap(step.position, step.position + 1);
+                    } else {
+                        assert_eq!(steps, 0);
+                    }
+                    assert_eq!(found.ranks, order, "{drawn:?} after {steps} steps");
+                }
+                assert_eq!(order, drawn);
+                assert_eq!(between(&drawn, u64::MAX), between(&drawn, all));
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Which choices of a run are left to the seed.
+
+use std::ops::Range;
+
+use serde_derive::{Deserialize, Serialize};
+
+use crate::site::Site;
+
+/// Which choice points of a run are decided by the seed; the others take the base order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Selection {
+    /// None: a clean run in base order. Choice points are recorded all the same.
+    None,
+    /// All of them.
+    #[default]
+    All,
+    /// Those in one of the scopes.
+    Only(Vec<Scope>),
+    /// All but those in one of the scopes.
+    Except(Vec<Scope>),
+}
+
+/// The choices at one site, or some of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scope {
+    /// The site.
+    pub site: Site,
+    /// Which of the calls there; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
+}
+
+/// Successive calls of one thread at one site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    pub thread: String,
+    /// The first, from 0.
+    pub from: u64,
+    /// The one after the last.
+    pub to: u64,
+}
+
+/// How far the choices of one thread at one site are left to the seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Not at all.
+    Never,
+    /// All of them.
+    Always,
+    /// The calls in one of these ranges.
+    In(Vec<Range<u64>>),
+    /// The calls in none of these ranges.
+    NotIn(Vec<Range<u64>>),
+}
+
+impl Made {
+    /// Whether the call with this number is.
+    #[must_use]
+    pub fn contains(&self, ordinal: u64) -> bool {
+        let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&ordinal));
+        match self {
+            Made::Never => false,
+            Made::Always => true,
+            Made::In(ranges) => within(ranges),
+            Made::NotIn(ranges) => !within(ranges),
+        }
+    }
+}
+
+impl Selection {
+    /// What it says of the choices of one thread at one site. Costs O(scopes).
+    #[must_use]
+    pub fn made(&self, site: &Site, thread: &str) -> Made {
+        let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
+            Selection::None => return Made::Never,
+            Selection::All => return Made::Always,
+            Selection::Only(scopes) => (scopes, Made::Always, Made::Never, Made::In),
+            Selection::Except(scopes) => (scopes, Made::Never, Made::Always, Made::NotIn),
+        };
+        let mut ranges = Vec::new();
+        for scope in scopes.iter().filter(|scope| scope.site == *site) {
+            match &scope.calls {
+                None => return whole,
+                Some(calls) if calls.thread == thread => ranges.push(calls.from..calls.to),
+                Some(_) => {}
+            }
+        }
+        if ranges.is_empty() {
+            none
+        } else {
+            some(ranges)
+        }
+    }
+
+    /// Only the choices at these sites.
+    #[must_use]
+    pub fn only(sites: impl IntoIterator<Item = Site>) -> Self {
+        Selection::Only(sites.into_iter().map(Scope::from).collect())
+    }
+
+    /// All choices but those at these sites.
+    #[must_use]
+    pub fn except(sites: impl IntoIterator<Item = Site>) -> Self {
+        Selection::Except(sites.into_iter().map(Scope::from).collect())
+    }
+}
+
+impl From<Site> for Scope {
+    /// All choices at the site.
+    fn from(site: Site) -> Self {
+        Scope { site, calls: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Family;
+
+    fn site(line: u32) -> Site {
+        Site {
+            api: "x".to_owned(),
+            family: Family::HashMap,
+            file: "src/lib.rs".to_owned(),
+            line,
+            column: 1,
+        }
+    }
+
+    fn calls(line: u32, thread: &str, from: u64, to: u64) -> Scope {
+        let thread = thread.to_owned();
+        Scope {
+            site: site(line),
+            calls: Some(Calls { thread, from, to }),
+        }
+    }
+
+    #[test]
+    fn a_selection_says_of_each_call_whether_it_is_made() {
+        let scopes = vec![
+            calls(1, "0", 2, 4),
+            calls(1, "0", 7, 8),
+            calls(1, "0.1", 0, 1),
+            Scope::from(site(2)),
+        ];
+        let only = Selection::Only(scopes.clone());
+        let except = Selection::Except(scopes);
+        for (line, thread, made) in [
+            (1, "0", &[2, 3, 7][..]),
+            (1, "0.1", &[0]),
+            (1, "0.2", &[]),
+            (2, "0.2", &[0, 1, 2, 3, 4, 5, 6, 7, 8]),
+            (3, "0", &[]),
+        ] {
+            for ordinal in 0..9 {
+                let is_in = made.contains(&ordinal);
+                let of =
+                    |selection: &Selection| selection.made(&site(line), thread).contains(ordinal);
+                assert_eq!(of(&only), is_in, "{line} {thread} {ordinal}");
+                assert_eq!(of(&except), !is_in, "{line} {thread} {ordinal}");
+            }
+        }
+        assert_eq!(Selection::None.made(&site(1), "0"), Made::Never);
+        assert_eq!(Selection::All.made(&site(1), "0"), Made::Always);
+    }
+}

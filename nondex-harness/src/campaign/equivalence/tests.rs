@@ -1,0 +1,200 @@
+use nondex_core::{Level, Outcome, Scope, Selection, selection::Calls};
+
+use super::*;
+
+fn site(family: Family, line: u32) -> Site {
+    Site {
+        api: "std::collections::HashMap::iter".into(),
+        family,
+        file: "src/lib.rs".into(),
+        line,
+        column: 1,
+    }
+}
+
+/// A run whose points have so many calls of the same number of elements, and in which all is listed.
+fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
+    let listed = points.iter().flat_map(|&(family, line, count, len)| {
+        (0..count).map(move |ordinal| ChoiceRecord {
+            place: place("t", "0", &site(family, line)),
+            ordinal,
+            len,
+            aspect,
+        })
+    });
+    Run {
+        outcome: Outcome::Passed,
+        failure: None,
+        points: points
+            .iter()
+            .map(|&(family, line, count, max_len)| PointRecord {
+                site: site(family, line),
+                thread: "0".into(),
+                count,
+                max_len,
+                stack: Vec::new(),
+            })
+            .collect(),
+        choices: listed.collect(),
+        steps: Vec::new(),
+        complete: true,
+        output: None,
+        notes: Vec::new(),
+        network: [].into(),
+    }
+}
+
+fn spec(level: Level, seed: u64) -> RunSpec {
+    RunSpec::new("t", level, seed)
+}
+
+fn with(choices: Selection, spec: &RunSpec) -> RunSpec {
+    RunSpec {
+        choices,
+        ..spec.clone()
+    }
+}
+
+#[test]
+fn a_run_without_choice_points_is_every_run() {
+    for level in Level::ALL {
+        assert!(decide_alike(
+            &RunSpec::clean("t"),
+            &spec(level, 3),
+            &run(&[], None)
+        ));
+    }
+}
+
+#[test]
+fn a_level_at_which_nothing_varies_is_the_clean_run() {
+    let run = run(&[(Family::FixedHasher, 1, 9, 100)], None);
+    let clean = RunSpec::clean("t");
+    for level in Level::ALL {
+        assert_eq!(
+            decide_alike(&clean, &spec(level, 3), &run),
+            level == Level::Std,
+            "{level}"
+        );
+    }
+}
+
+#[test]
+fn random_bytes_are_the_same_at_every_level_and_differ_with_the_seed() {
+    let mut run = run(&[(Family::Entropy, 1, 500, 16)], None);
+    run.choices = [].into();
+    let made = spec(Level::Std, 3);
+    for level in Level::ALL {
+        assert!(decide_alike(&made, &spec(level, 3), &run));
+        assert!(!decide_alike(&made, &spec(level, 4), &run));
+    }
+    assert!(!decide_alike(&made, &RunSpec::clean("t"), &run));
+}
+
+#[test]
+fn two_elements_have_two_orders_at_one_and_one_of_them_is_the_base() {
+    let run = run(&[(Family::HashMap, 1, 64, 2)], None);
+    let clean = RunSpec::clean("t");
+    let (base, swapped): (Vec<u64>, Vec<u64>) =
+        (0..20).partition(|&seed| decide_alike(&clean, &spec(Level::One, seed), &run));
+    assert!(!base.is_empty() && !swapped.is_empty());
+    let alike = |a, b| decide_alike(&spec(Level::One, a), &spec(Level::One, b), &run);
+    for seeds in [&base, &swapped] {
+        assert!(seeds.windows(2).all(|pair| alike(pair[0], pair[1])));
+    }
+    assert!(!alike(base[0], swapped[0]));
+}
+
+#[test]
+fn a_single_read_at_full_may_be_the_order_of_one() {
+    let run = run(&[(Family::HashMap, 1, 1, 2)], None);
+    let orders: Vec<bool> = (0..20)
+        .map(|seed| decide_alike(&spec(Level::One, 0), &spec(Level::Full, seed), &run))
+        .collect();
+    assert!(orders.contains(&true) && orders.contains(&false));
+}
+
+#[test]
+fn what_depends_on_the_object_is_known_from_a_run_of_the_same_level_only() {
+    for level in [Level::Eq, Level::Id] {
+        let of = |aspect, other: &RunSpec| {
+            decide_alike(
+                &spec(level, 0),
+                other,
+                &run(&[(Family::HashMap, 1, 1, 2)], aspect),
+            )
+        };
+        let seeds = 1..20;
+        assert!(seeds.clone().all(|seed| !of(None, &spec(level, seed))));
+        let known: Vec<bool> = seeds.map(|seed| of(Some(4), &spec(level, seed))).collect();
+        assert!(known.contains(&true) && known.contains(&false));
+        let others = Level::ALL.into_iter().filter(|other| {
+            *other == Level::Std || *other != level && matches!(other, Level::Eq | Level::Id)
+        });
+        for other in others {
+            assert!((1..20).all(|seed| !of(Some(4), &spec(other, seed))));
+        }
+    }
+}
+
+#[test]
+fn what_std_orders_is_never_foreseen() {
+    let run = run(&[(Family::HashMap, 1, 1, 2)], None);
+    for seed in 1..20 {
+        for level in Level::ALL {
+            assert!(!decide_alike(
+                &spec(Level::Std, 0),
+                &spec(level, seed),
+                &run
+            ));
+        }
+    }
+}
+
+#[test]
+fn choices_that_were_not_listed_are_not_foreseen() {
+    let mut run = run(&[(Family::HashMap, 1, 2, 2)], None);
+    run.choices = run.choices[..1].into();
+    let alike = |seed| decide_alike(&spec(Level::One, 0), &spec(Level::One, seed), &run);
+    assert!((1..20).all(|seed| !alike(seed)));
+}
+
+#[test]
+fn selecting_all_calls_that_were_reached_is_selecting_all() {
+    let run = run(
+        &[(Family::HashMap, 1, 5, 100), (Family::Directory, 2, 5, 100)],
+        None,
+    );
+    let all = spec(Level::Id, 3);
+    let sites: Vec<Site> = run.points.iter().map(|point| point.site.clone()).collect();
+    let calls = |to| {
+        let calls = |site: &Site| Scope {
+            site: site.clone(),
+            calls: Some(Calls {
+                thread: "0".into(),
+                from: 0,
+                to,
+            }),
+        };
+        sites.iter().map(calls).collect::<Vec<_>>()
+    };
+    for (choices, is_all) in [
+        (Selection::only(sites.clone()), true),
+        (Selection::only(sites[..1].to_vec()), false),
+        (Selection::Only(calls(5)), true),
+        (Selection::Only(calls(4)), false),
+    ] {
+        assert_eq!(decide_alike(&all, &with(choices, &all), &run), is_all);
+    }
+    for choices in [
+        Selection::except(sites.clone()),
+        Selection::Except(calls(7)),
+        Selection::Only(Vec::new()),
+    ] {
+        assert!(decide_alike(
+            &RunSpec::clean("t"),
+            &with(choices, &all),
+            &run
+        ));
+    }
+}
