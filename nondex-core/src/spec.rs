@@ -47,7 +47,8 @@ pub struct RunSpec {
     /// Calls whose order is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
-    /// Sites for which the stack of the first call is kept (slow: it reads debug information).
+    /// Sites for which the stack of the first call, or of the last one whose order is given, is kept (slow: it reads debug
+    /// information).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Site>,
     /// What is done about the network.

@@ -42,6 +42,7 @@ struct SiteState {
     made: Made,
     given: Vec<(u64, Arc<GivenOrder>)>,
     off: bool,
+    is_traced: bool,
     calls: u64,
     count: u64,
     max_len: u64,
@@ -141,6 +142,7 @@ impl ThreadState {
                     },
                     given: given(context, &site, &self.path),
                     off: context.model_is_off(model, family),
+                    is_traced: false,
                     calls: 0,
                     count: 0,
                     max_len: 0,
@@ -148,7 +150,8 @@ impl ThreadState {
                     site,
                 };
                 if !state.off {
-                    if context.spec.trace.contains(&state.site) {
+                    state.is_traced = context.spec.trace.contains(&state.site);
+                    if state.is_traced && state.given.is_empty() {
                         state.stack = crate::stack::capture();
                     }
                     context.journal.append(&Event::Site {
@@ -172,6 +175,11 @@ impl ThreadState {
         state.calls += 1;
         state.count += 1;
         state.max_len = state.max_len.max(len as u64);
+        let given = state.given.iter().find(|(number, _)| *number == ordinal);
+        if state.is_traced && given.is_some() {
+            // Of all calls at the site, this is the one that is looked at.
+            state.stack = crate::stack::capture();
+        }
         let is_of_orders = !matches!(family, Family::Entropy);
         Some(Reached {
             level: self.context.spec.level,
@@ -179,11 +187,7 @@ impl ThreadState {
             place: state.place,
             ordinal,
             made: state.made.contains(ordinal),
-            given: state
-                .given
-                .iter()
-                .find(|(number, _)| *number == ordinal)
-                .map(|(_, order)| Arc::clone(order)),
+            given: given.map(|(_, order)| Arc::clone(order)),
             is_listed: is_of_orders && self.choices.len() < MAX_LISTED,
         })
     }

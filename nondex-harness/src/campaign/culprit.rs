@@ -1,14 +1,22 @@
-//! Which calls are responsible for a failure: a search over call sites.
+//! Which choices are responsible for a failure: a search from call sites to calls to the elements that were exchanged.
 //!
-//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some sites only is well defined.
-//! Delta debugging (Zeller and Hildebrandt, 2002) over the sites that the failing run reached finds a smallest set
-//! that suffices to change the outcome; for one culprit among n sites that is a binary search of at most 2·log2(n) runs. While the
-//! test still changes its outcome without that set there is another, independent culprit, which is searched in the same way.
+//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some places only is well
+//! defined. The search goes down a hierarchy (Misherghi and Su, "HDD: hierarchical delta debugging", 2006): the
+//! [smallest set](subset) of call *sites* that changes the outcome; among the *calls* at these sites again the smallest set; and
+//! for each of those the two [elements] whose exchange makes the difference. While the test still changes its outcome without
+//! the sites found there is another, independent culprit, which is searched in the same way.
 
-use nondex_core::{PointRecord, RunSpec, Selection, Site};
+mod calls;
+pub mod elements;
+pub mod subset;
 
+use nondex_core::{Given, Outcome, PointRecord, RunSpec, Scope, Selection, Site, StepRecord};
+
+pub use self::calls::Call;
+pub use self::elements::Exchange;
+use self::subset::smallest;
 use super::equivalence::is_made;
-use super::evidence::{Evidence, Missing};
+use super::evidence::{Evidence, Missing, Run};
 
 /// How often the outcome must be the same before a culprit is confirmed.
 pub const CONFIRMATIONS: usize = 3;
@@ -16,42 +24,62 @@ pub const CONFIRMATIONS: usize = 3;
 /// How many independent culprits are searched for.
 const MAX_GROUPS: usize = 8;
 
-/// How many questions are asked before the search settles for what it has.
-const MAX_QUESTIONS: usize = 120;
-
 /// How long a spec may be: Linux allows one variable of the environment 128 KiB.
 const MAX_SPEC: usize = 100 << 10;
 
 /// What the search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Culprits {
-    /// The sites, the independent ones one after the other.
-    pub sites: Vec<Site>,
+    /// The independent culprits: each changes the outcome without the others.
+    pub groups: Vec<Group>,
     /// Whether they were confirmed both ways.
     pub confirmed: bool,
     /// What there is to say about them.
     pub notes: Vec<String>,
 }
 
-/// Searches the sites because of which a run of `spec`, which makes all choices, ended otherwise than the clean runs;
-/// `baseline` is whether those passed.
+/// Choices that change the outcome together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Where they are made.
+    pub sites: Vec<Site>,
+    /// The calls; empty when the search did not get so far.
+    pub calls: Vec<Call>,
+    /// What a [traced] run says of them: the choice points with stacks.
+    pub points: Vec<PointRecord>,
+    /// The same: the calls that were given an order.
+    pub steps: Vec<StepRecord>,
+}
+
+impl Culprits {
+    /// The sites of all groups.
+    pub fn sites(&self) -> impl Iterator<Item = &Site> {
+        self.groups.iter().flat_map(|group| &group.sites)
+    }
+}
+
+/// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise than the clean runs;
+/// `baseline` is whether those passed. Asks for no more than about `budget` runs.
 ///
 /// # Errors
 /// The runs to make first.
-pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Culprits, Missing> {
+pub fn search(
+    evidence: &Evidence,
+    spec: &RunSpec,
+    baseline: bool,
+    budget: usize,
+) -> Result<Culprits, Missing> {
     let mut search = Search {
         evidence,
         spec,
         baseline,
-        questions: 0,
+        left: budget,
     };
     let mut found = Culprits::default();
-    let mut groups: Vec<Vec<Site>> = Vec::new();
     let mut rest = search.spec.clone();
     loop {
         // These sites suffice: turning on all that a run reached is that very run.
-        let run = evidence.answers(std::slice::from_ref(&rest))?[0].run;
-        let sites = made_sites(&rest, &run.points);
+        let sites = made_sites(&rest, &search.run(&rest)?.points);
         if sites.is_empty() {
             break;
         }
@@ -62,22 +90,38 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
             ));
             break;
         }
-        let group = search.minimise(sites)?;
-        found.sites.extend(group.iter().cloned());
-        groups.push(group);
-        rest = search.with(Selection::except(found.sites.clone()));
-        if !search.changes(rest.choices.clone())? {
-            found.confirmed = search.confirm(&groups, &rest)?;
+        let (group, is_complete) = search.sites(&sites)?;
+        found.groups.push(Group {
+            sites: group,
+            ..Group::default()
+        });
+        rest = search.with(Selection::except(found.sites().cloned()));
+        if !search.changes(&rest)? {
+            found.confirmed = is_complete && search.confirm_sites(&found.groups, &rest)?;
             break;
         }
-        if groups.len() == MAX_GROUPS || search.questions > MAX_QUESTIONS {
+        if found.groups.len() == MAX_GROUPS {
             found
                 .notes
                 .push("there are more culprits than these".to_owned());
             break;
         }
+        if search.left == 0 {
+            break;
+        }
     }
-    if groups.iter().any(|group| group.len() > 1) {
+    // Every run that shows a hang takes the whole time limit: where it is must do.
+    if found.confirmed && search.run(spec)?.outcome != Outcome::TimedOut {
+        for group in &mut found.groups {
+            group.calls = search.calls(&group.sites)?;
+        }
+    }
+    if search.left == 0 {
+        found.notes.push(format!(
+            "the search for the culprit ended after its budget of {budget} runs: more with `--budget`"
+        ));
+    }
+    if found.groups.iter().any(|group| group.sites.len() > 1) {
         found
             .notes
             .push("several of the calls change the outcome only together".to_owned());
@@ -86,7 +130,7 @@ pub fn search(evidence: &Evidence, spec: &RunSpec, baseline: bool) -> Result<Cul
 }
 
 /// The sites at which the seed decided, in order, each once.
-pub(super) fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
+fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
     let mut sites: Vec<Site> = points
         .iter()
         .filter(|point| is_made(spec, &point.site, &point.thread))
@@ -101,10 +145,11 @@ struct Search<'a> {
     evidence: &'a Evidence,
     spec: &'a RunSpec,
     baseline: bool,
-    questions: usize,
+    /// How many questions may still be asked.
+    left: usize,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     fn with(&self, choices: Selection) -> RunSpec {
         RunSpec {
             choices,
@@ -112,69 +157,51 @@ impl Search<'_> {
         }
     }
 
+    /// Only the choices in these scopes, and the order of some calls given.
+    fn given(&self, scopes: Vec<Scope>, given: Vec<Given>) -> RunSpec {
+        RunSpec {
+            given,
+            ..self.with(Selection::Only(scopes))
+        }
+    }
+
+    fn run(&self, spec: &RunSpec) -> Result<&'a Run, Missing> {
+        Ok(self.evidence.answers(std::slice::from_ref(spec))?[0].run)
+    }
+
     /// Whether the outcome is another than that of the clean runs.
-    fn changes(&mut self, choices: Selection) -> Result<bool, Missing> {
-        self.questions += 1;
-        let answers = self.evidence.answers(&[self.with(choices)])?;
-        Ok(answers[0].run.passed() != self.baseline)
+    fn changes(&mut self, spec: &RunSpec) -> Result<bool, Missing> {
+        self.left = self.left.saturating_sub(1);
+        Ok(self.run(spec)?.passed() != self.baseline)
     }
 
-    /// The first set of sites that suffices.
-    fn first_that_changes<'s>(
-        &mut self,
-        sets: &'s [Vec<Site>],
-    ) -> Result<Option<&'s Vec<Site>>, Missing> {
-        for set in sets {
-            if self.changes(Selection::only(set.clone()))? {
-                return Ok(Some(set));
-            }
-        }
-        Ok(None)
-    }
-
-    /// A subset of `sites`, which suffice, that suffices too and of which no part does.
-    fn minimise(&mut self, mut sites: Vec<Site>) -> Result<Vec<Site>, Missing> {
-        let mut parts = 2;
-        while sites.len() > 1 && self.questions < MAX_QUESTIONS {
-            let subsets = split(&sites, parts);
-            if let Some(subset) = self.first_that_changes(&subsets)? {
-                sites.clone_from(subset);
-                parts = 2;
-                continue;
-            }
-            if parts > 2 {
-                let complements: Vec<Vec<Site>> = subsets
-                    .iter()
-                    .map(|subset| {
-                        sites
-                            .iter()
-                            .filter(|s| !subset.contains(s))
-                            .cloned()
-                            .collect()
-                    })
-                    .collect();
-                if let Some(complement) = self.first_that_changes(&complements)? {
-                    sites.clone_from(complement);
-                    parts -= 1;
-                    continue;
-                }
-            }
-            if parts == sites.len() {
-                break;
-            }
-            parts = (parts * 2).min(sites.len());
-        }
-        Ok(sites)
+    /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is known to be that.
+    fn sites(&mut self, sites: &[Site]) -> Result<(Vec<Site>, bool), Missing> {
+        let at = |element: &usize| sites[*element].clone();
+        let found = smallest(sites.len(), self.left, |part| {
+            let scopes = sites[..part.beginning].iter().cloned();
+            let spec = self.with(Selection::only(scopes.chain(part.kept.iter().map(at))));
+            self.changes(&spec)
+        })?;
+        Ok((found.elements.iter().map(at).collect(), found.is_complete))
     }
 
     /// Whether each group alone changes the outcome every time, and `rest`, everything but them, never.
-    fn confirm(&self, groups: &[Vec<Site>], rest: &RunSpec) -> Result<bool, Missing> {
-        let mut missing = Vec::new();
-        let mut confirmed = true;
+    fn confirm_sites(&self, groups: &[Group], rest: &RunSpec) -> Result<bool, Missing> {
         let changing = groups
             .iter()
-            .map(|group| (self.with(Selection::only(group.clone())), true));
-        for (spec, changes) in changing.chain([(rest.clone(), false)]) {
+            .map(|group| (self.with(Selection::only(group.sites.clone())), true));
+        self.confirm(changing.chain([(rest.clone(), false)]))
+    }
+
+    /// Whether each spec changes the outcome every time, or never, as is said of it.
+    fn confirm(
+        &self,
+        expected: impl IntoIterator<Item = (RunSpec, bool)>,
+    ) -> Result<bool, Missing> {
+        let mut missing = Vec::new();
+        let mut confirmed = true;
+        for (spec, changes) in expected {
             match self.evidence.repeat(&spec, CONFIRMATIONS) {
                 Ok(runs) => {
                     confirmed &= runs
@@ -192,11 +219,29 @@ impl Search<'_> {
     }
 }
 
-/// Splits `sites` into so many parts of about equal size, none empty.
-fn split(sites: &[Site], parts: usize) -> Vec<Vec<Site>> {
-    (0..parts)
-        .map(|i| sites[sites.len() * i / parts..sites.len() * (i + 1) / parts].to_vec())
-        .collect()
+/// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion of elements, of the creation of
+/// collections.
+#[must_use]
+pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
+    let calls = &group.calls;
+    RunSpec {
+        choices: if calls.is_empty() {
+            spec.choices.clone()
+        } else {
+            Selection::Only(calls.iter().map(Call::scope).collect())
+        },
+        given: calls.iter().filter_map(Call::given).collect(),
+        trace: group.sites.clone(),
+        ..spec.clone()
+    }
+}
+
+/// What the runs say of a call whose order is given as steps.
+#[must_use]
+pub fn step<'a>(steps: &'a [StepRecord], call: &Call) -> Option<&'a StepRecord> {
+    steps.iter().find(|step| {
+        step.site == call.site && step.thread == call.thread && step.ordinal == call.ordinal
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! A test that is deterministic but for its choices does the same in two runs up to the first choice that differs. So if two specs
 //! decide alike at every choice point that a run under the first one *reached*, then a run under the second one is that very run.
 
+use std::ops::Range;
+
 use nondex_core::choice::draw;
 use nondex_core::context::place;
 use nondex_core::{ChoiceRecord, Family, Level, Made, PointRecord, RunSpec, Site};
@@ -62,20 +64,33 @@ fn made(spec: &RunSpec, point: &PointRecord) -> Made {
         return Made::Never;
     }
     let made = spec.choices.made(&point.site, &point.thread);
-    if let Made::In(_) | Made::NotIn(_) = made {
-        let of_few = |count| (0..count).map(|ordinal| made.contains(ordinal));
-        if point.count <= MAX_COUNT && of_few(point.count).all(|is_made| is_made) {
-            return Made::Always;
-        }
-        if point.count <= MAX_COUNT && !of_few(point.count).any(|is_made| is_made) {
-            return Made::Never;
-        }
+    let (Made::In(ranges) | Made::NotIn(ranges)) = &made else {
+        return made;
+    };
+    match (number_within(ranges, point.count), &made) {
+        (0, Made::In(_)) => Made::Never,
+        (0, _) => Made::Always,
+        (all, Made::In(_)) if all == point.count => Made::Always,
+        (all, _) if all == point.count => Made::Never,
+        _ => made,
     }
-    made
 }
 
-/// So many calls at one site are looked at one by one.
-const MAX_COUNT: u64 = 64;
+/// How many of the numbers below `end` are in one of the ranges.
+fn number_within(ranges: &[Range<u64>], end: u64) -> u64 {
+    let mut ranges: Vec<_> = ranges
+        .iter()
+        .map(|range| range.start..range.end.min(end))
+        .collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut number = 0;
+    let mut from = 0;
+    for range in ranges {
+        number += range.end.saturating_sub(range.start.max(from));
+        from = from.max(range.end);
+    }
+    number
+}
 
 /// The order of one call, as far as it is known without running it.
 #[derive(PartialEq, Eq)]

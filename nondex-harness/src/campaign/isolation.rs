@@ -102,17 +102,11 @@ impl Runs {
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(
-    test: &str,
-    options: &Options,
-    is_users: &dyn Fn(&str) -> bool,
-    runs: &Runs,
-) -> Result<Judgement, Wanted> {
-    let beside =
-        plan::conclude(test, options, is_users, &runs.beside).map_err(|missing| Wanted {
-            specs: missing.0,
-            alone: false,
-        })?;
+pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
+    let beside = plan::conclude(test, options, &runs.beside).map_err(|missing| Wanted {
+        specs: missing.0,
+        alone: false,
+    })?;
     if !runs.is_shared || !is_doubtful(&beside, &runs.beside) {
         return Ok(Judgement {
             conclusion: beside,
@@ -120,7 +114,7 @@ pub fn conclude(
             interference: None,
         });
     }
-    judge_alone(test, options, is_users, runs, beside).map_err(|missing| Wanted {
+    judge_alone(test, options, runs, beside).map_err(|missing| Wanted {
         specs: missing.0,
         alone: true,
     })
@@ -138,7 +132,6 @@ fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
 fn judge_alone(
     test: &str,
     options: &Options,
-    is_users: &dyn Fn(&str) -> bool,
     runs: &Runs,
     beside: Conclusion,
 ) -> Result<Judgement, Missing> {
@@ -160,7 +153,7 @@ fn judge_alone(
             return Ok(as_beside(beside));
         }
     }
-    let mut conclusion = plan::conclude(test, options, is_users, &runs.alone)?;
+    let mut conclusion = plan::conclude(test, options, &runs.alone)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
         // So few runs may agree by chance.
         let disagreed = match beside {

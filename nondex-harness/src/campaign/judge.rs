@@ -8,13 +8,13 @@ use nondex_core::{Level, PointRecord, RunSpec, Selection, Site};
 use super::evidence::{Evidence, Run};
 use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
-use super::plan::{self, Conclusion, Dependence};
+use super::plan::{self, Conclusion};
 use super::workspace::Workspace;
 use crate::findings;
 use crate::network;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{MAX_FAILURES, PointReport};
-use crate::report::{Culprit, FailureReport, TestReport, Verdict};
+use crate::report::{FailureReport, TestReport, Verdict};
 
 /// What is written about a test that was not run.
 #[must_use]
@@ -93,7 +93,9 @@ pub fn report(
         Some(Conclusion::Dependent(dependence)) => {
             report.verdict = Verdict::ImplementationDependent;
             report.weakest_level = Some(dependence.spec.level);
-            report.culprits = culprits(dependence, test, &suite.binary.cwd, workspace);
+            report.culprits =
+                culprits::report(&dependence.culprits, test, &suite.binary.cwd, workspace);
+            report.search_runs = culprits::runs(evidence);
             report
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
@@ -146,14 +148,7 @@ fn sanitise(
     let found = network::evidence::findings(evidence, &options.network);
     report.hosts = found.hosts.iter().map(|&host| host.to_owned()).collect();
     report.network = network::evidence::events(&found.reasons, |record| {
-        let frames = || record.stack.iter();
-        let user =
-            frames().find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)));
-        let dependency = || {
-            let frame = frames().find(|frame| is_dependency(&frame.file))?;
-            Some((frame.file.clone(), frame.line))
-        };
-        user.or_else(dependency)
+        workspace.nearest(&record.stack, cwd)
     });
     if report.verdict == Verdict::Stable && found.is_ignored {
         let hosts = report.hosts.join(", ");
@@ -272,61 +267,6 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
         .collect()
 }
 
-fn culprits(
-    dependence: &Dependence,
-    test: &TestCase,
-    cwd: &Utf8Path,
-    workspace: &Workspace,
-) -> Vec<Culprit> {
-    dependence
-        .culprits
-        .sites
-        .iter()
-        .map(|site| {
-            let records = || dependence.points.iter().filter(|point| point.site == *site);
-            let frames = || records().flat_map(|point| &point.stack);
-            let user = frames()
-                .find_map(|frame| Some((workspace.user_file(&frame.file, cwd)?, frame.line)))
-                .filter(|_| !workspace.is_users(&site.file));
-            let mut culprit = Culprit {
-                len: records().map(|point| point.max_len).max().unwrap_or(0),
-                confirmed: dependence.culprits.confirmed,
-                ..Culprit::new(site)
-            };
-            if has_place(site) {
-                (culprit.user_file, culprit.user_line) = user.unzip();
-                return culprit;
-            }
-            let dependency = || {
-                let frame = frames().find(|frame| is_dependency(&frame.file))?;
-                Some((frame.file.clone(), frame.line))
-            };
-            let (file, line) = user
-                .or_else(dependency)
-                .or_else(|| Some((test.file.clone()?, test.line?)))
-                .unwrap_or_default();
-            culprit.site = Some(std::mem::replace(&mut culprit.file, file));
-            culprit.line = line;
-            culprit
-        })
-        .collect()
-}
-
-/// Whether a call has a place in the source of its own, and not only its stack as identity.
-const fn has_place(site: &Site) -> bool {
-    site.line > 0
-}
-
-/// Whether a file, as in [`Site::file`], is a published crate's: `name-1.2.3/src/lib.rs`, a path to be found in cargo's home.
-fn is_dependency(file: &str) -> bool {
-    let Some((package, _)) = file.split_once('/') else {
-        return false;
-    };
-    package
-        .rsplit_once('-')
-        .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
-}
-
 /// The command that makes the run of a finding again.
 fn reproduce(options: &Options, id: &str) -> String {
     let mut words = vec!["cargo nondex replay"];
@@ -335,5 +275,6 @@ fn reproduce(options: &Options, id: &str) -> String {
     words.join(" ")
 }
 
+mod culprits;
 #[cfg(test)]
 mod tests;

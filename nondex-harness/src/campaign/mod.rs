@@ -178,8 +178,7 @@ impl Workload for Campaign<'_> {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
-        let is_users = |file: &str| self.workspace.is_users(file);
-        isolation::conclude(&self.tests[test].1.name, self.options, &is_users, runs)
+        isolation::conclude(&self.tests[test].1.name, self.options, runs)
     }
 
     fn run(&self, test: usize, spec: &RunSpec) -> Option<Run> {

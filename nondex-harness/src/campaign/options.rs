@@ -18,6 +18,9 @@ pub const DEFAULT_CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 /// How many seeds are tried unless others are given: 0 to 9.
 pub const DEFAULT_SEEDS: u64 = 10;
 
+/// How many runs the search for the culprits of one test may ask for, unless another number is given (`--budget`).
+pub const DEFAULT_BUDGET: usize = 200;
+
 /// What a campaign is asked to do. [`Options::new`] has the defaults of the command line.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -49,6 +52,8 @@ pub struct Options {
     /// Choices that made a test fail before, by the name of the test: levels and seeds that are tried before all others, at
     /// the levels asked for. Tests of one name in several binaries try each other's.
     pub regressions: BTreeMap<String, Vec<(Level, u64)>>,
+    /// How many runs the search for the culprits of one test may ask for.
+    pub budget: usize,
     /// What is done about the network.
     pub network: Policy,
     /// How many tests may be sanitised.
@@ -73,6 +78,7 @@ impl Options {
             models_off: Vec::new(),
             location_flags: Vec::new(),
             regressions: BTreeMap::new(),
+            budget: DEFAULT_BUDGET,
             network: Policy::default(),
             max_sanitised: None,
         }

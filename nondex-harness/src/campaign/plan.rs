@@ -7,7 +7,7 @@
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
 //! holds with pass and fail exchanged.
 
-use nondex_core::{Level, Outcome, PointRecord, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec};
 
 use super::culprit::{self, Culprits};
 use super::evidence::{Evidence, Missing, Run};
@@ -48,21 +48,13 @@ pub struct Dependence {
     pub spec: RunSpec,
     /// The calls that are responsible.
     pub culprits: Culprits,
-    /// The choice points of the failing run, with the stacks of culprits that are not in the user's own files.
-    pub points: Vec<PointRecord>,
 }
 
-/// What is concluded about `test` from the evidence. `is_users` tells the user's own source files from those of
-/// dependencies and std.
+/// What is concluded about `test` from the evidence.
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(
-    test: &str,
-    options: &Options,
-    is_users: &dyn Fn(&str) -> bool,
-    evidence: &Evidence,
-) -> Result<Conclusion, Missing> {
+pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
     let clean_spec = clean_spec(test, options);
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     let clean = evidence.repeat(&clean_spec, clean_runs)?;
@@ -104,7 +96,7 @@ pub fn conclude(
     let Some(spec) = weakest else {
         return Ok(unchanged);
     };
-    let culprits = culprit::search(evidence, &spec, baseline)?;
+    let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
     if !culprits.confirmed {
         for (spec, passes) in [(&clean_spec, baseline), (&spec, !baseline)] {
             let runs = evidence.repeat(spec, REPETITIONS)?;
@@ -113,22 +105,19 @@ pub fn conclude(
             }
         }
     }
-    let trace: Vec<_> = culprits
-        .sites
+    let traced: Vec<RunSpec> = culprits
+        .groups
         .iter()
-        .filter(|site| !is_users(&site.file))
-        .cloned()
+        .map(|group| culprit::traced(&spec, group))
         .collect();
-    let traced = RunSpec {
-        trace,
-        ..spec.clone()
-    };
-    let points = evidence.answers(&[traced])?[0].run.points.to_vec();
+    for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
+        group.points = answer.run.points.to_vec();
+        group.steps.clone_from(&answer.run.steps);
+    }
     Ok(Conclusion::Dependent(Box::new(Dependence {
         baseline,
         spec,
         culprits,
-        points,
     })))
 }
 

@@ -65,7 +65,7 @@ pub(super) fn simulate(
 ) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(options.prune);
     for _ in 0..1000 {
-        match conclude("t", options, &|_| true, &evidence) {
+        match conclude("t", options, &evidence) {
             Ok(conclusion) => return (conclusion, evidence),
             Err(Missing(specs)) => {
                 assert!(!specs.is_empty());

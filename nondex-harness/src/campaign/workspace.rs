@@ -1,6 +1,7 @@
 //! Which source files are the user's own.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::Frame;
 
 /// The directories of a workspace that hold other people's code.
 const FOREIGN: [&str; 2] = ["target", "vendor"];
@@ -36,6 +37,34 @@ impl Workspace {
             (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| relative.to_string())
         })
     }
+
+    /// The innermost frame in the workspace: file, relative to the root, and line.
+    #[must_use]
+    pub fn nearest_of_users(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
+        frames
+            .iter()
+            .find_map(|frame| Some((self.user_file(&frame.file, cwd)?, frame.line)))
+    }
+
+    /// The innermost frame in the workspace or, when there is none, in a dependency.
+    #[must_use]
+    pub fn nearest(&self, frames: &[Frame], cwd: &Utf8Path) -> Option<(String, u32)> {
+        self.nearest_of_users(frames, cwd).or_else(|| {
+            let frame = frames.iter().find(|frame| is_dependency(&frame.file))?;
+            Some((frame.file.clone(), frame.line))
+        })
+    }
+}
+
+/// Whether a file, as in [`Site::file`](nondex_core::Site::file), is a published crate's: `name-1.2.3/src/lib.rs`, a path to be
+/// found in cargo's home.
+fn is_dependency(file: &str) -> bool {
+    let Some((package, _)) = file.split_once('/') else {
+        return false;
+    };
+    package
+        .rsplit_once('-')
+        .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]

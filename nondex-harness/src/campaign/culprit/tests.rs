@@ -1,25 +1,123 @@
-use nondex_core::Level;
+use nondex_core::between::between;
+use nondex_core::choice::draw;
+use nondex_core::context::place;
+use nondex_core::{ChoiceRecord, ElementRecord, Level};
 
 use super::*;
 use crate::campaign::evidence::Run;
-use crate::campaign::simulation::{made, run, site};
+use crate::campaign::options::DEFAULT_BUDGET;
+use crate::campaign::simulation::{run, site};
+use crate::report::schema::Position;
 
-/// Searches the culprits of a simulated test of `n` sites, and counts the runs beyond the two clean and the two failing ones.
-fn searched(n: u32, passes: impl Fn(&RunSpec) -> bool) -> (Culprits, usize) {
-    let all = RunSpec::new("t", Level::One, 3);
-    let simulated = |spec: &RunSpec| -> Run { run(passes(spec), 0..n) };
+/// A simulated test: at the site on each line, so many calls of so many elements.
+#[derive(Clone)]
+struct Program(Vec<(u32, u64, usize)>);
+
+/// The orders that a run takes, by line and number of the call.
+type Orders<'a> = &'a dyn Fn(u32, u64) -> Vec<usize>;
+
+impl Program {
+    /// So many sites with one call of five elements each.
+    fn sites(n: u32) -> Self {
+        Program((0..n).map(|line| (line, 1, 5)).collect())
+    }
+
+    fn choice(&self, line: u32, ordinal: u64) -> ChoiceRecord {
+        let (_, _, len) = self.0.iter().find(|(other, ..)| *other == line).unwrap();
+        ChoiceRecord {
+            place: place("t", "0", &site(line)),
+            ordinal,
+            len: *len as u64,
+            aspect: None,
+        }
+    }
+
+    /// What the runtime does under `spec`, the order and the steps to it.
+    fn order(&self, spec: &RunSpec, line: u32, ordinal: u64) -> (Vec<usize>, Option<StepRecord>) {
+        let choice = self.choice(line, ordinal);
+        let drawn = || {
+            draw(spec.level, spec.seed, &choice)
+                .unwrap()
+                .collect::<Vec<_>>()
+        };
+        let mut given = spec.given.iter();
+        let given = given.find(|given| given.site == site(line) && given.ordinal == ordinal);
+        match given.map(|given| &given.order) {
+            Some(nondex_core::GivenOrder::Ranks(ranks)) => {
+                (ranks.iter().map(|&rank| rank as usize).collect(), None)
+            }
+            Some(&nondex_core::GivenOrder::Steps(steps)) => {
+                let found = between(&drawn(), steps);
+                let element = |rank: usize| ElementRecord {
+                    rank: rank as u64,
+                    ..ElementRecord::default()
+                };
+                let step = StepRecord {
+                    site: site(line),
+                    thread: "0".into(),
+                    ordinal,
+                    len: choice.len,
+                    steps: found.steps,
+                    position: found.last.map_or(0, |step| step.position as u64),
+                    exchanged: found.last.map_or_else(Vec::new, |step| {
+                        vec![element(step.first), element(step.second)]
+                    }),
+                    created: Vec::new(),
+                };
+                (found.ranks, Some(step))
+            }
+            None if spec.choices.made(&site(line), "0").contains(ordinal) => (drawn(), None),
+            None => ((0..choice.len as usize).collect(), None),
+        }
+    }
+
+    fn run(&self, spec: &RunSpec, passes: impl Fn(Orders<'_>) -> bool) -> Run {
+        let passed = passes(&|line, ordinal| self.order(spec, line, ordinal).0);
+        let mut run = run(passed, self.0.iter().map(|(line, ..)| *line));
+        run.points = run
+            .points
+            .iter()
+            .zip(&self.0)
+            .map(|(point, (_, count, len))| PointRecord {
+                count: *count,
+                max_len: *len as u64,
+                ..point.clone()
+            })
+            .collect();
+        run.steps = spec
+            .given
+            .iter()
+            .filter_map(|given| self.order(spec, given.site.line, given.ordinal).1)
+            .collect();
+        run
+    }
+}
+
+/// Whether a seed decided at a site: the order there is not the base order.
+fn is_made(orders: Orders<'_>, line: u32) -> bool {
+    !orders(line, 0).is_sorted()
+}
+
+/// Searches the culprits of a simulated test that fails at some seed, and counts the runs beyond the two clean and the two
+/// failing ones.
+fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits, usize) {
+    let baseline = program.run(&RunSpec::clean("t"), &passes).passed();
+    let all = (0..1000)
+        .map(|seed| RunSpec::new("t", Level::Full, seed))
+        .find(|spec| program.run(spec, &passes).passed() != baseline)
+        .unwrap_or_else(|| RunSpec::new("t", Level::Full, 3));
     let mut evidence = Evidence::new(true);
     for spec in [RunSpec::clean("t"), all.clone()] {
-        evidence.add(spec.clone(), simulated(&spec));
-        evidence.add(spec.clone(), simulated(&spec));
+        for _ in 0..2 {
+            evidence.add(spec.clone(), program.run(&spec, &passes));
+        }
     }
-    let baseline = passes(&RunSpec::clean("t"));
     loop {
-        match search(&evidence, &all, baseline) {
+        match search(&evidence, &all, baseline, DEFAULT_BUDGET) {
             Ok(culprits) => return (culprits, evidence.all().count() - 4),
             Err(Missing(specs)) => {
                 for spec in specs {
-                    let run = simulated(&spec);
+                    let run = program.run(&spec, &passes);
                     evidence.add(spec, run);
                 }
             }
@@ -27,71 +125,185 @@ fn searched(n: u32, passes: impl Fn(&RunSpec) -> bool) -> (Culprits, usize) {
     }
 }
 
+fn sites(culprits: &Culprits) -> Vec<Site> {
+    culprits.sites().cloned().collect()
+}
+
+/// The one exchange that was found.
+fn exchange(culprits: &Culprits) -> &Exchange {
+    let [Group { calls, .. }] = &culprits.groups[..] else {
+        panic!("{culprits:?}");
+    };
+    let [
+        Call {
+            exchange: Some(exchange),
+            ..
+        },
+    ] = &calls[..]
+    else {
+        panic!("{calls:?}");
+    };
+    exchange
+}
+
+/// The bound on runs for one culprit among so many choice points.
+fn bound(points: u64) -> f64 {
+    3.0 * (points as f64).log2() + 10.0
+}
+
 #[test]
-fn one_culprit_is_found_and_confirmed_within_the_bound_on_runs() {
+fn one_site_is_found_and_confirmed_within_the_bound_on_runs() {
     for n in [1_u32, 2, 3, 5, 16, 100, 500] {
         for guilty in [0, n / 2, n - 1] {
-            let (culprits, runs) = searched(n, |spec| !made(spec, guilty));
+            // Entropy has no elements: the search ends at the call.
+            let (culprits, runs) = searched(&Program::sites(n), |orders| !is_made(orders, guilty));
             assert_eq!(
-                (culprits.sites, culprits.confirmed),
+                (sites(&culprits), culprits.confirmed),
                 (vec![site(guilty)], true)
             );
-            let bound = 3.0 * f64::from(n).log2() + 10.0;
-            assert!(runs as f64 <= bound, "{runs} runs for one of {n}");
+            assert!(
+                runs as f64 <= bound(n.into()) + 12.0,
+                "{runs} runs for one of {n}"
+            );
         }
     }
 }
 
 #[test]
-fn two_calls_that_fail_only_together_are_both_named() {
-    for n in [2, 8, 33] {
-        let (culprits, _) = searched(n, |spec| !(made(spec, 0) && made(spec, n - 1)));
-        assert_eq!(culprits.sites, [site(0), site(n - 1)]);
-        assert!(culprits.confirmed);
-        assert_eq!(culprits.notes.len(), 1);
+fn one_call_among_up_to_a_hundred_thousand_is_found_within_the_bound_on_runs() {
+    for (lines, calls) in [
+        (1_u32, 1_u64),
+        (1, 1000),
+        (10, 100),
+        (100, 1000),
+        (1, 100_000),
+    ] {
+        let program = Program((0..lines).map(|line| (line, calls, 2)).collect());
+        let points = u64::from(lines) * calls;
+        for (line, ordinal) in [(0, 0), (lines / 2, calls / 3), (lines - 1, calls - 1)] {
+            let passes = |orders: Orders<'_>| orders(line, ordinal) == [0, 1];
+            let (culprits, runs) = searched(&program, passes);
+            let [Group { calls, .. }] = &culprits.groups[..] else {
+                panic!("{culprits:?}");
+            };
+            let found: Vec<_> = calls
+                .iter()
+                .map(|call| (call.site.line, call.ordinal))
+                .collect();
+            assert_eq!((found, culprits.confirmed), (vec![(line, ordinal)], true));
+            assert_eq!(exchange(&culprits).ranks, [0, 1]);
+            // The bound is on finding the call and confirming it both ways; the two elements take five runs more, for the
+            // whole order and twice again for each side of the exchange.
+            assert!(
+                runs as f64 <= bound(points) + 5.0,
+                "{runs} runs for one of {points}"
+            );
+        }
     }
 }
 
 #[test]
+fn the_two_elements_whose_order_matters_are_found() {
+    let program = Program(vec![(1, 3, 4), (2, 5, 40)]);
+    for [a, b] in [[0, 1], [3, 30], [38, 39], [0, 39], [17, 20]] {
+        let (culprits, runs) = searched(&program, |orders| {
+            let order = orders(2, 3);
+            let at = |element| order.iter().position(|&other| other == element);
+            at(a) < at(b)
+        });
+        let found = exchange(&culprits);
+        assert_eq!(found.ranks, [a as u64, b as u64]);
+        assert_eq!(found.position, None);
+        let bound = bound(8) + 2.0 * 40_f64.log2() + 10.0;
+        assert!(runs as f64 <= bound, "{runs} runs");
+    }
+}
+
+#[test]
+fn a_position_that_matters_is_told_from_a_pair() {
+    let program = Program(vec![(2, 2, 12)]);
+    for (at, position) in [
+        (0, Position::First),
+        (11, Position::Last),
+        (4, Position::Nth(4)),
+    ] {
+        let (culprits, _) = searched(&program, |orders| orders(2, 1)[at] == at);
+        assert_eq!(exchange(&culprits).position, Some(position));
+    }
+}
+
+#[test]
+fn calls_that_fail_only_together_are_all_named() {
+    for n in [2, 8, 33] {
+        let (culprits, _) = searched(&Program::sites(n), |orders| {
+            !(is_made(orders, 0) && is_made(orders, n - 1))
+        });
+        assert_eq!(sites(&culprits), [site(0), site(n - 1)]);
+        assert!(culprits.confirmed);
+        assert_eq!((culprits.groups.len(), culprits.notes.len()), (1, 1));
+        assert_eq!(culprits.groups[0].calls.len(), 2);
+    }
+    let program = Program(vec![(1, 50, 3)]);
+    let (culprits, _) = searched(&program, |orders| {
+        let mut orders = [4, 20, 44].into_iter().map(|ordinal| orders(1, ordinal));
+        orders.any(|order| order.is_sorted())
+    });
+    let calls = culprits.groups[0].calls.iter();
+    assert_eq!(
+        calls.map(|call| call.ordinal).collect::<Vec<_>>(),
+        [4, 20, 44]
+    );
+}
+
+#[test]
 fn two_calls_each_of_which_fails_alone_are_both_named() {
-    let (culprits, _) = searched(20, |spec| !made(spec, 4) && !made(spec, 15));
-    assert_eq!(culprits.sites, [site(4), site(15)]);
-    assert!(culprits.confirmed);
-    assert!(culprits.notes.is_empty());
+    let (culprits, _) = searched(&Program::sites(20), |orders| {
+        !is_made(orders, 4) && !is_made(orders, 15)
+    });
+    assert_eq!(sites(&culprits), [site(4), site(15)]);
+    assert_eq!(culprits.groups.len(), 2);
+    assert!(culprits.confirmed && culprits.notes.is_empty());
 }
 
 #[test]
 fn a_call_that_makes_a_failing_test_pass_is_found_in_the_same_way() {
-    let (culprits, _) = searched(20, |spec| made(spec, 7));
-    assert_eq!((culprits.sites, culprits.confirmed), (vec![site(7)], true));
+    let (culprits, _) = searched(&Program::sites(20), |orders| is_made(orders, 7));
+    assert_eq!(
+        (sites(&culprits), culprits.confirmed),
+        (vec![site(7)], true)
+    );
 }
 
 #[test]
 fn where_every_call_is_guilty_the_search_ends_all_the_same() {
-    let (culprits, runs) = searched(40, |spec| !(0..40).any(|line| made(spec, line)));
-    assert_eq!(culprits.sites.len(), MAX_GROUPS);
+    let (culprits, runs) = searched(&Program::sites(40), |orders| {
+        !(0..40).any(|line| is_made(orders, line))
+    });
+    assert_eq!(culprits.groups.len(), MAX_GROUPS);
     assert!(!culprits.confirmed);
-    assert!(runs < 2 * MAX_QUESTIONS);
+    assert!(runs < DEFAULT_BUDGET);
 }
 
 #[test]
-fn a_failure_that_needs_most_calls_at_once_is_suspected_within_bounded_runs() {
-    let (culprits, runs) = searched(64, |spec| {
-        (0..64).filter(|&line| made(spec, line)).count() < 40
+fn a_failure_that_needs_most_calls_at_once_is_suspected_within_the_budget() {
+    let (culprits, runs) = searched(&Program::sites(64), |orders| {
+        (0..64).filter(|&line| is_made(orders, line)).count() < 60
     });
-    assert!(culprits.sites.len() >= 40);
-    assert!(runs < 2 * MAX_QUESTIONS);
+    assert!(sites(&culprits).len() >= 60);
+    assert!(!culprits.confirmed);
+    assert!(runs <= DEFAULT_BUDGET + 10, "{runs}");
+    assert!(culprits.notes.iter().any(|note| note.contains("--budget")));
 }
 
 #[test]
 fn a_failure_without_any_choice_has_no_culprit() {
-    let (culprits, runs) = searched(0, |spec| spec.choices == Selection::None);
+    let (culprits, runs) = searched(&Program::sites(0), |_| true);
     assert_eq!((culprits, runs), (Culprits::default(), 0));
 }
 
 #[test]
 fn more_sites_than_a_spec_can_name_are_not_searched() {
-    let (culprits, runs) = searched(5000, |spec| spec.choices == Selection::None);
-    assert!(culprits.sites.is_empty() && culprits.notes.len() == 1);
+    let (culprits, runs) = searched(&Program::sites(5000), |orders| !is_made(orders, 1));
+    assert!(culprits.groups.is_empty() && culprits.notes.len() == 1);
     assert_eq!(runs, 0);
 }

@@ -8,7 +8,7 @@ use crate::campaign::simulation::{made, options, run};
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
     let mut runs = Runs::new(true, is_shared);
     for _ in 0..1000 {
-        match conclude("t", &options(), &|_| true, &runs) {
+        match conclude("t", &options(), &runs) {
             Ok(judgement) => return (judgement, runs),
             Err(Wanted { specs, alone }) => {
                 assert!(!specs.is_empty());

@@ -2,6 +2,7 @@ use camino::Utf8PathBuf;
 use nondex_core::{Failure, Frame, Level, Outcome};
 
 use super::*;
+use crate::campaign::culprit::{Culprits, Group};
 use crate::campaign::simulation::{made, options, run, simulate, site};
 use crate::project::{Harness, TestBinary};
 
@@ -255,22 +256,18 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
         let mut point = crate::campaign::simulation::point(self::site(1));
         (point.site.file, point.site.line, point.site.column) = (site.0.into(), site.1, site.2);
         point.stack = frames.iter().copied().map(frame).collect();
-        let dependence = Dependence {
-            baseline: true,
-            spec: RunSpec::new("t", Level::Std, 0),
-            culprits: crate::campaign::culprit::Culprits {
-                sites: vec![point.site.clone()],
-                confirmed: true,
-                notes: Vec::new(),
-            },
+        let group = Group {
+            sites: vec![point.site.clone()],
             points: vec![point],
+            ..Group::default()
         };
-        let found = culprits(
-            &dependence,
-            &case("t"),
-            &root,
-            &Workspace::new(root.clone()),
-        );
+        let found = Culprits {
+            groups: vec![group],
+            confirmed: true,
+            notes: Vec::new(),
+        };
+        let workspace = Workspace::new(root.clone());
+        let found = culprits::report(&found, &case("t"), &root, &workspace);
         assert_eq!(
             (found[0].file.as_str(), found[0].line, found[0].column),
             place

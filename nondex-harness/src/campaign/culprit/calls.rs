@@ -1,0 +1,139 @@
+//! From the sites that are responsible to the calls there.
+
+use nondex_core::selection::Calls;
+use nondex_core::{Family, Given, GivenOrder, PointRecord, Scope, Selection, Site};
+
+use super::elements::Exchange;
+use super::subset::{Part, smallest};
+use super::{Missing, Search};
+
+/// One call of a thread at a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The site.
+    pub site: Site,
+    /// The logical thread path.
+    pub thread: String,
+    /// Which call of the thread at the site, from 0.
+    pub ordinal: u64,
+    /// How many such calls the run made.
+    pub of: u64,
+    /// The elements that were exchanged, if that is known.
+    pub exchange: Option<Exchange>,
+}
+
+impl Call {
+    /// The call's order as the search left it.
+    #[must_use]
+    pub fn given(&self) -> Option<Given> {
+        let exchange = self.exchange.as_ref()?;
+        Some(self.with_order(GivenOrder::Steps(exchange.steps)))
+    }
+
+    pub(super) fn with_order(&self, order: GivenOrder) -> Given {
+        Given {
+            site: self.site.clone(),
+            thread: self.thread.clone(),
+            ordinal: self.ordinal,
+            order,
+        }
+    }
+
+    pub(super) fn scope(&self) -> Scope {
+        scope(&self.site, &self.thread, self.ordinal, self.ordinal + 1)
+    }
+}
+
+fn scope(site: &Site, thread: &str, from: u64, to: u64) -> Scope {
+    Scope {
+        site: site.clone(),
+        calls: Some(Calls {
+            thread: thread.to_owned(),
+            from,
+            to,
+        }),
+    }
+}
+
+impl Search<'_> {
+    /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements of each that make the
+    /// difference. None when the calls cannot be told apart.
+    pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {
+        let run = self.run(&self.with(Selection::only(sites.to_vec())))?;
+        let points = run.points.iter();
+        let points: Vec<&PointRecord> =
+            points.filter(|point| sites.contains(&point.site)).collect();
+        let len = points.iter().map(|point| point.count).sum::<u64>();
+        let Ok(len) = usize::try_from(len) else {
+            return Ok(Vec::new());
+        };
+        let whole = self.with(Selection::Only(scopes(
+            &points,
+            &Part {
+                kept: &[],
+                beginning: len,
+            },
+        )));
+        if !self.changes(&whole)? {
+            // Not all calls were counted: a thread that was killed does not say how many it made.
+            return Ok(Vec::new());
+        }
+        let found = smallest(len, self.left, |part| {
+            let spec = self.with(Selection::Only(scopes(&points, &part)));
+            self.changes(&spec)
+        })?;
+        if !found.is_complete {
+            return Ok(Vec::new());
+        }
+        let calls = found.elements.iter().map(|&element| at(&points, element));
+        let mut calls: Vec<Call> = calls.collect();
+        let only: Vec<Scope> = calls.iter().map(Call::scope).collect();
+        if !self.confirm([(self.with(Selection::Only(only)), true)])? {
+            return Ok(Vec::new());
+        }
+        for index in 0..calls.len() {
+            if calls[index].site.family != Family::Entropy {
+                calls[index].exchange = self.exchange(&calls, index)?;
+            }
+        }
+        Ok(calls)
+    }
+}
+
+/// The call with this number, when those of all points are counted through.
+fn at(points: &[&PointRecord], element: usize) -> Call {
+    let mut ordinal = element as u64;
+    for point in points {
+        if ordinal < point.count {
+            return Call {
+                site: point.site.clone(),
+                thread: point.thread.clone(),
+                ordinal,
+                of: point.count,
+                exchange: None,
+            };
+        }
+        ordinal -= point.count;
+    }
+    unreachable!("the points have as many calls as were searched")
+}
+
+/// The calls of a part as scopes: as few as possible.
+fn scopes(points: &[&PointRecord], part: &Part<'_>) -> Vec<Scope> {
+    let mut scopes = Vec::new();
+    let mut first = 0;
+    for point in points {
+        let count = usize::try_from(point.count).unwrap_or(usize::MAX - first);
+        let scope =
+            |from: usize, to: usize| scope(&point.site, &point.thread, from as u64, to as u64);
+        let within = part.beginning.saturating_sub(first).min(count);
+        if within > 0 {
+            scopes.push(scope(0, within));
+        }
+        let kept = part.kept.iter().rev();
+        let here = kept.filter(|&&element| (first..first + count).contains(&element));
+        scopes.extend(here.map(|element| scope(element - first, element - first + 1)));
+        first += count;
+    }
+    scopes
+}
