@@ -6,13 +6,39 @@ use std::time::Duration;
 use camino::Utf8Path;
 use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level, Outcome, Site};
-use nondex_harness::report::human::{View, render};
-use nondex_harness::report::schema::{NetworkEvent, Order, RunInfo, SCHEMA, Summary};
+use nondex_harness::report::human::{Sources, View, render};
+use nondex_harness::report::schema::{
+    CallReport, ElementReport, NetworkEvent, Order, PlaceReport, Position, RunInfo, SCHEMA, Summary,
+};
 use nondex_harness::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
-/// The source that the findings point at: two calls, one behind a tab.
-const SOURCE: &str = "pub fn names(map: &Map) -> Vec<String> {\n    map.keys().cloned().collect()\n}\n\
-                      \tlet files = std::fs::read_dir(dir)?;\n";
+/// The user's source that the findings point at. One call is behind a tab.
+const SOURCE: &str = "\
+pub fn names(map: &Map) -> Vec<String> {
+    map.keys().cloned().collect()
+}
+\tlet files = std::fs::read_dir(dir)?;
+pub fn shop() -> Map {
+    let mut map = Map::new();
+    map.insert(\"a\".into(), 1);
+    map.insert(\"b\".into(), 2);
+    map
+}
+
+#[test]
+fn sold_out() {
+    let map = shop();
+    let first = names(&map).into_iter().next();
+    let (one, two) = (shop(), shop());
+    //
+    //
+    //
+    assert_eq!(names(&map), [\"a\", \"b\"]);
+}
+";
+
+/// The source of a dependency.
+const DEPENDENCY: &str = "// walkdir\n\nfn open(path: &Path) {\n    fs::read_dir(path)\n}\n";
 
 fn report(tests: Vec<TestReport>) -> Report {
     let models = [
@@ -85,7 +111,7 @@ fn dependent() -> TestReport {
             Family::HashMap,
             ("src/lib.rs", 2, 9),
         )],
-        reproduce: Some("cargo nondex --seed 3 --levels ONE -p shop -- --exact names".to_owned()),
+        reproduce: Some("cargo nondex replay 0123abcd".to_owned()),
         ..test("names", Verdict::ImplementationDependent)
     }
 }
@@ -117,13 +143,23 @@ fn advice() -> TestReport {
 
 /// What a user reads, without colours.
 fn shown(report: &Report, verbose: u8, quiet: bool) -> String {
-    let root = tempfile::tempdir().unwrap();
-    std::fs::create_dir(root.path().join("src")).unwrap();
-    std::fs::write(root.path().join("src/lib.rs"), SOURCE).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let directory = Utf8Path::from_path(directory.path()).unwrap();
+    let (root, home) = (directory.join("shop"), directory.join("home"));
+    for (file, source) in [
+        (root.join("src/lib.rs"), SOURCE),
+        (
+            home.join("registry/src/index-1/walkdir-2.5.0/src/lib.rs"),
+            DEPENDENCY,
+        ),
+    ] {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, source).unwrap();
+    }
     let text = render(
         report,
         &View {
-            workspace_root: Utf8Path::from_path(root.path()).unwrap(),
+            sources: &Sources::new(&root, Some(&home)),
             report: Some(Utf8Path::new("target/nondex/runs/1-2/report.json")),
             elapsed: Duration::from_millis(12_345),
             verbose,
@@ -131,6 +167,13 @@ fn shown(report: &Report, verbose: u8, quiet: bool) -> String {
         },
     );
     anstream::adapter::strip_str(&text).to_string()
+}
+
+/// What a user reads of the findings, without the summary.
+fn findings(tests: Vec<TestReport>, verbose: u8) -> String {
+    let shown = shown(&report(tests), verbose, false);
+    let (findings, _) = shown.split_once("     Summary").unwrap();
+    findings.to_owned()
 }
 
 #[test]
@@ -252,4 +295,236 @@ fn a_call_without_a_place_is_never_shown_by_its_stack() {
     let shown = shown(&report(vec![finding]), 0, false);
     assert!(!shown.contains("stack:"), "{shown}");
     insta::assert_snapshot!(shown.split_once(" = open").unwrap().0);
+}
+
+/// A call in the user's own code, of which all is known.
+fn known() -> Culprit {
+    Culprit {
+        elements: Some([0, 1]),
+        call: Some(CallReport {
+            thread: "0.1".to_owned(),
+            ordinal: 2,
+            of: 12,
+        }),
+        element_details: vec![element(0, None, Some(7)), element(1, None, Some(8))],
+        created: Some(PlaceReport {
+            file: "src/lib.rs".to_owned(),
+            line: 6,
+            column: Some(19),
+        }),
+        ..dependent().culprits[0].clone()
+    }
+}
+
+fn element(index: u64, name: Option<&str>, line: Option<u32>) -> ElementReport {
+    ElementReport {
+        index,
+        name: name.map(str::to_owned),
+        file: line.map(|_| "src/lib.rs".to_owned()),
+        line,
+    }
+}
+
+fn because_of(culprits: Vec<Culprit>) -> TestReport {
+    TestReport {
+        culprits,
+        ..dependent()
+    }
+}
+
+#[test]
+fn a_pair_is_shown_where_its_elements_and_the_collection_come_from() {
+    insta::assert_snapshot!(findings(vec![because_of(vec![known()])], 0));
+}
+
+#[test]
+fn elements_inserted_on_one_line_share_its_label_and_entries_are_called_by_their_names() {
+    let pair = Culprit {
+        element_details: vec![element(0, None, Some(7)), element(1, None, Some(7))],
+        created: None,
+        call: None,
+        ..known()
+    };
+    let entries = Culprit {
+        elements: Some([0, 1]),
+        element_details: vec![
+            element(0, Some("a.log"), None),
+            element(1, Some("b.log"), None),
+        ],
+        ..culprit(
+            "std::fs::read_dir",
+            Family::Directory,
+            ("src/lib.rs", 4, 14),
+        )
+    };
+    insta::assert_snapshot!(findings(
+        vec![because_of(vec![pair]), because_of(vec![entries])],
+        0
+    ));
+}
+
+#[test]
+fn the_position_that_decides_is_said() {
+    let labels = [Position::First, Position::Last, Position::Nth(1)].map(|position| {
+        let culprit = Culprit {
+            position: Some(position),
+            elements: None,
+            element_details: Vec::new(),
+            created: None,
+            call: None,
+            ..known()
+        };
+        let shown = findings(vec![because_of(vec![culprit])], 0);
+        let carets = shown.lines().find(|line| line.contains("^^^^")).unwrap();
+        carets.split_once("^^^^ ").unwrap().1.to_owned()
+    });
+    assert_eq!(
+        labels,
+        [
+            "which of 2 elements comes first decides",
+            "which of 2 elements comes last decides",
+            "which of 2 elements comes at index 1 decides",
+        ]
+    );
+}
+
+#[test]
+fn a_call_in_a_dependency_is_shown_there_and_where_the_user_leads_to_it() {
+    let inner = Culprit {
+        user_file: Some("src/lib.rs".to_owned()),
+        user_line: Some(14),
+        ..culprit(
+            "std::fs::read_dir",
+            Family::Directory,
+            ("walkdir-2.5.0/src/lib.rs", 4, 9),
+        )
+    };
+    insta::assert_snapshot!(findings(vec![because_of(vec![inner])], 0));
+}
+
+#[test]
+fn what_is_not_confirmed_is_suspected_and_never_the_cause() {
+    let suspected = Culprit {
+        confirmed: false,
+        ..known()
+    };
+    let report = report(vec![because_of(vec![suspected])]);
+    let shown = shown(&report, 0, false);
+    assert!(
+        !shown.contains("leaves open") && !shown.contains("1 cause"),
+        "{shown}"
+    );
+    insta::assert_snapshot!(shown.split_once("  = open").unwrap().0);
+}
+
+#[test]
+fn a_place_that_cannot_be_read_is_named() {
+    let gone = Culprit {
+        file: "src/gone.rs".to_owned(),
+        ..known()
+    };
+    insta::assert_snapshot!(findings(vec![because_of(vec![gone])], 0));
+}
+
+#[test]
+fn tests_with_one_cause_are_one_finding() {
+    let named = |name: &str, level, rate| TestReport {
+        weakest_level: Some(level),
+        failure_rate: BTreeMap::from([(level, rate)]),
+        reproduce: Some(format!("cargo nondex replay {name}")),
+        id: format!("shop${name}"),
+        ..dependent()
+    };
+    let mut suspected = named("suspected", Level::Std, [1, 10]);
+    suspected.culprits[0].confirmed = false;
+    // Which call it was, and which elements, may differ from test to test.
+    let mut nearer = named("nearer", Level::One, [3, 10]);
+    nearer.culprits = vec![known()];
+    let other = because_of(vec![culprit(
+        "std::fs::read_dir",
+        Family::Directory,
+        ("src/lib.rs", 4, 14),
+    )]);
+    let tests = vec![
+        named("later", Level::Eq, [10, 10]),
+        other,
+        suspected,
+        nearer,
+        named("last", Level::Full, [10, 10]),
+    ];
+    let report = report(tests);
+    let shown = shown(&report, 0, false);
+    assert!(
+        shown.contains("5 tests: 5 ID (2 causes, 1 advice)"),
+        "{shown}"
+    );
+    assert_eq!(shown.matches("error[ID]").count(), 2);
+    let (_, cause) = shown.split_once("shop$nearer").unwrap();
+    insta::assert_snapshot!(cause.split_once("     Summary").unwrap().0);
+}
+
+#[test]
+fn tests_without_a_known_cause_are_not_taken_for_one() {
+    let tests = vec![because_of(Vec::new()), because_of(Vec::new())];
+    let shown = shown(&report(tests), 0, false);
+    assert_eq!(
+        shown
+            .matches("depends on a choice that std leaves open")
+            .count(),
+        2
+    );
+    assert!(shown.contains("2 tests: 2 ID\n"), "{shown}");
+}
+
+#[test]
+fn a_short_difference_of_outputs_is_always_shown_and_a_long_one_when_asked_for() {
+    let short = "@@ -1 +1 @@\n-sold a, b\n+sold b, a";
+    let long = "+line\n".repeat(13);
+    for (difference, verbose, is_shown) in [(short, 0, true), (&long, 0, false), (&long, 1, true)] {
+        let test = TestReport {
+            difference: Some(difference.to_owned()),
+            ..dependent()
+        };
+        let shown = findings(vec![test], verbose);
+        assert_eq!(shown.contains(" = difference: "), is_shown, "{shown}");
+        if difference == short {
+            let (_, block) = shown.split_once("  = difference").unwrap();
+            insta::assert_snapshot!(block.split_once("  = help").unwrap().0);
+        }
+    }
+}
+
+#[test]
+fn tests_that_passed_with_every_order_are_counted() {
+    let verified = TestReport {
+        verified: vec![Level::Std, Level::Full],
+        ..test("a", Verdict::Stable)
+    };
+    let shown = shown(
+        &report(vec![verified, test("b", Verdict::Stable)]),
+        0,
+        false,
+    );
+    assert!(shown.contains("2 tests: 2 stable (1 verified)"), "{shown}");
+}
+
+/// A finding as the first version of this tool wrote it.
+const OLD: &str = r#"{
+    "schema": 1,
+    "run": {"id": "1-2", "command": "cargo nondex", "levels": ["STD"], "seeds": [0, 1], "network": "observe"},
+    "summary": {"tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
+                "choice_points": 2, "runs": 9, "models_reached": ["directory/std::fs::read_dir"]},
+    "tests": [{"id": "shop$old", "package": "shop", "binary": "shop", "name": "old", "file": "src/lib.rs", "line": 13,
+               "verdict": "ID", "choice_points": 2, "weakest_level": "STD",
+               "failures": [{"level": "STD", "seed": 1, "message": "no", "file": "src/lib.rs", "line": 20}],
+               "failure_rate": {"STD": [1, 2]},
+               "culprits": [{"api": "std::fs::read_dir", "file": "src/lib.rs", "line": 4, "column": 14, "kind": "permute",
+                             "len": 2, "elements": null, "confirmed": true, "family": "directory"}],
+               "network": [], "order": null, "reproduce": "cargo nondex replay 0"}]
+}"#;
+
+#[test]
+fn a_report_of_an_older_version_is_still_shown() {
+    let report: Report = serde_json::from_str(OLD).unwrap();
+    insta::assert_snapshot!(shown(&report, 0, false));
 }

@@ -30,7 +30,8 @@ pub struct Run {
     pub steps: Vec<StepRecord>,
     /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
     pub complete: bool,
-    /// What it wrote, when it failed. Kept of the first failing run only.
+    /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
+    /// passing one that made all choices but some.
     pub output: Option<String>,
     /// What else happened, such as a child that was left behind.
     pub notes: Vec<String>,
@@ -74,6 +75,10 @@ pub struct Evidence {
     implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
     /// Whether the output of a failing run is kept already.
     has_output: bool,
+    /// The same of a passing one.
+    has_passing_output: bool,
+    /// The place, and the run there, whose output is kept because it made all choices but some and passed.
+    rest: Option<(usize, usize)>,
     prune: bool,
 }
 
@@ -111,11 +116,9 @@ impl Evidence {
         if let Some(same) = known().map(|run| &run.choices).find(|c| **c == run.choices) {
             run.choices = Arc::clone(same);
         }
-        if self.has_output {
-            run.output = None;
-        }
-        self.has_output |= run.output.is_some();
-        match self.place(&spec) {
+        let place = self.place(&spec);
+        self.keep_output(&spec, place, &mut run);
+        match place {
             Some(place) => {
                 self.runs[place].1.push(run);
                 // It may contradict the first run, which then no longer stands for others.
@@ -128,6 +131,31 @@ impl Evidence {
                     .push(self.runs.len());
                 self.runs.push((spec, vec![run]));
             }
+        }
+    }
+
+    /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is needed.
+    fn keep_output(&mut self, spec: &RunSpec, place: Option<usize>, run: &mut Run) {
+        if run.output.is_none() {
+            return;
+        }
+        if run.passed() && matches!(spec.choices, Selection::Except(_)) {
+            let new = match place {
+                Some(place) => (place, self.runs[place].1.len()),
+                None => (self.runs.len(), 0),
+            };
+            if let Some((place, earlier)) = self.rest.replace(new) {
+                self.runs[place].1[earlier].output = None;
+            }
+            return;
+        }
+        let has_one = if run.passed() {
+            &mut self.has_passing_output
+        } else {
+            &mut self.has_output
+        };
+        if std::mem::replace(has_one, true) {
+            run.output = None;
         }
     }
 
@@ -331,6 +359,51 @@ mod tests {
                 "{runs:?} prune {prune}"
             );
         }
+    }
+
+    #[test]
+    fn of_all_outputs_three_are_kept() {
+        let except = |line| {
+            let site = nondex_core::Site {
+                api: "std::fs::read_dir".into(),
+                family: nondex_core::Family::Directory,
+                file: "src/lib.rs".into(),
+                line,
+                column: 1,
+            };
+            RunSpec {
+                choices: Selection::Except(vec![site.into()]),
+                ..RunSpec::new("t", Level::One, 1)
+            }
+        };
+        let mut evidence = Evidence::new(true);
+        for (spec, outcome, output) in [
+            (RunSpec::clean("t"), Outcome::Passed, "first passing"),
+            (RunSpec::clean("t"), Outcome::Passed, ""),
+            (
+                RunSpec::new("t", Level::One, 1),
+                Outcome::Failed,
+                "first failing",
+            ),
+            (except(1), Outcome::Failed, ""),
+            (except(2), Outcome::Passed, ""),
+            (except(3), Outcome::Passed, ""),
+            (except(3), Outcome::Passed, "last of all but some"),
+        ] {
+            let run = Run {
+                output: Some(output.into()),
+                ..run(outcome, true)
+            };
+            evidence.add(spec, run);
+        }
+        let kept: Vec<_> = evidence
+            .all()
+            .filter_map(|(_, run)| run.output.as_deref())
+            .collect();
+        assert_eq!(
+            kept,
+            ["first passing", "first failing", "last of all but some"]
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::findings;
 use crate::network;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{MAX_FAILURES, PointReport};
-use crate::report::{FailureReport, TestReport, Verdict};
+use crate::report::{FailureReport, TestReport, Verdict, difference};
 
 /// What is written about a test that was not run.
 #[must_use]
@@ -67,6 +67,7 @@ pub fn report(
         .map(|(spec, run)| failure(&report.id, spec, run))
         .collect();
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
+    report.difference = difference(evidence, &failing);
     report.notes = run_notes(evidence);
     let reproduced = match conclusion {
         None => {
@@ -209,6 +210,30 @@ fn failure(test_id: &str, spec: &RunSpec, run: &Run) -> FailureReport {
         line: failure.line,
         outcome: run.outcome.clone(),
     }
+}
+
+/// Where the output of the first failing run departs from that of a passing one: best of all of one that made the same choices but
+/// the culprits', otherwise of one in base order.
+fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
+    let (spec, run, output) = failing
+        .iter()
+        .find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
+    let failure = run.failure.as_ref();
+    let message = failure.map_or("", |failure| failure.message.as_str());
+    let passing = |is_nearest: fn(&RunSpec, &RunSpec) -> bool| {
+        evidence
+            .all()
+            .filter(|(passing, run)| {
+                run.passed() && passing.given.is_empty() && is_nearest(passing, spec)
+            })
+            .find_map(|(_, run)| run.output.as_deref())
+    };
+    let passing = passing(|passing, spec| {
+        matches!(passing.choices, Selection::Except(_))
+            && (passing.level, passing.seed) == (spec.level, spec.seed)
+    })
+    .or_else(|| passing(|passing, _| passing.choices == Selection::None))?;
+    difference::between(passing, output, message)
 }
 
 /// The notes of its runs, each once.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::spec::SPEC_VARIABLE;
-use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
+use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::evidence::Run;
 use super::message;
@@ -123,11 +123,17 @@ impl<'a> Launcher<'a> {
             choices: folded.choices.into(),
             steps: folded.steps,
             complete,
-            output: (!passed).then(|| finished.output.to_text()),
+            output: (!passed || is_reference(spec)).then(|| finished.output.to_text()),
             notes,
             network: folded.network.into(),
         })
     }
+}
+
+/// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the seeds: a wave of
+/// them holds many outputs.
+fn is_reference(spec: &RunSpec) -> bool {
+    matches!(spec.choices, Selection::None | Selection::Except(_)) && spec.given.is_empty()
 }
 
 /// How cargo would start the test; with a spec, if there is one.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::project;
-use crate::report::human::{self, View};
+use crate::report::human::{self, Sources, View};
 use crate::report::{Verdict, store};
 
 /// Where a project is, and where its findings and reports are.
@@ -71,7 +71,7 @@ fn show(place: &Place, run: Option<&str>, console: &Console) -> Result<()> {
     console.text(&human::render(
         &report,
         &View {
-            workspace_root: &place.workspace_root,
+            sources: &Sources::of_user(&place.workspace_root),
             report: path.is_file().then_some(path.as_path()),
             elapsed: Duration::from_millis(report.run.elapsed_ms),
             verbose: console.verbose,

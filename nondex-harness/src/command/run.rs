@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Recipe, Regressions, Store};
 use crate::project::{self, Project};
-use crate::report::human::{self, View};
+use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code};
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -54,7 +54,7 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     console.text(&human::render(
         &report,
         &View {
-            workspace_root: &project.workspace_root,
+            sources: &Sources::of_user(&project.workspace_root),
             report: Some(&path),
             elapsed: started.elapsed(),
             verbose: console.verbose,

@@ -2,8 +2,10 @@
 //!
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
+mod cause;
 mod diagnostic;
 mod finding;
+mod sources;
 mod summary;
 
 use std::time::Duration;
@@ -11,13 +13,15 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use camino::Utf8Path;
 
+use self::cause::Cause;
+pub use self::sources::Sources;
 use super::schema::{Report, TestReport, Verdict};
 
 /// What a report is shown with.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The root of the workspace: where source lines are read.
-    pub workspace_root: &'a Utf8Path,
+    /// Where source lines are read.
+    pub sources: &'a Sources,
     /// Where the report was written.
     pub report: Option<&'a Utf8Path>,
     /// How long the whole command took, the build included.
@@ -32,23 +36,29 @@ pub struct View<'a> {
 /// seen; then the summary.
 #[must_use]
 pub fn render(report: &Report, view: &View<'_>) -> String {
-    let mut text = String::new();
-    let mut tests: Vec<&TestReport> = report
-        .tests
-        .iter()
-        .filter(|test| test.verdict != Verdict::Stable)
-        .collect();
-    tests.sort_by_key(|test| weight(test));
-    for test in tests {
-        text.push_str(&finding::render(test, report.run.strict, view));
+    let causes = Cause::of(&report.tests);
+    let mut drawn: Vec<(u8, String)> = Vec::new();
+    for test in &report.tests {
+        drawn.push((weight(test.verdict), finding::render(test, view)));
     }
-    summary::render(&mut text, report, view);
+    for cause in &causes {
+        let weight = if cause.is_advice() { ADVICE } else { FINDING };
+        drawn.push((weight, cause.render(report.run.strict, view)));
+    }
+    drawn.sort_by_key(|(weight, _)| *weight);
+    let mut text: String = drawn.into_iter().map(|(_, text)| text).collect();
+    summary::render(&mut text, report, &causes, view);
     text
 }
 
-/// How much a test's verdict asks of the reader.
-fn weight(test: &TestReport) -> u8 {
-    match test.verdict {
+/// How much advice asks of the reader.
+const ADVICE: u8 = 7;
+/// How much a finding does.
+const FINDING: u8 = 8;
+
+/// How much a verdict asks of the reader.
+const fn weight(verdict: Verdict) -> u8 {
+    match verdict {
         Verdict::Stable => 0,
         Verdict::NotRun => 1,
         Verdict::Network => 2,
@@ -56,8 +66,7 @@ fn weight(test: &TestReport) -> u8 {
         Verdict::Unknown => 4,
         Verdict::NonDeterministic => 5,
         Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => 6,
-        Verdict::ImplementationDependent if test.is_full_only() => 7,
-        Verdict::ImplementationDependent => 8,
+        Verdict::ImplementationDependent => FINDING,
     }
 }
 

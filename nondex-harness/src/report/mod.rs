@@ -1,5 +1,6 @@
 //! What is written down: the schema, where it is stored, and the exit code that follows from it.
 
+pub mod difference;
 pub mod exit;
 pub mod human;
 pub mod schema;

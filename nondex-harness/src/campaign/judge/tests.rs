@@ -347,3 +347,23 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
         ]
     );
 }
+
+#[test]
+fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_else_in_base_order() {
+    for (lines, passing) in [([1].as_slice(), "base order"), (&[1, 2], "all but one")] {
+        let report = judged(|spec| {
+            let fails = made(spec, 1);
+            let output = match spec.choices {
+                _ if fails => "culprit",
+                Selection::None => "base order",
+                _ => "all but one",
+            };
+            Run {
+                output: Some(format!("same\n{output}\n")),
+                ..run(!fails, lines.iter().copied())
+            }
+        });
+        let expected = format!("@@ -1,2 +1,2 @@\n same\n-{passing}\n+culprit");
+        assert_eq!(report.difference, Some(expected));
+    }
+}

@@ -1,147 +1,173 @@
-//! The parts that a diagnostic is drawn from, as rustc draws them: a headline, source lines with carets, notes.
+//! One diagnostic, drawn by rustc's renderer: a headline, source lines with carets, notes.
 
-use std::fmt::Write;
+use std::fmt::Display;
+use std::ops::Range;
 
+use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Group, Level, Origin, Padding, Renderer, Snippet,
+};
 use anstream::adapter::strip_str;
-use anstyle::{AnsiColor, Style};
-use camino::Utf8Path;
 
-/// How many columns a tab takes, as in rustc.
-const TAB: &str = "    ";
+use super::sources::Sources;
 
-/// The gutter: arrows, bars, equals signs.
-const GUTTER: Style = AnsiColor::BrightBlue.on_default().bold();
-/// Carets and what is said under them.
-const MARKED: Style = AnsiColor::Red.on_default().bold();
-/// Words that introduce a line.
-const BOLD: Style = Style::new().bold();
+/// A place in a source file: file, line from 1 and, when known, column from 1.
+pub(super) type Place<'p> = (&'p str, u32, Option<u32>);
 
-/// One diagnostic while it is drawn.
-#[derive(Debug)]
-pub(super) struct Diagnostic {
-    text: String,
-    /// The width of the line numbers in the gutter.
-    margin: usize,
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Severity {
+    Error,
+    Warning,
 }
 
-impl Diagnostic {
-    /// Begins with `severity[code]: message`. `lines` are the numbers of the source lines that will be drawn.
+/// One diagnostic while it is put together.
+#[derive(Debug)]
+pub(super) struct Diagnostic<'s> {
+    sources: &'s Sources,
+    group: Group<'static>,
+    /// In the order in which they were first named.
+    parts: Vec<Part>,
+    notes: Vec<Element<'static>>,
+}
+
+/// What is said of places.
+#[derive(Debug)]
+enum Part {
+    /// A source file with lines of it.
+    Source {
+        path: String,
+        source: String,
+        annotations: Vec<Annotation<'static>>,
+    },
+    /// A place that cannot be read, and what is said of it.
+    Unreadable(Vec<Element<'static>>),
+}
+
+impl<'s> Diagnostic<'s> {
+    /// Begins with `severity[code]: message`.
     pub(super) fn new(
-        style: Style,
-        severity: &str,
-        code: impl std::fmt::Display,
-        message: &str,
-        lines: impl IntoIterator<Item = u32>,
+        sources: &'s Sources,
+        severity: Severity,
+        code: impl Display,
+        message: String,
     ) -> Self {
-        let widest = lines.into_iter().map(|line| line.to_string().len()).max();
+        let level = match severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
         Diagnostic {
-            text: format!("{style}{severity}[{code}]{style:#}{BOLD}: {message}{BOLD:#}\n"),
-            margin: widest.unwrap_or(1),
+            sources,
+            group: Group::with_title(level.primary_title(message).id(code.to_string())),
+            parts: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
-    /// ` --> file:line:column`.
-    pub(super) fn place(&mut self, file: &str, line: u32, column: Option<u32>) {
-        let column = column.map_or_else(String::new, |column| format!(":{column}"));
-        let margin = self.margin;
-        let _ = writeln!(
-            self.text,
-            "{:margin$}{GUTTER}-->{GUTTER:#} {file}:{line}{column}",
-            ""
-        );
+    /// The source line of a guilty call, with carets and a label, which may be empty. The file of the first one is that of
+    /// `-->`. Of a line that cannot be read there is only the place.
+    pub(super) fn primary(&mut self, place: Place<'_>, label: String) {
+        self.mark(AnnotationKind::Primary, place, label);
     }
 
-    /// The source line of a place with carets and a label, or only the label when the file cannot be read below `root`.
-    pub(super) fn source(
-        &mut self,
-        root: &Utf8Path,
-        (file, line, column): (&str, u32, Option<u32>),
-        label: &str,
-    ) {
-        self.place(file, line, column);
-        let margin = self.margin;
-        let bar = format!("{:margin$} {GUTTER}|{GUTTER:#}", "");
-        let Some(source) = read_line(root, file, line) else {
-            let _ = writeln!(self.text, "{bar}  {label}\n{bar}");
+    /// The same for what else has to do with it.
+    pub(super) fn secondary(&mut self, place: Place<'_>, label: String) {
+        self.mark(AnnotationKind::Context, place, label);
+    }
+
+    fn mark(&mut self, kind: AnnotationKind, place: Place<'_>, label: String) {
+        let (file, line, column) = place;
+        let label = Some(label).filter(|label| !label.is_empty());
+        let known = self.parts.iter_mut().find_map(|part| match part {
+            Part::Source {
+                path,
+                source,
+                annotations,
+            } if path == file => Some((source, annotations)),
+            _ => None,
+        });
+        if let Some((source, annotations)) = known {
+            if let Some(span) = span(source, line, column) {
+                annotations.push(kind.span(span).label(label));
+                return;
+            }
+        } else if let Some(source) = self.sources.read(file)
+            && let Some(span) = span(&source, line, column)
+        {
+            self.parts.push(Part::Source {
+                path: file.to_owned(),
+                source,
+                annotations: vec![kind.span(span).label(label)],
+            });
             return;
-        };
-        let (start, width) = span(&source, column);
-        let indent = columns(source.chars().take(start));
-        let carets = "^".repeat(columns(source.chars().skip(start).take(width)).max(1));
-        let shown = source.replace('\t', TAB);
-        let _ = writeln!(self.text, "{bar}");
-        let _ = writeln!(
-            self.text,
-            "{GUTTER}{line:margin$} |{GUTTER:#} {}",
-            shown.trim_end()
-        );
-        let _ = writeln!(
-            self.text,
-            "{bar} {:indent$}{MARKED}{carets} {label}{MARKED:#}",
-            ""
-        );
-        let _ = writeln!(self.text, "{bar}");
+        }
+        // Not to be read, or changed since.
+        let mut origin = Origin::path(file.to_owned()).line(line as usize);
+        if let Some(column) = column {
+            origin = origin.char_column(column as usize);
+        }
+        let mut elements = vec![origin.into()];
+        if let Some(label) = label {
+            elements.push(Padding.into());
+            elements.push(Level::NOTE.no_name().message(label).into());
+        }
+        self.parts.push(Part::Unreadable(elements));
     }
 
     /// ` = label: message`, further lines of the message under its first. Escape sequences in it are left out.
     pub(super) fn note(&mut self, label: &str, message: &str) {
-        let margin = self.margin;
-        let indent = margin + label.len() + 5;
-        let message = strip_str(message).to_string();
-        let mut lines = message.lines();
-        let first = lines.next().unwrap_or_default();
-        let head = format!(
-            "{:margin$} {GUTTER}={GUTTER:#} {BOLD}{label}{BOLD:#}: {first}",
-            ""
-        );
-        let _ = writeln!(self.text, "{}", head.trim_end());
-        for line in lines {
-            let line = format!("{:indent$}{line}", "");
-            let _ = writeln!(self.text, "{}", line.trim_end());
-        }
+        let text = strip_str(message).to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let level = Level::NOTE.with_name(label.to_owned());
+        self.notes.push(level.message(lines.join("\n")).into());
     }
 
-    /// Text as it is, indented. Escape sequences in it are left out.
-    pub(super) fn block<'t>(&mut self, lines: impl IntoIterator<Item = &'t str>) {
-        let indent = self.margin + 3;
-        for line in lines {
-            let line = format!("{:indent$}{}", "", strip_str(line));
-            let _ = writeln!(self.text, "{}", line.trim_end());
-        }
-    }
-
-    /// What was drawn, and an empty line.
-    pub(super) fn finish(mut self) -> String {
-        self.text.push('\n');
-        self.text
+    /// The diagnostic as styled text, and an empty line.
+    pub(super) fn finish(self) -> String {
+        let places = self.parts.into_iter().flat_map(|part| match part {
+            Part::Source {
+                path,
+                source,
+                annotations,
+            } => {
+                let snippet = Snippet::source(source).path(path);
+                vec![snippet.annotations(annotations).into()]
+            }
+            Part::Unreadable(elements) => elements,
+        });
+        let group = self.group.elements(places).elements(self.notes);
+        let renderer = Renderer::styled().term_width(DEFAULT_TERM_WIDTH);
+        let text = renderer.render(&[group]);
+        let lines = text.lines().map(str::trim_end);
+        lines.chain([""]).flat_map(|line| [line, "\n"]).collect()
     }
 }
 
-/// The line of a file of the workspace, if it can be read.
-fn read_line(root: &Utf8Path, file: &str, line: u32) -> Option<String> {
-    let text = std::fs::read_to_string(root.join(file)).ok()?;
-    let index = usize::try_from(line).ok()?.checked_sub(1)?;
-    text.lines().nth(index).map(str::to_owned)
-}
-
-/// Start and width in characters of what a column points at: a path or method name; without a column the whole line.
-fn span(source: &str, column: Option<u32>) -> (usize, usize) {
-    let chars: Vec<char> = source.chars().collect();
-    let start = column.and_then(|column| usize::try_from(column).ok()?.checked_sub(1));
-    let Some(start) = start.filter(|&start| start < chars.len()) else {
-        let start = chars.iter().take_while(|c| c.is_whitespace()).count();
-        return (start, source.trim().chars().count());
+/// The bytes that a place points at: a path or method name; without a column the line's text. `None` when there is no such line.
+fn span(source: &str, line: u32, column: Option<u32>) -> Option<Range<usize>> {
+    let index = (line as usize).checked_sub(1)?;
+    let text = source.split_inclusive('\n').nth(index)?;
+    let start_of_line = text.as_ptr() as usize - source.as_ptr() as usize;
+    let text = text.trim_end();
+    let start = column.and_then(|column| {
+        let chars = (column as usize).checked_sub(1)?;
+        text.char_indices().nth(chars).map(|(byte, _)| byte)
+    });
+    let range = match start {
+        Some(start) => start..start + name(&text[start..]),
+        None => text.len() - text.trim_start().len()..text.len(),
     };
-    let borrowed = chars[start..].iter().take_while(|c| **c == '&').count();
-    let name = chars[start + borrowed..]
-        .iter()
-        .take_while(|c| c.is_alphanumeric() || **c == '_' || **c == ':');
-    (start, borrowed + name.count())
+    Some(start_of_line + range.start..start_of_line + range.end)
 }
 
-/// The width of characters on a terminal, with tabs as they are drawn.
-fn columns(chars: impl Iterator<Item = char>) -> usize {
-    chars.map(|c| if c == '\t' { TAB.len() } else { 1 }).sum()
+/// The length of the path or method name that `text` begins with, borrowed or not; at least one character.
+fn name(text: &str) -> usize {
+    let borrowed = text.len() - text.trim_start_matches('&').len();
+    let name = text[borrowed..]
+        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != ':')
+        .unwrap_or(text.len() - borrowed);
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    (borrowed + name).max(first)
 }
 
 #[cfg(test)]
@@ -151,15 +177,24 @@ mod tests {
     #[test]
     fn the_carets_cover_the_name_that_the_column_points_at() {
         for (source, column, expected) in [
-            ("    for k in map.keys() {", Some(18), (17, 4)),
-            ("  let d = std::fs::read_dir(p)?;", Some(11), (10, 17)),
-            ("for x in &map {", Some(10), (9, 4)),
-            ("  whole line  ", None, (2, 10)),
-            ("short", Some(99), (0, 5)),
-            ("  (x)", Some(3), (2, 0)),
-            ("", Some(1), (0, 0)),
+            ("    for k in map.keys() {", Some(18), "keys"),
+            (
+                "  let d = std::fs::read_dir(p)?;",
+                Some(11),
+                "std::fs::read_dir",
+            ),
+            ("for x in &map {", Some(10), "&map"),
+            ("  whole line  ", None, "whole line"),
+            ("short", Some(99), "short"),
+            ("  (x)", Some(3), "("),
+            ("\"é\".keys()", Some(5), "keys"),
+            ("", Some(1), ""),
         ] {
-            assert_eq!(span(source, column), expected, "{source}");
+            let text = format!("first é\r\n{source}\r\nlast");
+            let span = span(&text, 2, column).unwrap();
+            assert_eq!(&text[span], expected, "{source}");
         }
+        assert_eq!(span("one\n", 0, None), None);
+        assert_eq!(span("one\n", 2, None), None);
     }
 }

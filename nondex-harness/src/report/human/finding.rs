@@ -1,20 +1,25 @@
-//! One test that is not stable.
+//! One test that is not stable, and no cause of it is known.
 
 use std::fmt::Write;
 
-use nondex_core::{Kind, Level, Model};
+use nondex_core::Level;
 
-use super::diagnostic::Diagnostic;
-use super::{View, short, verdict_style};
-use crate::report::schema::{Culprit, FailureReport, TestReport, Verdict};
+use super::diagnostic::{Diagnostic, Place, Severity};
+use super::{View, verdict_style};
+use crate::report::schema::{FailureReport, TestReport, Verdict};
+use crate::statistics::wilson;
 
 /// How many lines of a failing run's output are shown, the last ones.
 const OUTPUT_LINES: usize = 40;
 
-/// Draws what is known of a test; nothing for one that is stable, or not run unless the view is verbose.
-pub(super) fn render(test: &TestReport, strict: bool, view: &View<'_>) -> String {
+/// How many lines of a difference are shown unless the view is verbose.
+const DIFFERENCE_LINES: usize = 12;
+
+/// Draws what is known of a test; nothing for one that is stable, or not run unless the view is verbose, or that has
+/// a [cause](super::cause).
+pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     match test.verdict {
-        Verdict::Stable => String::new(),
+        Verdict::Stable | Verdict::ImplementationDependent => String::new(),
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
@@ -29,7 +34,6 @@ pub(super) fn render(test: &TestReport, strict: bool, view: &View<'_>) -> String
             });
             line("note", test, &events.collect::<Vec<_>>())
         }
-        Verdict::ImplementationDependent => implementation_dependent(test, strict, view),
         Verdict::Broken => other(test, "fails in base order too", view),
         Verdict::NonDeterministic => {
             other(test, "differs between runs with the same choices", view)
@@ -54,122 +58,11 @@ fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
     )
 }
 
-/// A test whose outcome depends on an open choice: where, why, how often, and what to do.
-fn implementation_dependent(test: &TestReport, strict: bool, view: &View<'_>) -> String {
-    let advice = test.is_full_only() && !strict;
-    let what = match test.culprits.as_slice() {
-        [] => "depends on a choice that std leaves open".to_owned(),
-        [one] => format!("depends on what `{}` leaves open", one.api),
-        [first, rest @ ..] if rest.iter().all(|other| other.api == first.api) => {
-            format!(
-                "depends on what {} calls of `{}` leave open",
-                rest.len() + 1,
-                first.api
-            )
-        }
-        [first, rest @ ..] => {
-            let calls = match rest.len() {
-                1 => "one other call".to_owned(),
-                many => format!("{many} other calls"),
-            };
-            format!("depends on what `{}` and {calls} leave open", first.api)
-        }
-    };
-    let mut diagnostic = Diagnostic::new(
-        verdict_style(test),
-        if advice { "warning" } else { "error" },
-        test.verdict,
-        &format!("`{}` {what}", test.id),
-        test.culprits.iter().map(|culprit| culprit.place().1),
-    );
-    for culprit in &test.culprits {
-        let label = label(culprit, test);
-        if culprit.file.is_empty() {
-            diagnostic.note("call", &label);
-        } else {
-            diagnostic.source(view.workspace_root, culprit.place(), &label);
-        }
-    }
-    let mut told: Vec<&Model> = Vec::new();
-    let culprits = test.culprits.iter();
-    for model in culprits.filter_map(|culprit| Model::by_api(&culprit.api)) {
-        if !told.contains(&model) {
-            told.push(model);
-            let promise = format!(
-                "`{}` {}\nsee {}",
-                short(model.api),
-                model.promise,
-                model.url()
-            );
-            diagnostic.note("open", &promise);
-        }
-    }
-    if let Some(level) = test.weakest_level {
-        diagnostic.note("level", &format!("{level}: {}", level.meaning()));
-    }
-    failures(&mut diagnostic, test, view);
-    if view.verbose > 0 {
-        output(&mut diagnostic, test);
-    }
-    let mut fixes: Vec<&str> = told.iter().map(|model| model.fix).collect();
-    fixes.dedup();
-    for fix in fixes {
-        diagnostic.note("help", fix);
-    }
-    close(diagnostic, test)
-}
-
-/// What is said under the carets.
-fn label(culprit: &Culprit, test: &TestReport) -> String {
-    let mut label = String::new();
-    let api = short(&culprit.api);
-    if culprit.site.is_some() {
-        let is_known = !culprit.file.is_empty()
-            && (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line);
-        let place = if is_known {
-            "here"
-        } else {
-            "(call site without debug information)"
-        };
-        let _ = write!(label, "leads to `{api}` {place}, where ");
-    } else if culprit.user_file.is_some() {
-        let Culprit {
-            file, line, column, ..
-        } = culprit;
-        let _ = write!(label, "leads to `{api}` at {file}:{line}:{column}, where ");
-    }
-    match (culprit.kind, culprit.elements) {
-        (Kind::Permute, Some([i, j])) => {
-            let _ = write!(
-                label,
-                "the order of elements {i} and {j} of {} is open",
-                culprit.len
-            );
-        }
-        (Kind::Permute, None) => {
-            let _ = write!(label, "the order of {} elements is open", culprit.len);
-        }
-        (Kind::Random, _) => label.push_str("the value is open"),
-        (Kind::Extend, _) => label.push_str("more than asked for is allowed"),
-        (Kind::Short, _) => label.push_str("less than asked for is allowed"),
-        (Kind::Spurious, _) => label.push_str("it may happen without a cause"),
-    }
-    if !culprit.confirmed {
-        label.push_str(" (suspected, not confirmed)");
-    }
-    label
-}
-
 /// The rates at each level, and what the first failing run said; every failing run in a verbose view.
-fn failures(diagnostic: &mut Diagnostic, test: &TestReport, view: &View<'_>) {
-    let rates = Level::ALL.iter().filter_map(|level| {
-        let [failed, runs] = test.failure_rate.get(level)?;
-        Some(format!("{level} {failed}/{runs}"))
-    });
-    let rates: Vec<String> = rates.collect();
+pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // A broken test fails everywhere, most often by implication.
-    if !rates.is_empty() && test.verdict != Verdict::Broken {
-        diagnostic.note("failures", &rates.join(", "));
+    if let Some(rates) = rates(test).filter(|_| test.verdict != Verdict::Broken) {
+        diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
     }
     let shown = if view.verbose > 0 {
         test.failures.len()
@@ -179,6 +72,19 @@ fn failures(diagnostic: &mut Diagnostic, test: &TestReport, view: &View<'_>) {
     for failure in test.failures.iter().take(shown) {
         diagnostic.note("message", &message(failure));
     }
+}
+
+/// How often it failed at each level, with Wilson's interval: `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`.
+pub(super) fn rates(test: &TestReport) -> Option<String> {
+    let rates = Level::ALL.iter().filter_map(|level| {
+        let [failed, runs] = *test.failure_rate.get(level)?;
+        let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
+        Some(format!(
+            "{level} {failed} of {runs} ({low:.0} to {high:.0} %)"
+        ))
+    });
+    let rates: Vec<String> = rates.collect();
+    (!rates.is_empty()).then(|| rates.join(", "))
 }
 
 /// The message of a failing run, with its spec and place.
@@ -196,45 +102,67 @@ fn message(failure: &FailureReport) -> String {
     format!("{message}:{separator}{said}")
 }
 
-/// The end of what the first failing run wrote.
-fn output(diagnostic: &mut Diagnostic, test: &TestReport) {
+/// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a verbose view.
+pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
+    if let Some(difference) = &test.difference {
+        let is_short = difference.lines().count() <= DIFFERENCE_LINES;
+        if is_short || view.verbose > 0 {
+            let difference = format!("of the output: - passing run, + failing run\n{difference}");
+            diagnostic.note("difference", &difference);
+        }
+    }
+    if view.verbose > 0 {
+        whole_output(diagnostic, test);
+    }
+}
+
+fn whole_output(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let text = test.output.as_deref().unwrap_or_default().trim_end();
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() {
         return;
     }
     let skipped = lines.len().saturating_sub(OUTPUT_LINES);
+    let what = match skipped {
+        0 => "of the first failing run".to_owned(),
+        _ => format!("of the first failing run, its last {OUTPUT_LINES} lines"),
+    };
     diagnostic.note(
         "output",
-        &match skipped {
-            0 => "of the first failing run".to_owned(),
-            _ => format!("of the first failing run, its last {OUTPUT_LINES} lines"),
-        },
+        &format!("{what}\n{}", lines[skipped..].join("\n")),
     );
-    diagnostic.block(lines[skipped..].iter().copied());
 }
 
-fn close(mut diagnostic: Diagnostic, test: &TestReport) -> String {
+/// What else there is to know of a test, and how to see its failure again.
+pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     for sentence in &test.notes {
         diagnostic.note("note", sentence);
     }
     if let Some(reproduce) = &test.reproduce {
         diagnostic.note("reproduce", reproduce);
     }
-    diagnostic.finish()
+}
+
+/// The user's own line at which the first failing run ended, if it can be shown.
+pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Place<'r>> {
+    let failure = test.failures.first()?;
+    let (file, line) = (failure.file.as_deref()?, failure.line?);
+    let is_shown = view.sources.is_users(file) && view.sources.has(file, line);
+    is_shown.then_some((file, line, None))
 }
 
 /// Any verdict without a culprit: the test's place, and what the failing run wrote.
 fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     let mut diagnostic = Diagnostic::new(
-        verdict_style(test),
-        "error",
+        view.sources,
+        Severity::Error,
         test.verdict,
-        &format!("`{}` {what}", test.id),
-        test.line,
+        format!("`{}` {what}", test.id),
     );
-    if let (Some(file), Some(line)) = (&test.file, test.line) {
-        diagnostic.place(file, line, None);
+    if let Some(place) = failing_place(test, view) {
+        diagnostic.primary(place, "it fails here".to_owned());
+    } else if let (Some(file), Some(line)) = (&test.file, test.line) {
+        diagnostic.primary((file, line, None), String::new());
     }
     failures(&mut diagnostic, test, view);
     if let Some(order) = &test.order {
@@ -248,6 +176,10 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
             }
         }
     }
-    output(&mut diagnostic, test);
-    close(diagnostic, test)
+    if view.verbose == 0 {
+        whole_output(&mut diagnostic, test);
+    }
+    output(&mut diagnostic, test, view);
+    close(&mut diagnostic, test);
+    diagnostic.finish()
 }

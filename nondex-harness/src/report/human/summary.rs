@@ -7,10 +7,11 @@ use anstyle::{AnsiColor, Style};
 use nondex_core::Family;
 use nondex_core::model::CATALOGUE;
 
+use super::cause::Cause;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
-use crate::report::schema::Report;
+use crate::report::schema::{Report, TestReport, Verdict};
 
 /// How many of the tests that were run alone are named unless the view is verbose.
 const NAMED: usize = 3;
@@ -20,7 +21,7 @@ const BOLD: Style = Style::new().bold();
 const WIDTH: usize = 12;
 
 /// Draws the summary.
-pub(super) fn render(text: &mut String, report: &Report, view: &View<'_>) {
+pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], view: &View<'_>) {
     let color = match exit_code(report) {
         ExitCode::Ok => AnsiColor::Green,
         _ => AnsiColor::Red,
@@ -51,7 +52,7 @@ pub(super) fn render(text: &mut String, report: &Report, view: &View<'_>) {
         text,
         style,
         "Summary",
-        &format!("[{seconds:>8.3}s] {}", verdicts(report)),
+        &format!("[{seconds:>8.3}s] {}", verdicts(report, causes)),
     );
     row(text, BOLD, "", &reach(report));
     if view.quiet {
@@ -63,27 +64,48 @@ pub(super) fn render(text: &mut String, report: &Report, view: &View<'_>) {
     }
 }
 
-/// `25 tests: 20 stable, 3 ID (1 advice), 2 not-run`.
-fn verdicts(report: &Report) -> String {
+/// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 not-run`.
+fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
+    let confirmed = causes.iter().filter(|cause| cause.is_confirmed()).count();
+    let known = causes.iter().filter(|cause| cause.is_known()).count();
+    let id = [
+        (
+            confirmed as u64,
+            if confirmed == 1 { "cause" } else { "causes" },
+        ),
+        ((known - confirmed) as u64, "suspected"),
+        (summary.advice, "advice"),
+    ];
+    let is_verified =
+        |test: &&TestReport| test.verdict == Verdict::Stable && !test.verified.is_empty();
+    let verified = report.tests.iter().filter(is_verified).count();
+    let stable = [(verified as u64, "verified")];
     let counts = [
-        (summary.stable, "stable"),
-        (summary.id, "ID"),
-        (summary.od, "OD"),
-        (summary.nd, "ND"),
-        (summary.ud, "UD"),
-        (summary.network, "network"),
-        (summary.broken, "broken"),
-        (summary.not_run, "not-run"),
+        (summary.stable, "stable", stable.as_slice()),
+        (summary.id, "ID", &id),
+        (summary.od, "OD", &[]),
+        (summary.nd, "ND", &[]),
+        (summary.ud, "UD", &[]),
+        (summary.network, "network", &[]),
+        (summary.broken, "broken", &[]),
+        (summary.not_run, "not-run", &[]),
     ];
     let words: Vec<String> = counts
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| match word {
-            "ID" if summary.advice > 0 => {
-                format!("{BOLD}{count}{BOLD:#} ID ({} advice)", summary.advice)
-            }
-            _ => format!("{BOLD}{count}{BOLD:#} {word}"),
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, word, parts)| {
+            let parts: Vec<String> = parts
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, word)| format!("{count} {word}"))
+                .collect();
+            let parts = if parts.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", parts.join(", "))
+            };
+            format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();
     let noun = if summary.tests == 1 { "test" } else { "tests" };

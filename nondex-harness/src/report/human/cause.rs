@@ -1,0 +1,414 @@
+//! What tests depend on: the calls that are responsible, and the tests that fail because of them.
+//!
+//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one that says most is drawn in full, the
+//! others are listed under it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use nondex_core::{Kind, Model};
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::finding::{close, failing_place, failures, output, rates};
+use super::{View, short};
+use crate::report::schema::{CallReport, Culprit, ElementReport, Position, TestReport, Verdict};
+
+/// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
+#[derive(Debug)]
+pub(super) struct Cause<'r> {
+    tests: Vec<&'r TestReport>,
+}
+
+/// What makes two culprits one: API, file, line, column and stack.
+type Identity<'r> = (&'r str, &'r str, u32, u32, Option<&'r str>);
+
+fn identity(culprit: &Culprit) -> Identity<'_> {
+    let Culprit {
+        api,
+        file,
+        line,
+        column,
+        site,
+        ..
+    } = culprit;
+    (api, file, *line, *column, site.as_deref())
+}
+
+impl<'r> Cause<'r> {
+    /// The causes of all findings among `tests`, in the order of their first test.
+    pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
+        let mut causes: Vec<Cause<'r>> = Vec::new();
+        let mut places: BTreeMap<Vec<Identity<'r>>, usize> = BTreeMap::new();
+        for test in tests {
+            if test.verdict != Verdict::ImplementationDependent {
+                continue;
+            }
+            let mut key: Vec<_> = test.culprits.iter().map(identity).collect();
+            key.sort_unstable();
+            key.dedup();
+            let place = match places.get(&key) {
+                Some(&place) if !key.is_empty() => place,
+                _ => {
+                    causes.push(Cause { tests: Vec::new() });
+                    places.insert(key, causes.len() - 1);
+                    causes.len() - 1
+                }
+            };
+            causes[place].tests.push(test);
+        }
+        for cause in &mut causes {
+            cause
+                .tests
+                .sort_by_key(|test| (!is_confirmed(test), test.weakest_level));
+        }
+        causes
+    }
+
+    /// Whether the culprits are known, and confirmed for one test at least.
+    pub(super) fn is_confirmed(&self) -> bool {
+        is_confirmed(self.tests[0])
+    }
+
+    /// Whether there is a suspicion at least.
+    pub(super) fn is_known(&self) -> bool {
+        !self.tests[0].culprits.is_empty()
+    }
+
+    /// Whether all of it is advice: code relies on what std keeps but does not promise.
+    pub(super) fn is_advice(&self) -> bool {
+        self.tests.iter().all(|test| test.is_full_only())
+    }
+
+    /// How many of its tests are known to depend on it, or are suspected to if none is known.
+    fn as_sure(&self) -> usize {
+        let sure = self.tests.iter().map(|test| is_confirmed(test));
+        sure.filter(|sure| *sure == self.is_confirmed()).count()
+    }
+
+    /// Draws it: where, why, how often, and what to do.
+    pub(super) fn render(&self, strict: bool, view: &View<'_>) -> String {
+        let (&test, others) = self.tests.split_first().expect("a cause has a test");
+        let severity = if self.is_advice() && !strict {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
+        let mut diagnostic = Diagnostic::new(
+            view.sources,
+            severity,
+            test.verdict,
+            headline(test, self.as_sure() - 1),
+        );
+        for culprit in &test.culprits {
+            draw(&mut diagnostic, culprit, test, view);
+        }
+        for culprit in &test.culprits {
+            origins(&mut diagnostic, culprit);
+        }
+        failing_line(&mut diagnostic, test, view);
+        let fixes = promises(&mut diagnostic, &test.culprits);
+        if let Some(level) = test.weakest_level {
+            diagnostic.note("level", &format!("{level}: {}", level.meaning()));
+        }
+        failures(&mut diagnostic, test, view);
+        output(&mut diagnostic, test, view);
+        for fix in fixes {
+            diagnostic.note("help", fix);
+        }
+        close(&mut diagnostic, test);
+        if !others.is_empty() {
+            diagnostic.note("tests", &list(test, others));
+        }
+        diagnostic.finish()
+    }
+}
+
+fn is_confirmed(test: &TestReport) -> bool {
+    !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed)
+}
+
+fn headline(test: &TestReport, others: usize) -> String {
+    let id = &test.id;
+    let who = match others {
+        0 => format!("`{id}` depends"),
+        1 => format!("`{id}` and one other test depend"),
+        _ => format!("`{id}` and {others} other tests depend"),
+    };
+    let calls = match test.culprits.as_slice() {
+        [] => return format!("{who} on a choice that std leaves open"),
+        [one] => format!("`{}`", one.api),
+        [first, rest @ ..] if rest.iter().all(|other| other.api == first.api) => {
+            format!("{} calls of `{}`", rest.len() + 1, first.api)
+        }
+        [first, rest @ ..] => match rest.len() {
+            1 => format!("`{}` and one other call", first.api),
+            many => format!("`{}` and {many} other calls", first.api),
+        },
+    };
+    if !is_confirmed(test) {
+        return format!("{who} on an open choice, suspected: {calls}");
+    }
+    let verb = if test.culprits.len() == 1 {
+        "leaves"
+    } else {
+        "leave"
+    };
+    format!("{who} on what {calls} {verb} open")
+}
+
+/// The line of a culprit, and that of the user's code which leads to it.
+fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
+    let api = short(&culprit.api);
+    let mut label = what(culprit);
+    if !culprit.confirmed {
+        label = format!("suspected: {label}");
+    }
+    if culprit.file.is_empty() {
+        diagnostic.note(
+            "call",
+            &format!("`{api}` (call site without debug information): {label}"),
+        );
+        return;
+    }
+    let own = (
+        culprit.file.as_str(),
+        culprit.line,
+        Some(culprit.column).filter(|&column| column > 0),
+    );
+    if culprit.site.is_some() {
+        let is_known = (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line);
+        let place = if is_known {
+            "here"
+        } else {
+            "(call site without debug information)"
+        };
+        diagnostic.primary(own, format!("leads to `{api}` {place}; {label}"));
+        return;
+    }
+    let (Some(user_file), Some(user_line)) = (&culprit.user_file, culprit.user_line) else {
+        diagnostic.primary(own, label);
+        return;
+    };
+    let user = (user_file.as_str(), user_line, None);
+    if view.sources.read(&culprit.file).is_some() {
+        diagnostic.primary(
+            user,
+            format!("leads to `{api}` in {}", package(&culprit.file)),
+        );
+        diagnostic.primary(own, label);
+    } else {
+        let Culprit {
+            file, line, column, ..
+        } = culprit;
+        let label = format!("leads to `{api}` at {file}:{line}:{column}; {label}");
+        diagnostic.primary(user, label);
+    }
+}
+
+/// What the file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.
+fn package(file: &str) -> &str {
+    let end = ["/src/", "/tests/", "/benches/", "/examples/"]
+        .iter()
+        .find_map(|folder| file.find(folder));
+    end.map_or(file, |end| &file[..end])
+}
+
+/// Which freedom a call has, and what of it decides.
+fn what(culprit: &Culprit) -> String {
+    let len = culprit.len;
+    let mut text = match (culprit.kind, culprit.elements, culprit.position) {
+        (Kind::Permute, Some(pair), _) => {
+            let [first, second] = pair.map(|index| named(culprit, index));
+            match first.zip(second) {
+                Some((first, second)) => format!("the order of {first} and {second} decides"),
+                None => {
+                    let [i, j] = pair;
+                    format!("the order of elements {i} and {j} of {len} decides")
+                }
+            }
+        }
+        (Kind::Permute, None, Some(position)) => {
+            let place = match position {
+                Position::First => "first".to_owned(),
+                Position::Last => "last".to_owned(),
+                Position::Nth(index) => format!("at index {index}"),
+            };
+            format!("which of {len} elements comes {place} decides")
+        }
+        (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
+        (Kind::Random, ..) => "the value is open".to_owned(),
+        (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
+        (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
+        (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
+    };
+    if let Some(CallReport {
+        thread,
+        ordinal,
+        of,
+    }) = &culprit.call
+    {
+        let thread = match thread.as_str() {
+            "0" => String::new(),
+            other => format!(" on thread {other}"),
+        };
+        if *of > 1 {
+            let nth = nth(ordinal + 1);
+            let _ = write!(text, ", in the {nth} of {of} calls here{thread}");
+        } else if !thread.is_empty() {
+            let _ = write!(text, ", in the call{thread}");
+        }
+    }
+    text
+}
+
+fn named(culprit: &Culprit, index: u64) -> Option<String> {
+    let mut details = culprit.element_details.iter();
+    let element = details.find(|element| element.index == index)?;
+    Some(format!("`{}`", element.name.as_ref()?))
+}
+
+/// `1st`, `2nd`, `3rd`, `4th`, `11th`.
+fn nth(number: u64) -> String {
+    let suffix = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{suffix}")
+}
+
+/// Where the collection comes from, and the elements in it that decide.
+fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
+    if let Some(created) = &culprit.created {
+        let place = (created.file.as_str(), created.line, created.column);
+        let kind = culprit.api.rsplit("::").nth(1).unwrap_or_default();
+        let is_type = kind.starts_with(char::is_uppercase);
+        diagnostic.secondary(
+            place,
+            if is_type {
+                format!("the `{kind}` is created here")
+            } else {
+                "created here".to_owned()
+            },
+        );
+    }
+    let mut places: BTreeMap<(&str, u32), Vec<&ElementReport>> = BTreeMap::new();
+    for element in &culprit.element_details {
+        if let (Some(file), Some(line)) = (&element.file, element.line) {
+            places.entry((file, line)).or_default().push(element);
+        }
+    }
+    for ((file, line), elements) in places {
+        let names = elements.iter().map(|element| match &element.name {
+            Some(name) => format!("`{name}`"),
+            None => element.index.to_string(),
+        });
+        let names = names.collect::<Vec<_>>().join(" and ");
+        let label = match elements.len() {
+            1 => format!("element {names} is inserted here"),
+            _ => format!("elements {names} are inserted here"),
+        };
+        diagnostic.secondary((file, line, None), label);
+    }
+}
+
+/// The user's line at which the first failing run ended, unless that is a culprit's.
+fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
+    let Some(place) = failing_place(test, view) else {
+        return;
+    };
+    let is_culprit = test.culprits.iter().any(|culprit| {
+        let (file, line, _) = culprit.place();
+        (file, line) == (place.0, place.1)
+    });
+    if !is_culprit {
+        diagnostic.secondary(place, "the test fails here".to_owned());
+    }
+}
+
+/// What std leaves open, each once. Returns what to do about it.
+fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'static str> {
+    let mut told: Vec<&Model> = Vec::new();
+    for model in culprits.iter().filter_map(|c| Model::by_api(&c.api)) {
+        if !told.contains(&model) {
+            told.push(model);
+            let (api, promise, url) = (short(model.api), model.promise, model.url());
+            diagnostic.note("open", &format!("`{api}` {promise}\nsee {url}"));
+        }
+    }
+    let mut fixes: Vec<&str> = Vec::new();
+    for model in told {
+        if !fixes.contains(&model.fix) {
+            fixes.push(model.fix);
+        }
+    }
+    fixes
+}
+
+/// The other tests of a cause, two lines each.
+fn list(first: &TestReport, others: &[&TestReport]) -> String {
+    let calls = if first.culprits.len() == 1 {
+        "the same call"
+    } else {
+        "the same calls"
+    };
+    let sure = others.iter().filter(|test| is_confirmed(test)).count();
+    let mut text = match (sure, others.len() - sure) {
+        (0, suspected) => format!("{suspected} more may depend on {calls}:"),
+        (sure, 0) => format!("{sure} more because of {calls}:"),
+        (sure, suspected) => {
+            format!("{sure} more because of {calls}, and {suspected} that may be:")
+        }
+    };
+    for test in others {
+        let _ = write!(text, "\n`{}`", test.id);
+        if is_confirmed(first) && !is_confirmed(test) {
+            text.push_str(" (suspected)");
+        }
+        if let Some(rates) = rates(test) {
+            let _ = write!(text, ": {rates}");
+        }
+        if let Some(reproduce) = &test.reproduce {
+            let _ = write!(text, "\n  {reproduce}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinals_are_english() {
+        for (number, text) in [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (11, "11th"),
+            (12, "12th"),
+            (21, "21st"),
+            (113, "113th"),
+        ] {
+            assert_eq!(nth(number), text);
+        }
+    }
+
+    #[test]
+    fn a_dependency_is_named_by_its_folder() {
+        for (file, name) in [
+            ("serde-1.0.0/src/ser.rs", "serde-1.0.0"),
+            ("vendor/tally/src/lib.rs", "vendor/tally"),
+            (
+                "egg-77/ab12/crates/core/src/lib.rs",
+                "egg-77/ab12/crates/core",
+            ),
+            ("build.rs", "build.rs"),
+        ] {
+            assert_eq!(package(file), name);
+        }
+    }
+}

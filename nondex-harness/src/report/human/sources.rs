@@ -1,0 +1,106 @@
+//! Where the source is that a report names.
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::campaign::workspace::Workspace;
+
+/// Reads the source of the workspace, and that of dependencies as cargo keeps it.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    root: Utf8PathBuf,
+    workspace: Workspace,
+    /// The directories that hold the sources of published and of git dependencies.
+    dependencies: Vec<Utf8PathBuf>,
+}
+
+impl Sources {
+    /// The sources of the workspace at `root`, an absolute path, and of the dependencies in `cargo_home`. Reads the
+    /// directory of registries.
+    #[must_use]
+    pub fn new(root: &Utf8Path, cargo_home: Option<&Utf8Path>) -> Self {
+        let mut dependencies = Vec::new();
+        if let Some(home) = cargo_home {
+            // One directory for each registry; most often there is one.
+            let registries = home.join("registry/src");
+            let found = registries.read_dir_utf8().into_iter().flatten();
+            dependencies.extend(found.filter_map(|entry| Some(entry.ok()?.into_path())));
+            dependencies.sort_unstable();
+            dependencies.push(home.join("git/checkouts"));
+        }
+        Sources {
+            root: root.to_owned(),
+            workspace: Workspace::new(root.to_owned()),
+            dependencies,
+        }
+    }
+
+    /// The sources of the workspace at `root` and of the dependencies in the user's cargo home.
+    #[must_use]
+    pub fn of_user(root: &Utf8Path) -> Self {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let home = set("CARGO_HOME").map(Utf8PathBuf::from);
+        let home = home.or_else(|| Some(Utf8PathBuf::from(set("HOME")?).join(".cargo")));
+        Self::new(root, home.as_deref())
+    }
+
+    /// Whether `file`, as in [`Site::file`](nondex_core::Site::file), is the user's own.
+    pub(super) fn is_users(&self, file: &str) -> bool {
+        self.workspace.is_users(file)
+    }
+
+    /// Whether `file` is found and has this line.
+    pub(super) fn has(&self, file: &str, line: u32) -> bool {
+        let index = (line as usize).checked_sub(1);
+        let text = self.read(file);
+        text.zip(index)
+            .is_some_and(|(text, index)| text.lines().nth(index).is_some())
+    }
+
+    /// The text of `file`, if it is found.
+    pub(super) fn read(&self, file: &str) -> Option<String> {
+        let directories = std::iter::once(&self.root).chain(&self.dependencies);
+        let mut paths = directories.map(|directory| directory.join(file));
+        let path = paths.find(|path| path.is_file())?;
+        std::fs::read_to_string(path).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn sources_are_found_in_the_workspace_and_in_the_home_of_cargo() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(directory.path()).unwrap();
+        let (root, home) = (base.join("project"), base.join("home"));
+        for file in [
+            root.join("src/lib.rs"),
+            home.join("registry/src/index-1/dep-1.0.0/src/lib.rs"),
+            home.join("git/checkouts/dep-1f/ab12/src/lib.rs"),
+        ] {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, format!("// {file}\n")).unwrap();
+        }
+        let sources = Sources::new(&root, Some(&home));
+        for (file, is_found, is_users) in [
+            ("src/lib.rs", true, true),
+            ("dep-1.0.0/src/lib.rs", true, false),
+            ("dep-1f/ab12/src/lib.rs", true, false),
+            ("dep-2.0.0/src/lib.rs", false, false),
+            ("library/alloc/src/vec/mod.rs", false, false),
+            ("", false, false),
+        ] {
+            let text = sources.read(file);
+            assert_eq!(text.is_some(), is_found, "{file}");
+            assert!(text.is_none_or(|text| text.contains(file)));
+            assert_eq!(sources.is_users(file), is_users, "{file}");
+            let lines = [0, 1, 2].map(|line| sources.has(file, line));
+            assert_eq!(lines, [false, is_found, false], "{file}");
+        }
+        let without = Sources::new(&root, None);
+        assert_eq!(without.read("dep-1.0.0/src/lib.rs"), None);
+    }
+}
