@@ -20,7 +20,7 @@ const MAX_HANGS: usize = 2;
 /// So many failing specs are run again before a test whose failures do not repeat is called non-deterministic.
 const MAX_CANDIDATES: usize = 3;
 
-/// How often a failing spec and the clean one must agree with themselves when no culprit was confirmed.
+/// How often a failing spec and the clean one must agree with themselves before a test is said to depend on choices.
 const REPETITIONS: usize = 5;
 
 /// What is concluded.
@@ -97,7 +97,10 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
         return Ok(unchanged);
     };
     let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
-    if !culprits.confirmed {
+    // A confirmed hang needs no more of them.
+    if !(culprits.confirmed
+        && evidence.answers(&[spec.clone()])?[0].run.outcome == Outcome::TimedOut)
+    {
         for (spec, passes) in [(&clean_spec, baseline), (&spec, !baseline)] {
             let runs = evidence.repeat(spec, REPETITIONS)?;
             if runs.iter().any(|run| run.passed() != passes) {

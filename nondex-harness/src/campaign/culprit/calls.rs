@@ -5,7 +5,7 @@ use nondex_core::{Family, Given, GivenOrder, PointRecord, Scope, Selection, Site
 
 use super::elements::Exchange;
 use super::subset::{Part, smallest};
-use super::{Missing, Search};
+use super::{CONFIRMATIONS, Missing, Search};
 
 /// One call of a thread at a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,8 @@ impl Search<'_> {
         let calls = found.elements.iter().map(|&element| at(&points, element));
         let mut calls: Vec<Call> = calls.collect();
         let only: Vec<Scope> = calls.iter().map(Call::scope).collect();
-        if !self.confirm([(self.with(Selection::Only(only)), true)])? {
+        let only = (self.with(Selection::Only(only)), true);
+        if !self.confirm(&[only], CONFIRMATIONS)? {
             return Ok(Vec::new());
         }
         for index in 0..calls.len() {

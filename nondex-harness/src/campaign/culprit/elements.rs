@@ -8,7 +8,7 @@
 use nondex_core::{GivenOrder, Scope};
 
 use super::calls::Call;
-use super::{Missing, Search, step};
+use super::{CONFIRMATIONS_OF_EXCHANGE, Missing, Search, step};
 use crate::report::schema::Position;
 
 /// Of longer sequences it is not tried whether a position decides: a spec could not list their order.
@@ -61,7 +61,8 @@ impl Search<'_> {
         }
         let after = spec(self, GivenOrder::Steps(with));
         let before = spec(self, GivenOrder::Steps(with.saturating_sub(1)));
-        if !self.confirm([(after.clone(), true), (before, false)])? {
+        let expected = [(after.clone(), true), (before, false)];
+        if !self.confirm(&expected, CONFIRMATIONS_OF_EXCHANGE)? {
             return Ok(None);
         }
         let Some(step) = step(&self.run(&after)?.steps, call) else {

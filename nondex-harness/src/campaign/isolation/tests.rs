@@ -96,10 +96,10 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
             true,
         ),
         (
-            "disturbed while its culprit is confirmed",
+            "disturbed when its failure is repeated",
             Box::new(move |spec, alone, n| {
-                let is_last = matches!(spec.choices, Selection::Only(_)) && n == 26;
-                run(!depends(spec) || !alone && is_last, [1, 2])
+                let is_late = spec.choices == Selection::All && n == 47;
+                run(!depends(spec) || !alone && is_late, [1, 2])
             }),
             "ID",
             true,
