@@ -2,7 +2,8 @@
 
 use nondex_core::Level;
 use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
-use nondex_harness::cli::CommandLine;
+use nondex_harness::config::OVERRIDE_KEYS;
+use nondex_harness::config::key::{self, EXCEPTIONS};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
@@ -55,37 +56,111 @@ fn the_readme_has_every_verdict() {
     assert_eq!(names, Verdict::ALL.map(Verdict::name));
 }
 
+/// The options of `cargo nondex run`, without dashes.
+fn options() -> Vec<String> {
+    let help = help(&["run", "--help"]);
+    let lines = help.lines().map(str::trim_start);
+    let options = lines.filter(|line| line.starts_with("--") || line.starts_with('-'));
+    let mut options: Vec<String> = options
+        .filter_map(|line| {
+            let name = line.split_once("--")?.1;
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            Some(name[..end.unwrap_or(name.len())].to_owned())
+        })
+        .filter(|name| name != "help" && !name.is_empty())
+        .collect();
+    options.sort();
+    options
+}
+
+fn help(args: &[&str]) -> String {
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-nondex"))
+        .args(args)
+        .output()
+        .unwrap();
+    String::from_utf8(help.stdout).unwrap()
+}
+
 #[test]
-fn the_readme_has_every_environment_variable() {
-    let mut expected = CommandLine::environment_variables();
-    let others = [
-        SEED_VARIABLE,
-        LEVEL_VARIABLE,
-        nondex_harness::project::runtime::CACHE_VARIABLE,
-    ];
-    for name in others {
-        assert!(
-            !expected.iter().any(|known| known == name),
-            "{name} has two meanings"
-        );
-        expected.push(name.to_owned());
+fn every_option_has_a_key_and_a_variable_or_is_an_exception() {
+    let keys = key::all();
+    for option in options() {
+        let exception = EXCEPTIONS.iter().find(|exception| exception.name == option);
+        let key = keys.iter().find(|key| key.name == option);
+        match (key, exception) {
+            (Some(key), None) => assert!(key.in_file, "{option}"),
+            (Some(key), Some(exception)) => {
+                assert!(exception.has_variable && !key.in_file, "{option}");
+            }
+            (None, Some(exception)) => assert!(!exception.has_variable, "{option}"),
+            (None, None) => panic!("`--{option}` has neither key nor variable"),
+        }
     }
-    expected.sort();
-    let mut found: Vec<String> = table("Environment variables")
-        .into_iter()
-        .map(|row| row[0].clone())
+    let help = help(&["run", "--help"]);
+    for key in keys {
+        let variable = format!("[env: {}]", key.variable);
+        assert!(help.contains(&variable), "{variable}");
+    }
+}
+
+#[test]
+fn the_readme_has_every_option_with_its_key_and_variable() {
+    let rows = table("Configuration");
+    let mut found: Vec<[String; 3]> = rows
+        .iter()
+        .filter(|row| row.len() == 3 && row[2] != "variable" && row[0] != "---")
+        .map(|row| [0, 1, 2].map(|cell| row[cell].clone()))
         .collect();
     found.sort();
+    let mut expected: Vec<[String; 3]> = options()
+        .into_iter()
+        .map(|option| {
+            let key = key::all().iter().find(|key| key.name == option);
+            let in_file = key.is_some_and(|key| key.in_file);
+            [
+                format!("--{option}"),
+                if in_file { option } else { "-".to_owned() },
+                key.map_or_else(|| "-".to_owned(), |key| key.variable.clone()),
+            ]
+        })
+        .collect();
+    expected.sort();
     assert_eq!(found, expected);
 }
 
 #[test]
+fn the_readme_has_every_key_of_an_override() {
+    let rows = table("Configuration");
+    let rows = rows.iter().filter(|row| row.len() == 2);
+    let found: Vec<&str> = rows.map(|row| row[0].as_str()).collect();
+    let expected: Vec<&str> = OVERRIDE_KEYS.to_vec();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_readme_has_every_variable_that_stands_for_no_option() {
+    let others = [
+        nondex_harness::project::runtime::CACHE_VARIABLE,
+        SEED_VARIABLE,
+        LEVEL_VARIABLE,
+    ];
+    for name in others {
+        let mut keys = key::all().iter();
+        assert!(
+            keys.all(|key| key.variable != name),
+            "{name} has two meanings"
+        );
+    }
+    let found: Vec<String> = table("Environment variables")
+        .into_iter()
+        .map(|row| row[0].clone())
+        .collect();
+    assert_eq!(found, others);
+}
+
+#[test]
 fn the_help_text_has_every_exit_code() {
-    let help = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-nondex"))
-        .arg("-h")
-        .output()
-        .unwrap();
-    let help = String::from_utf8(help.stdout).unwrap();
+    let help = help(&["-h"]);
     for (code, meaning) in ExitCode::ALL {
         assert!(
             help.contains(&format!("{:>3}  {meaning}", code as u8)),

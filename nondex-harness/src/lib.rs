@@ -12,6 +12,8 @@ pub mod cli;
 #[cfg(feature = "cli")]
 pub mod command;
 #[cfg(feature = "cli")]
+pub mod config;
+#[cfg(feature = "cli")]
 pub mod error;
 #[cfg(feature = "cli")]
 pub mod exit_code;

@@ -74,7 +74,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("--message-format xml", "human, json"),
         ("--color blue", "auto, always, never"),
         ("--mode half", "program, swap"),
-        ("--release --profile x", "cannot be used with"),
+        ("--release --cargo-profile x", "cannot be used with"),
         ("-q -v", "cannot be used with"),
         ("--bogus", "unexpected argument '--bogus'"),
         ("replay", "<ID>"),
@@ -108,7 +108,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
 }
 
 #[test]
-fn a_variable_is_checked_as_its_option_is() {
+fn a_variable_is_checked_as_its_option_is_and_named() {
     for (name, value) in [
         ("NONDEX_SEEDS", "ten"),
         ("NONDEX_LEVELS", "STD,FUL"),
@@ -116,9 +116,14 @@ fn a_variable_is_checked_as_its_option_is() {
         ("NONDEX_JOBS", "0"),
     ] {
         let output = nondex(fixture()).env(name, value).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{name}: {}", stderr(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(96),
+            "{name}: {}",
+            stderr(&output)
+        );
         assert!(
-            stderr(&output).contains("invalid value"),
+            stderr(&output).contains(&format!("`{name}` is `{value}`: ")),
             "{name}: {}",
             stderr(&output)
         );

@@ -1,5 +1,6 @@
 //! The command line as a user meets it: options, filters, exit codes and streams of the binary.
 
 mod command_line;
+mod config;
 mod filterset;
 mod report;

@@ -123,7 +123,7 @@ fn an_environment_that_cannot_be_followed_is_refused() {
         ("NONDEX_TIMEOUT", "soon"),
     ] {
         let output = Nondex::run_in(&project.path("")).env(name, value).run();
-        output.expect(ExitCode::Usage).says(&[value]);
+        output.expect(ExitCode::Setup).says(&[name, value]);
     }
 }
 

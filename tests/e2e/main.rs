@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod command_line;
+mod config;
 mod examples;
 mod findings;
 mod hostile;

@@ -67,6 +67,17 @@ impl<'a> Launcher<'a> {
     ///
     /// The record is deleted again, unless the run failed.
     pub fn run(&self, binary: &TestBinary, test: &TestCase, spec: &RunSpec) -> Option<Run> {
+        self.run_within(self.timeout, binary, test, spec)
+    }
+
+    /// As [`run`](Self::run), with a time limit of its own.
+    pub fn run_within(
+        &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        spec: &RunSpec,
+    ) -> Option<Run> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let record = self.records.join(format!("{number}.jsonl"));
         let named = RunSpec {
@@ -80,7 +91,7 @@ impl<'a> Launcher<'a> {
         } else {
             process::run
         };
-        let finished = match run(command, self.timeout, self.stop) {
+        let finished = match run(command, timeout, self.stop) {
             Ok(finished) => finished,
             Err(e) => return Some(not_started(binary, &e)),
         };
@@ -113,7 +124,7 @@ impl<'a> Launcher<'a> {
             let output = finished.output.to_text();
             folded.failure = Some(match folded.failure {
                 Some(failure) => message::clarify(failure, &output),
-                None => message::explain(&folded.outcome, &output, self.timeout),
+                None => message::explain(&folded.outcome, &output, timeout),
             });
         }
         Some(Run {

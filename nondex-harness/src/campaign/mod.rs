@@ -22,11 +22,11 @@ pub mod queue;
 pub mod stop;
 pub mod workspace;
 
-pub use options::Options;
+pub use options::{Options, TestOptions};
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
@@ -84,7 +84,7 @@ pub fn run(
     }
     let campaign = Campaign {
         tests: &running,
-        options,
+        options: options_of(&running, options),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
         launcher: Launcher::new(records, options.timeout, stop),
         progress,
@@ -135,10 +135,28 @@ fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
         .map_err(|e| Error::setup(format!("failed to find the absolute path of `{path}`: {e}")))
 }
 
+/// The options of each test.
+fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Options>> {
+    let common = Arc::new(options.clone());
+    let mut known: Vec<(&TestOptions, Arc<Options>)> = Vec::new();
+    let mut of = |suite: &Suite, case: &TestCase| {
+        let Some(own) = options.per_test.get(&suite.test_id(case)) else {
+            return Arc::clone(&common);
+        };
+        if let Some((_, options)) = known.iter().find(|(known, _)| *known == own) {
+            return Arc::clone(options);
+        }
+        known.push((own, Arc::new(options.with(own))));
+        Arc::clone(&known[known.len() - 1].1)
+    };
+    tests.iter().map(|(suite, case)| of(suite, case)).collect()
+}
+
 /// The tests of a campaign, as the executor sees them.
 struct Campaign<'a> {
     tests: &'a [(&'a Suite, &'a TestCase)],
-    options: &'a Options,
+    /// The options of each, which many share.
+    options: Vec<Arc<Options>>,
     workspace: Workspace,
     launcher: Launcher<'a>,
     progress: &'a dyn Progress,
@@ -149,7 +167,14 @@ struct Campaign<'a> {
 impl Campaign<'_> {
     fn report(&self, test: usize, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
         let (suite, case) = self.tests[test];
-        judge::report(suite, case, self.options, &self.workspace, runs, judgement)
+        judge::report(
+            suite,
+            case,
+            &self.options[test],
+            &self.workspace,
+            runs,
+            judgement,
+        )
     }
 
     /// The report of each test, also of those that were not judged before the campaign was stopped.
@@ -178,12 +203,13 @@ impl Workload for Campaign<'_> {
     }
 
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
-        isolation::conclude(&self.tests[test].1.name, self.options, runs)
+        isolation::conclude(&self.tests[test].1.name, &self.options[test], runs)
     }
 
     fn run(&self, test: usize, spec: &RunSpec) -> Option<Run> {
         let (suite, case) = self.tests[test];
-        self.launcher.run(&suite.binary, case, spec)
+        let timeout = self.options[test].timeout;
+        self.launcher.run_within(timeout, &suite.binary, case, spec)
     }
 
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {

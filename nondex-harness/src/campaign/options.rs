@@ -1,11 +1,12 @@
 //! What a campaign is asked to do.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::Level;
+use nondex_core::{Level, NetworkMode, RunSpec};
 
 use crate::network::{Limit, Policy};
 
@@ -58,6 +59,23 @@ pub struct Options {
     pub network: Policy,
     /// How many tests may be sanitised.
     pub max_sanitised: Option<Limit>,
+    /// What is different for single tests, by their ids.
+    pub per_test: BTreeMap<String, TestOptions>,
+}
+
+/// Options of a test; `None` is what holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestOptions {
+    /// The levels.
+    pub levels: Option<Vec<Level>>,
+    /// Names of models that are off, besides those that are off for all.
+    pub models_off: Option<Vec<String>>,
+    /// What is done about the network.
+    pub network: Option<NetworkMode>,
+    /// Whether failures that say nothing about the code are told apart.
+    pub sanitise: Option<bool>,
+    /// The time limit of one run.
+    pub timeout: Option<Duration>,
 }
 
 impl Options {
@@ -81,6 +99,49 @@ impl Options {
             budget: DEFAULT_BUDGET,
             network: Policy::default(),
             max_sanitised: None,
+            per_test: BTreeMap::new(),
+        }
+    }
+
+    /// The options of a test that differ from these. Copies them.
+    #[must_use]
+    pub fn with(&self, test: &TestOptions) -> Self {
+        let mut options = Options {
+            per_test: BTreeMap::new(),
+            ..self.clone()
+        };
+        options.levels = test.levels.clone().unwrap_or(options.levels);
+        options.timeout = test.timeout.unwrap_or(options.timeout);
+        for model in test.models_off.iter().flatten() {
+            if !options.models_off.contains(model) {
+                options.models_off.push(model.clone());
+            }
+        }
+        if let Some(mode) = test.network.filter(|mode| *mode != self.network.mode) {
+            let Policy {
+                allow, sanitise, ..
+            } = options.network;
+            options.network = Policy::new(mode, allow, sanitise);
+        }
+        options.network.sanitise = test.sanitise.unwrap_or(options.network.sanitise);
+        options
+    }
+
+    /// The options of the test with this id.
+    #[must_use]
+    pub fn of(&self, test_id: &str) -> Cow<'_, Options> {
+        match self.per_test.get(test_id) {
+            Some(test) => Cow::Owned(self.with(test)),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// `spec` with what all runs of a campaign have in common.
+    #[must_use]
+    pub fn apply(&self, spec: RunSpec) -> RunSpec {
+        RunSpec {
+            models_off: self.models_off.clone(),
+            ..self.network.apply(spec)
         }
     }
 }

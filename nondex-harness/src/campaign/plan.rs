@@ -135,10 +135,7 @@ pub fn levels(levels: &[Level]) -> Vec<Level> {
 
 /// The spec of a clean run, as the campaign runs it.
 pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
-    RunSpec {
-        models_off: options.models_off.clone(),
-        ..options.network.apply(RunSpec::clean(test))
-    }
+    options.apply(RunSpec::clean(test))
 }
 
 /// The spec of each seed at `level`, as the campaign runs it.
@@ -146,10 +143,7 @@ pub(super) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<Run
     options
         .seeds
         .iter()
-        .map(|&seed| RunSpec {
-            models_off: options.models_off.clone(),
-            ..options.network.apply(RunSpec::new(test, level, seed))
-        })
+        .map(|&seed| options.apply(RunSpec::new(test, level, seed)))
         .collect()
 }
 
@@ -158,10 +152,7 @@ fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> 
     let known = options.regressions.get(test).into_iter().flatten();
     known
         .filter(|(level, _)| levels.contains(level) && !options.seeds.is_empty())
-        .map(|&(level, seed)| RunSpec {
-            models_off: options.models_off.clone(),
-            ..options.network.apply(RunSpec::new(test, level, seed))
-        })
+        .map(|&(level, seed)| options.apply(RunSpec::new(test, level, seed)))
         .collect()
 }
 

@@ -90,25 +90,18 @@ pub struct BuildArgs {
     pub no_default_features: bool,
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]
-    #[arg(
-        short = 'j',
-        long,
-        value_name = "N",
-        env = "NONDEX_JOBS",
-        hide_env_values = true
-    )]
+    #[arg(short = 'j', long, value_name = "N")]
     #[arg(help_heading = "Compilation options", value_parser = positive::<NonZeroUsize>)]
     pub jobs: Option<NonZeroUsize>,
 
     /// Build in release mode, with optimizations
-    #[arg(short = 'r', long, conflicts_with = "profile")]
+    #[arg(short = 'r', long, conflicts_with = "cargo_profile")]
     #[arg(help_heading = "Compilation options")]
     pub release: bool,
 
     /// Build with the specified cargo profile
-    #[arg(long, alias = "cargo-profile", value_name = "NAME")]
-    #[arg(help_heading = "Compilation options")]
-    pub profile: Option<String>,
+    #[arg(long, value_name = "NAME", help_heading = "Compilation options")]
+    pub cargo_profile: Option<String>,
 
     /// Build for the target triple
     #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
@@ -119,13 +112,7 @@ pub struct BuildArgs {
     pub target_dir: Option<Utf8PathBuf>,
 
     /// Whole program, or only what imports `nondex-collections`
-    #[arg(
-        long,
-        value_name = "MODE",
-        env = "NONDEX_MODE",
-        hide_env_values = true,
-        default_value = "program"
-    )]
+    #[arg(long, value_name = "MODE", default_value = "program")]
     #[arg(help_heading = "Compilation options", hide_possible_values = false)]
     pub mode: Mode,
 

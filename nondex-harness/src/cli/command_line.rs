@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 
+use camino::Utf8PathBuf;
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
+use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
 use super::network_list_args::NetworkListArgs;
 use super::output_args::OutputArgs;
@@ -13,6 +15,7 @@ use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
 use super::test_filter::FilterArgs;
+use crate::config::{self, Config, DEFAULT_PROFILE, Key};
 use crate::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
@@ -59,6 +62,10 @@ pub struct ListArgs {
     #[command(flatten)]
     pub filter: FilterArgs,
 
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+
     /// What is built.
     #[command(flatten)]
     pub build: BuildArgs,
@@ -89,79 +96,195 @@ pub struct CleanArgs {
 
     /// Path to Cargo.toml
     #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
-    pub manifest_path: Option<camino::Utf8PathBuf>,
+    pub manifest_path: Option<Utf8PathBuf>,
 
     /// Directory for all generated artifacts
     #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
-    pub target_dir: Option<camino::Utf8PathBuf>,
+    pub target_dir: Option<Utf8PathBuf>,
 
     /// How results are shown.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
+/// A command line that was understood.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// What to do.
+    pub command: Command,
+    /// What is strange about the variables, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is nothing to do.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The command line cannot be understood, or asks for help only. clap's error says which, and prints itself.
+    Usage(clap::Error),
+    /// A variable or the configuration file cannot be understood.
+    Setup(crate::error::Error),
+}
+
+impl From<clap::Error> for Refusal {
+    fn from(error: clap::Error) -> Self {
+        Refusal::Usage(error)
+    }
+}
+
+impl From<crate::error::Error> for Refusal {
+    fn from(error: crate::error::Error) -> Self {
+        Refusal::Setup(error)
+    }
+}
+
 impl CommandLine {
     /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own name, `nondex`, once
-    /// more.
+    /// more. What they leave out is taken from the variables, then from the configuration file.
     ///
     /// # Errors
-    /// When they cannot be understood, and for `--help` and `--version`: clap's error says which, and prints itself.
-    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    /// When any of them cannot be understood, and for `--help` and `--version`.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Refusal> {
+        Self::parse_with(args, std::env::vars_os().collect())
+    }
+
+    /// The same with these variables instead of the process's own.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn parse_with(
+        args: impl IntoIterator<Item = OsString>,
+        variables: Vec<(OsString, OsString)>,
+    ) -> Result<Parsed, Refusal> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|arg| arg == "nondex") {
             args.remove(1);
         }
-        let mut definition = Self::command();
-        let matches = definition.try_get_matches_from_mut(args)?;
-        let usage = |message: String| {
-            Self::command().error(clap::error::ErrorKind::ArgumentConflict, message)
+        let definition = Self::definition();
+        let matches = match definition.clone().try_get_matches_from(&args) {
+            Ok(matches) => matches,
+            // Asked for help, it names the variables too, and flags as they are most often given.
+            Err(error) if !error.use_stderr() => {
+                let shown = Self::shown().try_get_matches_from(&args);
+                return Err(Refusal::Usage(shown.err().unwrap_or(error)));
+            }
+            Err(error) => return Err(Refusal::Usage(error)),
         };
-        let run_matches = matches.subcommand_matches("run").unwrap_or(&matches);
-        let given = |id| {
-            run_matches.try_contains_id(id).unwrap_or(false)
-                && run_matches.value_source(id) == Some(ValueSource::CommandLine)
-        };
-        if given("seed") && given("seeds") {
-            return Err(usage(
-                "the argument '--seed <SEED>' cannot be used with '--seeds <N|A..B|LIST>'"
-                    .to_owned(),
-            ));
-        }
+        let (definition, config) = configured(definition, &matches, variables.clone())?;
+        let matches = definition.clone().try_get_matches_from(args)?;
         let line = Self::from_arg_matches(&matches)?;
-        if let Some(command) = line.command {
-            return Ok(command);
+        let mut command = match line.command {
+            Some(command) => command,
+            None => {
+                expect_no_command(&definition, &line.run)?;
+                Command::Run(Box::new(line.run))
+            }
+        };
+        if let Command::Run(run) = &mut command {
+            run.config.loaded = config;
         }
-        // Behind an option clap takes the name of a command for a filter, and the user would wait for a build.
-        let mistaken = line.run.filter.names.filters.iter().find(|filter| {
-            definition
-                .get_subcommands()
-                .any(|command| command.get_name() == filter.as_str())
-        });
-        if let Some(name) = mistaken {
-            return Err(usage(format!(
-                "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a test filter it \
-                 comes last: `cargo nondex [OPTIONS] -- {name}`"
-            )));
-        }
-        Ok(Command::Run(Box::new(line.run)))
+        let names = variables.into_iter().map(|(name, _)| name);
+        Ok(Parsed {
+            command,
+            warnings: config::unknown_variables(names),
+        })
     }
 
-    /// The names of all environment variables that stand for an option, sorted.
-    #[must_use]
-    pub fn environment_variables() -> Vec<String> {
-        fn collect(command: &clap::Command, names: &mut Vec<String>) {
-            let found = command.get_arguments().filter_map(clap::Arg::get_env);
-            names.extend(found.map(|name| name.to_string_lossy().into_owned()));
-            for inner in command.get_subcommands() {
-                collect(inner, names);
-            }
+    /// The definition by which a command line is parsed. Variables are not looked at: they are a layer of their own.
+    fn definition() -> clap::Command {
+        fn prepare(command: clap::Command) -> clap::Command {
+            let name = command.get_name().to_owned();
+            let command = command.mut_args(|arg| {
+                let key = config::key::of(&name, arg.get_id().as_str());
+                if key.is_some_and(|key| key.kind == config::key::Kind::Flag) {
+                    Key::switchable(arg)
+                } else {
+                    arg
+                }
+            });
+            command.mut_subcommands(prepare)
         }
-        let mut names = Vec::new();
-        collect(&Self::command(), &mut names);
-        names.sort();
-        names.dedup();
-        names
+        prepare(Self::command())
     }
+
+    /// The definition that is shown as help.
+    fn shown() -> clap::Command {
+        fn prepare(command: clap::Command) -> clap::Command {
+            let name = command.get_name().to_owned();
+            let command =
+                command.mut_args(|arg| match config::key::of(&name, arg.get_id().as_str()) {
+                    Some(key) => arg.env(key.variable.as_str()).hide_env_values(true),
+                    None => arg,
+                });
+            command.mut_subcommands(prepare)
+        }
+        prepare(Self::command())
+    }
+}
+
+/// The definition with the values of variables and of the configuration file as defaults, and what else the file says.
+fn configured(
+    definition: clap::Command,
+    matches: &ArgMatches,
+    variables: Vec<(OsString, OsString)>,
+) -> crate::error::Result<(clap::Command, Config)> {
+    let (name, matches) = match matches.subcommand() {
+        Some((name, matches)) => (Some(name.to_owned()), matches),
+        None => (None, matches),
+    };
+    let command = match &name {
+        Some(name) => definition.find_subcommand(name).unwrap_or(&definition),
+        None => &definition,
+    };
+    let is_given = |id: &str| {
+        matches.try_contains_id(id).unwrap_or(false)
+            && matches.value_source(id) == Some(ValueSource::CommandLine)
+    };
+    let variables = config::read_variables(command, variables, &is_given)?;
+    let mut config = Config::default();
+    let reads_file = command
+        .get_arguments()
+        .any(|arg| arg.get_id() == "config_file");
+    let mut layers = Vec::new();
+    if reads_file {
+        let given = command.get_arguments().map(|arg| arg.get_id().as_str());
+        let given = given.filter(|id| is_given(id) || variables.settings.contains_key(*id));
+        config.given = given.map(str::to_owned).collect();
+        let path = |id: &str| matches.get_one::<Utf8PathBuf>(id).cloned();
+        let of_variable = |id: &str| Some(variables.settings.get(id)?.values[0].clone());
+        let file = path("config_file").or_else(|| of_variable("config_file").map(Into::into));
+        let profile = matches.get_one::<String>("profile").cloned();
+        let profile = profile.or_else(|| of_variable("profile"));
+        let profile = profile.as_deref().unwrap_or(DEFAULT_PROFILE);
+        (layers, config.overrides) =
+            config::load(file.as_deref(), path("manifest_path").as_deref(), profile)?;
+    }
+    layers.insert(0, variables);
+    let merged = match name {
+        Some(name) => {
+            definition.mut_subcommand(name, |command| config::merge(command, matches, &layers))
+        }
+        None => config::merge(definition, matches, &layers),
+    };
+    Ok((merged, config))
+}
+
+/// Refuses the name of a command behind an option: clap takes it for a filter, and the user would wait for a build.
+fn expect_no_command(definition: &clap::Command, run: &RunArgs) -> Result<(), clap::Error> {
+    let mistaken = run.filter.names.filters.iter().find(|filter| {
+        definition
+            .get_subcommands()
+            .any(|command| command.get_name() == filter.as_str())
+    });
+    let Some(name) = mistaken else {
+        return Ok(());
+    };
+    Err(CommandLine::command().error(
+        clap::error::ErrorKind::ArgumentConflict,
+        format!(
+            "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a test filter it comes \
+             last: `cargo nondex [OPTIONS] -- {name}`"
+        ),
+    ))
 }
 
 /// The table of exit codes under the help text.
@@ -171,7 +294,8 @@ fn after_help() -> String {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
     text.push_str(
-        "\nEvery option marked [env: …] can be set by that variable; the command line wins.",
+        "\nThe command line wins over a variable, marked [env: …], a variable over the profile in .config/nondex.toml. What \
+         they switch on is switched off by --FLAG=false.\n",
     );
     text
 }

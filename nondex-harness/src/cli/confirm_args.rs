@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::build_args::BuildArgs;
+use super::config_args::ConfigArgs;
 use super::output_args::OutputArgs;
 use super::run_args::{positive, seconds};
 use super::seeds::Seeds;
@@ -29,15 +30,13 @@ pub struct ConfirmArgs {
     pub seeds: Option<Seeds>,
 
     /// Time limit of one run of one test
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        env = "NONDEX_TIMEOUT",
-        hide_env_values = true,
-        default_value = "60"
-    )]
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
     #[arg(help_heading = "Confirm options", value_parser = seconds)]
     pub timeout: Duration,
+
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
 
     /// What is built.
     #[command(flatten)]

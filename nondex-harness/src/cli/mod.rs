@@ -2,6 +2,7 @@
 
 pub mod build_args;
 pub mod command_line;
+pub mod config_args;
 pub mod confirm_args;
 pub mod filterset;
 pub mod model_args;
@@ -16,7 +17,8 @@ pub mod shell;
 pub mod test_filter;
 
 pub use build_args::{BuildArgs, Mode};
-pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs};
+pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs, Parsed, Refusal};
+pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use model_args::ModelArgs;
 pub use network_args::NetworkArgs;

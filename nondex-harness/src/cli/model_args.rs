@@ -10,22 +10,12 @@ use crate::error::{Error, Result};
 #[derive(Args, Clone, Debug, Default)]
 pub struct ModelArgs {
     /// Only models whose `family/api` matches (see `cargo nondex models`)
-    #[arg(
-        long,
-        value_name = "REGEX",
-        env = "NONDEX_MODELS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "REGEX")]
     #[arg(help_heading = "Campaign options")]
     pub models: Option<Regex>,
 
     /// No models whose `family/api` matches
-    #[arg(
-        long,
-        value_name = "REGEX",
-        env = "NONDEX_SKIP_MODELS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "REGEX")]
     #[arg(help_heading = "Campaign options")]
     pub skip_models: Option<Regex>,
 }

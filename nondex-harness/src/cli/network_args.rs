@@ -1,6 +1,5 @@
 //! What is done about the network.
 
-use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::network::{Limit, Policy};
@@ -11,36 +10,19 @@ use nondex_core::NetworkMode;
 #[command(next_help_heading = "Network options")]
 pub struct NetworkArgs {
     /// Observe the network, block everything beyond the loopback, or do not look at it
-    #[arg(
-        long,
-        value_name = "MODE",
-        env = "NONDEX_NETWORK",
-        hide_env_values = true,
-        default_value = "observe"
-    )]
+    #[arg(long, value_name = "MODE", default_value = "observe")]
     pub network: Option<Network>,
 
     /// Hosts that are reached although the network is blocked; `*.` stands for subdomains
-    #[arg(
-        long,
-        value_name = "HOST",
-        env = "NONDEX_NETWORK_ALLOW",
-        hide_env_values = true,
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
     /// Fail when more tests, or a larger share, fail only for want of the network
-    #[arg(
-        long,
-        value_name = "N|P%",
-        env = "NONDEX_MAX_SANITISED",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "N|P%")]
     pub max_sanitised: Option<Limit>,
 
     /// Failures for want of the network are failures like any other
-    #[arg(long, env = "NONDEX_NO_SANITISE", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     pub no_sanitise: bool,
 }
 
@@ -56,15 +38,21 @@ pub enum Network {
     Off,
 }
 
+impl From<Network> for NetworkMode {
+    fn from(network: Network) -> Self {
+        match network {
+            Network::Observe => NetworkMode::Observe,
+            Network::Block => NetworkMode::Block,
+            Network::Off => NetworkMode::Off,
+        }
+    }
+}
+
 impl NetworkArgs {
     /// What these options ask for.
     #[must_use]
     pub fn policy(&self) -> Policy {
-        let mode = match self.network.unwrap_or_default() {
-            Network::Observe => NetworkMode::Observe,
-            Network::Block => NetworkMode::Block,
-            Network::Off => NetworkMode::Off,
-        };
+        let mode = self.network.unwrap_or_default().into();
         Policy::new(mode, self.network_allow.clone(), !self.no_sanitise)
     }
 }

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::build_args::BuildArgs;
+use super::config_args::ConfigArgs;
 use super::output_args::OutputArgs;
 use super::test_filter::FilterArgs;
 
@@ -20,6 +21,10 @@ pub struct NetworkListArgs {
     /// Hosts that are reached all the same; `*.` stands for subdomains
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
+
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
 
     /// What is built.
     #[command(flatten)]

@@ -28,22 +28,12 @@ pub enum Color {
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
     /// Output format: JSON goes to stdout, text for people to stderr
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        env = "NONDEX_MESSAGE_FORMAT",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FORMAT")]
     #[arg(default_value = "human", help_heading = "Output options")]
     pub message_format: MessageFormat,
 
     /// Coloring [default: `CARGO_TERM_COLOR`, or auto]
-    #[arg(
-        long,
-        value_name = "WHEN",
-        env = "NONDEX_COLOR",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "WHEN")]
     #[arg(help_heading = "Output options")]
     pub color: Option<Color>,
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use clap::builder::BoolishValueParser;
 use nondex_core::Level;
 
 use super::build_args::BuildArgs;
+use super::config_args::ConfigArgs;
 use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
@@ -25,69 +25,42 @@ pub struct RunArgs {
     pub filter: FilterArgs,
 
     /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
-    #[arg(
-        long,
-        value_name = "N|A..B|LIST",
-        env = "NONDEX_SEEDS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "N|A..B|LIST")]
     #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
     /// The one seed to try
-    #[arg(long, value_name = "SEED", help_heading = "Campaign options")]
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    #[arg(help_heading = "Campaign options")]
     pub seed: Option<u64>,
 
     /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
-    #[arg(
-        long,
-        value_name = "LEVELS",
-        env = "NONDEX_LEVELS",
-        hide_env_values = true,
-        value_delimiter = ','
-    )]
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
     #[arg(help_heading = "Campaign options")]
     pub levels: Vec<Level>,
 
     /// Runs of each test in the order std has today, before all others
-    #[arg(
-        long,
-        value_name = "N",
-        env = "NONDEX_CLEAN_RUNS",
-        hide_env_values = true,
-        default_value = "2"
-    )]
+    #[arg(long, value_name = "N", default_value = "2")]
     #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
 
     /// Time limit of one run of one test
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        env = "NONDEX_TIMEOUT",
-        hide_env_values = true,
-        default_value = "60"
-    )]
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
     /// Run every test at every seed and level, even where the outcome is known already
-    #[arg(long, env = "NONDEX_NO_PRUNE", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
     /// Findings at level FULL are failures too, not advice
-    #[arg(long, env = "NONDEX_STRICT", hide_env_values = true, value_parser = BoolishValueParser::new())]
+    #[arg(long)]
     #[arg(help_heading = "Campaign options")]
     pub strict: bool,
 
     /// Failures to try first, as `report --export` wrote them [default: .config/nondex-regressions.json]
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "NONDEX_REGRESSIONS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
 
@@ -98,6 +71,10 @@ pub struct RunArgs {
     /// Which models.
     #[command(flatten)]
     pub models: ModelArgs,
+
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
 
     /// What is built.
     #[command(flatten)]
@@ -145,7 +122,7 @@ pub(super) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
 }
 
 /// Reads a positive number of seconds, with or without a fraction.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse::<f64>()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())

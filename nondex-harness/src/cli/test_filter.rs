@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser};
 
-use super::filterset::{Expression, Filterset, Platform, Query, Workspace};
+use super::filterset::{Expression, Filterset, Query, Workspace};
 use crate::error::{Error, Result};
 use crate::project::{Suite, TestCase};
 
@@ -172,19 +172,7 @@ impl ResolvedFilter<'_> {
     /// name filters, if there are any, and no `--skip`.
     #[must_use]
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
-        let binary = &suite.binary;
-        let query = Query {
-            package: &binary.package,
-            binary: &binary.target,
-            binary_id: &binary.id,
-            kind: &binary.kind,
-            platform: if binary.kind == "proc-macro" {
-                Platform::Host
-            } else {
-                Platform::Target
-            },
-            test: &test.name,
-        };
+        let query = Query::of(suite, test);
         let filter = self.filter;
         let named = |pattern: &String| {
             if filter.exact {

@@ -15,7 +15,7 @@ mod selection;
 
 use std::ffi::OsString;
 
-use crate::cli::{Command, CommandLine, OutputArgs, shell};
+use crate::cli::{Command, CommandLine, OutputArgs, Parsed, Refusal, shell};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use console::Console;
@@ -24,9 +24,13 @@ use console::Console;
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let line = written(&args);
-    let command = match CommandLine::parse(args) {
-        Ok(command) => command,
-        Err(error) => {
+    let Parsed { command, warnings } = match CommandLine::parse(args) {
+        Ok(parsed) => parsed,
+        Err(Refusal::Setup(error)) => {
+            Console::new(&OutputArgs::default()).error(&error.to_string());
+            return error.code();
+        }
+        Err(Refusal::Usage(error)) => {
             // Nobody may be reading any more; there is nowhere left to say so.
             let _ = error.print();
             return if error.use_stderr() {
@@ -37,6 +41,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let console = Console::new(output(&command));
+    for warning in &warnings {
+        console.warning(warning);
+    }
     match execute(&command, &line, &console) {
         Ok(code) => code,
         Err(error) => {

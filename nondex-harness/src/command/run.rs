@@ -24,7 +24,13 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     // Everything that can be wrong with the command line is said before anything is built.
     let filter = args.filter.parse()?;
     let models_off = args.models.models_off()?;
-    let filter_resolved = selection::resolve(&filter, &args.build)?;
+    let overrides = &args.config.loaded.overrides;
+    let workspace = selection::workspace(
+        &args.build,
+        filter.has_filtersets() || !overrides.is_empty(),
+    )?;
+    let filter_resolved = filter.resolve(&workspace)?;
+    let per_test = args.config.loaded.for_tests(&workspace)?;
     let stop = interrupt::install()?;
 
     let mut project = project::build(&build_args(args), console.quiet).map_err(|error| {
@@ -40,6 +46,7 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
 
     let mut options = options(args, line, &project, models_off);
     options.regressions = regressions(args, &project, console)?;
+    options.per_test = per_test.of(&selected);
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
     let display = Display::new(console);
@@ -124,7 +131,10 @@ fn findings(
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
     let recipe = Recipe::new(&args.build, &here, &project.workspace_root);
-    let common = campaign::plan::clean_spec("", options);
+    let common = |test: &str| {
+        let options = options.of(test);
+        (campaign::plan::clean_spec("", &options), options.timeout)
+    };
     Ok(Finding::all_of(report, project, &recipe, &common))
 }
 

@@ -11,12 +11,19 @@ use crate::project::{self, Suite};
 /// # Errors
 /// When the workspace cannot be read, or a filterset names what is not in it.
 pub(super) fn resolve<'a>(filter: &'a TestFilter, build: &BuildArgs) -> Result<ResolvedFilter<'a>> {
-    let workspace = if filter.has_filtersets() {
-        Workspace::new(&project::metadata(build, true)?)
+    filter.resolve(&workspace(build, filter.has_filtersets())?)
+}
+
+/// The workspace, if filtersets are to be resolved, else none.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn workspace(build: &BuildArgs, is_needed: bool) -> Result<Workspace> {
+    if is_needed {
+        Ok(Workspace::new(&project::metadata(build, true)?))
     } else {
-        Workspace::default()
-    };
-    filter.resolve(&workspace)
+        Ok(Workspace::default())
+    }
 }
 
 /// The tests that were asked for, by binary; those with `false` are ignored tests, which are not run.

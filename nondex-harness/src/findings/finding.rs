@@ -1,6 +1,6 @@
 //! One failing run, with all that is needed to make it again.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use camino::Utf8PathBuf;
 use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
@@ -69,13 +69,14 @@ pub struct Binary {
 
 impl Finding {
     /// The failing runs of a report on the tests of `project`, which was built by `build`. Reads the executables of tests that
-    /// failed. `common` has what the specs of all runs have in common: all but test, level, seed and choices.
+    /// failed. `common` has what the specs of all runs of the test with an id have in common, all but test, level, seed and
+    /// choices, and their time limit.
     #[must_use]
     pub fn all_of(
         report: &Report,
         project: &Project,
         build: &Recipe,
-        common: &RunSpec,
+        common: &dyn Fn(&str) -> (RunSpec, Duration),
     ) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let found = now.map_or(0, |since| since.as_secs());
@@ -95,14 +96,15 @@ impl Finding {
                 &suite.binary.executable,
             );
             for test in tests {
+                let (common, timeout) = common(&test.id);
                 findings.extend(test.failures.iter().filter_map(|failure| {
                     Some(Finding {
                         run: report.run.id.clone(),
                         found,
-                        timeout_ms: report.run.timeout_ms,
+                        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
                         build: build.clone(),
                         fingerprint: fingerprint.clone(),
-                        ..Finding::new(suite, test, failure, common)?
+                        ..Finding::new(suite, test, failure, &common)?
                     })
                 }));
             }

@@ -62,7 +62,12 @@ impl Recipe {
     /// # Errors
     /// When they were written by another version that has other flags.
     pub fn build_args(&self) -> Result<BuildArgs> {
-        let flags = Flags::try_parse_from(&self.flags).map_err(|error| {
+        // They are cargo's, and its flag for the profile is called otherwise here.
+        let flags = self.flags.iter().map(|flag| match flag.as_str() {
+            "--profile" => "--cargo-profile",
+            other => other,
+        });
+        let flags = Flags::try_parse_from(flags).map_err(|error| {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
             Error::setup(format!(
@@ -89,7 +94,7 @@ mod tests {
     #[test]
     fn every_build_flag_comes_back_as_it_was_but_the_number_of_jobs() {
         let line = "-p a -p b@1.0 --exclude c --workspace --lib --bins --bin x --examples --example y --tests --test z \
-                    --benches --bench w --all-targets -F f1,f2 --all-features --no-default-features --profile ci --target t \
+                    --benches --bench w --all-targets -F f1,f2 --all-features --no-default-features --cargo-profile ci --target t \
                     --target-dir /t --mode swap --manifest-path m/Cargo.toml --locked --offline --frozen --config a=1";
         let args = Flags::try_parse_from(line.split(' ')).unwrap().build;
         let root = Utf8Path::new("/w");

@@ -26,7 +26,7 @@ pub(crate) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
         no_default_features,
         jobs,
         release,
-        profile,
+        cargo_profile,
         target: _,
         target_dir: _,
         mode: _,
@@ -72,7 +72,7 @@ pub(crate) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
     }
     for (flag, value) in [
         ("--jobs", jobs.map(|jobs| jobs.to_string())),
-        ("--profile", profile.clone()),
+        ("--profile", cargo_profile.clone()),
         (
             "--manifest-path",
             manifest_path.as_ref().map(ToString::to_string),

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::runtime::Runtime;
 
 /// The environment variable that carries an [`Intercept`] as JSON to ourselves.
-const VARIABLE: &str = "NONDEX_INTERCEPT";
+pub(crate) const VARIABLE: &str = "NONDEX_INTERCEPT";
 
 /// The first argument of a call as target runner.
 pub(super) const RECORD: &str = "__record";

@@ -17,6 +17,8 @@ pub use error::FiltersetError;
 pub use expression::{Expression, Filterset};
 pub use workspace::Workspace;
 
+use crate::project::{Suite, TestCase};
+
 /// What a built test binary was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
@@ -41,4 +43,24 @@ pub struct Query<'a> {
     pub platform: Platform,
     /// The test's name.
     pub test: &'a str,
+}
+
+impl<'a> Query<'a> {
+    /// What is asked about a test of a suite.
+    #[must_use]
+    pub fn of(suite: &'a Suite, test: &'a TestCase) -> Self {
+        let binary = &suite.binary;
+        Query {
+            package: &binary.package,
+            binary: &binary.target,
+            binary_id: &binary.id,
+            kind: &binary.kind,
+            platform: if binary.kind == "proc-macro" {
+                Platform::Host
+            } else {
+                Platform::Target
+            },
+            test: &test.name,
+        }
+    }
 }

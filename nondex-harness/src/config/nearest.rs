@@ -1,0 +1,54 @@
+//! What a mistyped name was meant to be.
+
+/// How alike two names must be, from 0 to 1. clap asks for 0.7 of a measure that is kinder to common beginnings.
+const ALIKE: f64 = 0.6;
+
+/// The known name that is most like `name`, when one is.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A flag is often written as a key or a variable, and the other way round.
+    let plain = |text: &str| text.to_lowercase().replace('_', "-");
+    let name = plain(name);
+    known
+        .into_iter()
+        .map(|known| {
+            let alike = strsim::normalized_damerau_levenshtein(&name, &plain(known));
+            (alike, known)
+        })
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, known)| known)
+}
+
+/// The end of a sentence about an unknown name: the nearest known one, or all of them.
+pub(super) fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => {
+            let known: Vec<&str> = known.into_iter().collect();
+            format!("expected one of: {}", known.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_other_words_are_not() {
+        let known = ["levels", "seeds", "clean-runs", "no-sanitise"];
+        for (name, expected) in [
+            ("level", Some("levels")),
+            ("leves", Some("levels")),
+            ("clean_runs", Some("clean-runs")),
+            ("CLEAN-RUN", Some("clean-runs")),
+            ("no-sanitize", Some("no-sanitise")),
+            ("retries", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, known), expected, "{name}");
+        }
+        assert_eq!(instead("sedes", known), "did you mean `seeds`?");
+        assert_eq!(instead("x", ["a", "b"]), "expected one of: a, b");
+    }
+}

@@ -1,0 +1,283 @@
+//! The configuration file and the variables: which source wins, and what is wrong with a file that is.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use nondex_core::Level;
+use nondex_harness::cli::{Command as Asked, CommandLine, ConfirmArgs, Refusal, RunArgs};
+use nondex_harness::exit_code::ExitCode;
+
+/// A configuration file in a folder of its own.
+struct Configured {
+    folder: tempfile::TempDir,
+}
+
+impl Configured {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("nondex.toml"), text).unwrap();
+        Configured { folder }
+    }
+
+    fn file(&self) -> String {
+        let path = self.folder.path().join("nondex.toml");
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// What is understood of words split at spaces, with these variables.
+    fn parse(&self, line: &str, variables: &[(&str, &str)]) -> Result<Asked, String> {
+        let mut words = vec!["cargo-nondex".to_owned()];
+        words.extend(line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned));
+        let at = words.iter().position(|word| word == "confirm");
+        words.insert(
+            at.map_or(1, |at| at + 1),
+            format!("--config-file={}", self.file()),
+        );
+        let variables = variables.iter();
+        let variables =
+            variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        match CommandLine::parse_with(words.into_iter().map(OsString::from), variables.collect()) {
+            Ok(parsed) => Ok(parsed.command),
+            Err(Refusal::Usage(error)) => Err(error.to_string()),
+            Err(Refusal::Setup(error)) => {
+                assert_eq!(error.code(), ExitCode::Setup);
+                Err(error.to_string())
+            }
+        }
+    }
+
+    fn run(&self, line: &str, variables: &[(&str, &str)]) -> RunArgs {
+        match self.parse(line, variables) {
+            Ok(Asked::Run(args)) => *args,
+            other => panic!("not a run: {other:?}"),
+        }
+    }
+
+    fn confirm(&self, line: &str, variables: &[(&str, &str)]) -> ConfirmArgs {
+        match self.parse(line, variables) {
+            Ok(Asked::Confirm(args)) => *args,
+            other => panic!("not a confirm: {other:?}"),
+        }
+    }
+}
+
+/// A message without the path of the temporary file.
+fn message(text: &str) -> String {
+    let configured = Configured::new(text);
+    let message = configured.parse("", &[]).unwrap_err();
+    message.replace(&configured.file(), "nondex.toml")
+}
+
+#[test]
+fn the_command_line_wins_over_a_variable_over_the_profile_over_the_default_profile() {
+    let file = Configured::new(
+        "[profile.default]\nclean-runs = 7\nseeds = 7\ntimeout = 7\nlevels = ['STD', 'ONE']\n\
+         [profile.ci]\nclean-runs = 6\nseeds = [6]\ntimeout = 6.5\n",
+    );
+    let variables = [("NONDEX_CLEAN_RUNS", "5"), ("NONDEX_SEEDS", "5")];
+    let args = file.run("-P ci --clean-runs 4", &variables);
+    assert_eq!(args.clean_runs.unwrap().get(), 4);
+    assert_eq!(args.seeds(), [0, 1, 2, 3, 4]);
+    assert_eq!(args.timeout, Some(Duration::from_millis(6500)));
+    assert_eq!(args.levels(), [Level::Std, Level::One]);
+
+    let args = file.run("", &[("NONDEX_PROFILE", "ci")]);
+    assert_eq!(args.seeds(), [6]);
+    assert_eq!(file.run("", &[]).seeds().len(), 7);
+    // A replaced list is replaced as a whole.
+    assert_eq!(file.run("--levels FULL", &[]).levels(), [Level::Full]);
+    assert_eq!(
+        file.run("", &[("NONDEX_LEVELS", "FULL,ID")]).levels(),
+        [Level::Id, Level::Full]
+    );
+}
+
+#[test]
+fn what_a_file_or_a_variable_switches_on_the_command_line_switches_off() {
+    let file = Configured::new("[profile.default]\nstrict = true\nverbose = 2\n");
+    assert!(file.run("", &[]).strict);
+    assert!(!file.run("--strict=false", &[]).strict);
+    assert!(!file.run("", &[("NONDEX_STRICT", "no")]).strict);
+    assert!(file.run("--strict", &[("NONDEX_STRICT", "no")]).strict);
+    assert_eq!(file.run("", &[]).output.verbose, 2);
+    assert_eq!(file.run("-v", &[]).output.verbose, 1);
+}
+
+#[test]
+fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
+    let file = Configured::new("[profile.default]\nseeds = 3\nquiet = true\nrelease = true\n");
+    let args = file.run("--seed 9 -v --cargo-profile ci", &[]);
+    assert_eq!(args.seeds(), [9]);
+    assert!(!args.output.quiet);
+    assert!(!args.build.release);
+    let args = file.run("", &[("NONDEX_VERBOSE", "1")]);
+    assert_eq!((args.output.verbose, args.output.quiet), (1, false));
+}
+
+#[test]
+fn every_kind_of_value_is_read_as_on_the_command_line() {
+    let file = Configured::new(
+        "[profile.default]\nseeds = [4, '8..10']\npackage = ['a', 'b']\nfeatures = 'x y'\nskip = ['slow']\n\
+         filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\nmax-sanitised = '5%'\n\
+         jobs = 3\nmode = 'swap'\nregressions = 'known.json'\n",
+    );
+    let args = file.run("", &[]);
+    assert_eq!(args.seeds(), [4, 8, 9]);
+    assert_eq!(args.build.packages, ["a", "b"]);
+    assert_eq!(args.build.features, ["x y"]);
+    assert_eq!(args.filter.names.skip, ["slow"]);
+    assert_eq!(args.filter.filtersets.len(), 2);
+    assert_eq!(args.network.network_allow, ["a.example", "b.example"]);
+    assert_eq!(args.network.max_sanitised.unwrap().to_string(), "5%");
+    assert_eq!(args.build.jobs.unwrap().get(), 3);
+    // Where the workspace of these tests is.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let regressions = args.regressions.unwrap().into_std_path_buf();
+    assert_eq!(regressions, root.join("known.json"));
+}
+
+#[test]
+fn other_commands_take_what_means_the_same_there() {
+    let file = Configured::new("[profile.default]\npackage = 'a'\nseeds = 5\ntimeout = 9\n");
+    let args = file.confirm("confirm x", &[("NONDEX_QUIET", "1")]);
+    assert_eq!(args.build.packages, ["a"]);
+    assert_eq!(args.timeout, Duration::from_secs(9));
+    assert!(args.output.quiet);
+    assert!(args.seeds.is_none(), "its seeds are another thing");
+}
+
+#[test]
+fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
+    for (text, expected) in [
+        (
+            "[profile.default]\nleves = 'STD'\n",
+            "nondex.toml:2:1: unknown key `leves` of profile `default`: did you mean `levels`?",
+        ),
+        (
+            "[profile.ci]\nclean_runs = 3\n",
+            "nondex.toml:2:1: unknown key `clean_runs` of profile `ci`: did you mean `clean-runs`?",
+        ),
+        (
+            "[profil.default]\n",
+            "nondex.toml:1:2: unknown key `profil`: did you mean `profile`?",
+        ),
+        (
+            "[profile.default]\nlevels = ['STD', 'FUL']\n",
+            "nondex.toml:2:18: `levels` is `FUL`: unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
+        ),
+        (
+            "[profile.default]\nnetwork = 'none'\n",
+            "nondex.toml:2:11: `network` is `none`: expected one of observe, block, off",
+        ),
+        (
+            "[profile.default]\nstrict = 'yes'\n",
+            "nondex.toml:2:10: `strict` is `'yes'`, expected `true` or `false`",
+        ),
+        (
+            "[profile.default]\ntimeout = { soft = 3 }\n",
+            "nondex.toml:2:11: `timeout` is a table, expected a string or a number",
+        ),
+        (
+            "[profile.default]\nseeds = [3, true]\n",
+            "nondex.toml:2:13: `seeds` is `true`, expected a string or a number",
+        ),
+        (
+            "[profile.default]\nmode = ['swap', 'program']\n",
+            "nondex.toml:2:8: `mode` is `['swap', 'program']`, expected a string or a number",
+        ),
+        (
+            "[profile.default]\nmodels = '('\n",
+            "nondex.toml:2:10: `models` is `(`: regex parse error",
+        ),
+        (
+            "[profile.default]\nfilterset = 'test('\n",
+            "nondex.toml:2:13: `filterset` is `test(`: expected `)`",
+        ),
+        (
+            "[profile.default]\nignored = true\ninclude-ignored = true\n",
+            "nondex.toml:3:1: `ignored` and `include-ignored` cannot be used together",
+        ),
+        (
+            "[profile.default]\nseed = 3\n",
+            "nondex.toml:2:1: `seed` is only an option of the command line: `seeds = [7]` says the same",
+        ),
+        ("[profile.default\n", "nondex.toml:1:17: "),
+        (
+            "profile = 3\n",
+            "nondex.toml:1:11: `profile` is `3`, expected a table",
+        ),
+        (
+            "[[profile.default.overrides]]\nlevels = ['STD']\n",
+            "nondex.toml:1:1: an override needs a `filter`",
+        ),
+        (
+            "[[profile.default.overrides]]\nfilter = 'tset(a)'\n",
+            "nondex.toml:2:10: invalid filterset: ",
+        ),
+        (
+            "[[profile.default.overrides]]\nfilter = 'all()'\nlevel = ['STD']\n",
+            "nondex.toml:3:1: unknown key `level` of an override: did you mean `levels`?",
+        ),
+        (
+            "[[profile.default.overrides]]\nfilter = 'all()'\nlevels = []\n",
+            "nondex.toml:3:10: `levels` is `[]`, expected at least one value",
+        ),
+        (
+            "[[profile.default.overrides]]\nfilter = 'all()'\nmodels-off = ['hash_mpa']\n",
+            "nondex.toml:3:15: `models-off` has `hash_mpa`, which matches no model: did you mean `hash_map`?",
+        ),
+        (
+            "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 0\n",
+            "nondex.toml:3:11: `timeout` is `0`: expected a number of seconds above 0",
+        ),
+        (
+            "[profile.default]\noverrides = 3\n",
+            "nondex.toml:2:13: `overrides` is `3`, expected an array of tables",
+        ),
+    ] {
+        let message = message(text);
+        assert!(message.starts_with(expected), "{text}: {message}");
+    }
+}
+
+#[test]
+fn a_profile_or_a_file_that_is_not_there_is_an_error() {
+    let file = Configured::new("[profile.ci]\n");
+    let message = file.parse("-P cii", &[]).unwrap_err();
+    assert!(message.contains("did you mean `ci`?"), "{message}");
+    // The default one need not be written.
+    file.run("--profile default", &[]);
+    let message = file.parse("--profile release", &[]).unwrap_err();
+    assert!(message.contains("--cargo-profile release"), "{message}");
+    let absent = file.parse("", &[]).map(|_| ());
+    assert_eq!(absent, Ok(()));
+    std::fs::remove_file(file.file()).unwrap();
+    let message = file.parse("", &[]).unwrap_err();
+    assert!(message.contains("failed to read"), "{message}");
+}
+
+#[test]
+fn overrides_of_a_profile_come_before_those_of_the_default_one() {
+    let file = Configured::new(
+        "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 9\nlevels = 'STD,ONE'\n\
+         [[profile.ci.overrides]]\nfilter = 'test(slow)'\ntimeout = 99\nsanitise = false\n",
+    );
+    let loaded = file.run("-P ci --levels FULL", &[]).config.loaded;
+    let timeouts = loaded.overrides.iter().map(|one| one.options.timeout);
+    let seconds = |n| Some(Duration::from_secs(n));
+    assert_eq!(timeouts.collect::<Vec<_>>(), [seconds(99), seconds(9)]);
+    assert!(loaded.given.contains("levels"), "the command line wins");
+    assert!(!loaded.given.contains("timeout"));
+}
+
+#[test]
+fn a_variable_that_nobody_knows_is_a_warning_with_the_nearest_one() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-nondex"));
+    command.args(["models", "-q", "nothing-is-called-so"]);
+    command.env("NONDEX_SEDS", "3").env("NO_COLOR", "1");
+    let stderr = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let expected = "warning: no variable is called `NONDEX_SEDS`: did you mean `NONDEX_SEEDS`?\n";
+    assert!(stderr.contains(expected), "{stderr}");
+}

@@ -1,0 +1,53 @@
+//! The configuration file in a real run.
+
+use std::fs;
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use crate::support::{Fixture, Nondex, test};
+
+#[test]
+fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    fs::create_dir(app.join(".config")).unwrap();
+    let file = app.join(".config/nondex.toml");
+    fs::write(
+        &file,
+        "[profile.default]\nlib = true\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\n\n\
+         [profile.strange]\nseeds = [70, 71]\n\n\
+         [[profile.default.overrides]]\nfilter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n\
+         [[profile.default.overrides]]\nfilter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
+    )
+    .unwrap();
+    let run = |args: &[&str]| {
+        let names = ["std_own_map", "std_read_dir", "one_fixed"];
+        let output = Nondex::run_in(&app).args(args).args(names).run();
+        output.expect(ExitCode::Found).report()
+    };
+
+    let report = run(&[]);
+    assert_eq!(report.run.levels, [Level::Std]);
+    assert_eq!(report.run.seeds, [0, 1, 2, 3]);
+    assert_eq!(report.tests.len(), 3, "of the library");
+    let map = test(&report, "tests::std_own_map");
+    assert_eq!(map.weakest_level, Some(Level::Std));
+    let folder = test(&report, "orders::std_read_dir");
+    assert_eq!((folder.verdict, folder.choice_points), (Verdict::Stable, 0));
+    let fixed = test(&report, "orders::one_fixed_hasher");
+    assert_eq!(fixed.weakest_level, Some(Level::One));
+
+    // What is said on the command line holds for every test.
+    let report = run(&["-P", "strange", "--levels", "STD"]);
+    assert_eq!(report.run.seeds, [70, 71]);
+    let fixed = test(&report, "orders::one_fixed_hasher");
+    assert_eq!(fixed.verdict, Verdict::Stable);
+
+    fs::write(&file, "[profile.default]\nfilters = 'a'\n").unwrap();
+    let refused = Nondex::run_in(&app).run();
+    refused.expect(ExitCode::Setup).says(&[
+        ".config/nondex.toml:2:1: unknown key `filters` of profile `default`: did you mean `filterset`?",
+    ]);
+}
