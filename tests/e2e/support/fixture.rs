@@ -55,8 +55,13 @@ impl Fixture {
 
     /// The line, from 1, that ends with the comment `// at: name`.
     pub(crate) fn line(&self, file: &str, name: &str) -> u32 {
+        self.marked(file, &format!("at: {name}"))
+    }
+
+    /// The line, from 1, that ends with the comment `// mark`.
+    pub(crate) fn marked(&self, file: &str, mark: &str) -> u32 {
         let text = fs::read_to_string(self.path(file)).unwrap();
-        let comment = format!("// at: {name}");
+        let comment = format!("// {mark}");
         let index = text.lines().position(|line| line.ends_with(&comment));
         let index = index.unwrap_or_else(|| panic!("`{file}` has no line with `{comment}`"));
         u32::try_from(index).unwrap() + 1
