@@ -340,7 +340,8 @@ fn a_pair_is_shown_where_its_elements_and_the_collection_come_from() {
 #[test]
 fn elements_inserted_on_one_line_share_its_label_and_entries_are_called_by_their_names() {
     let pair = Culprit {
-        element_details: vec![element(0, None, Some(7)), element(1, None, Some(7))],
+        elements: Some([1, 0]),
+        element_details: vec![element(1, None, Some(7)), element(0, None, Some(7))],
         created: None,
         call: None,
         ..known()
@@ -479,8 +480,15 @@ fn tests_without_a_known_cause_are_not_taken_for_one() {
 #[test]
 fn a_short_difference_of_outputs_is_always_shown_and_a_long_one_when_asked_for() {
     let short = "@@ -1 +1 @@\n-sold a, b\n+sold b, a";
-    let long = "+line\n".repeat(13);
-    for (difference, verbose, is_shown) in [(short, 0, true), (&long, 0, false), (&long, 1, true)] {
+    let added = "+line\n".repeat(13);
+    let long = format!("-line 0\n{added}");
+    for (difference, verbose, is_shown) in [
+        (short, 0, true),
+        (&long, 0, false),
+        (&long, 1, true),
+        // The output shows what was only added.
+        (&added, 1, false),
+    ] {
         let test = TestReport {
             difference: Some(difference.to_owned()),
             ..dependent()
@@ -505,7 +513,24 @@ fn tests_that_passed_with_every_order_are_counted() {
         0,
         false,
     );
-    assert!(shown.contains("2 tests: 2 stable (1 verified)"), "{shown}");
+    for expected in [
+        "2 tests: 2 stable (1 verified)\n",
+        " verified for all orders: 1 test at STD, 1 test at FULL\n",
+    ] {
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn the_cost_of_a_search_is_told_to_who_asks() {
+    let test = || TestReport {
+        search_runs: 31,
+        runs: 58,
+        ..dependent()
+    };
+    let note = " = search: 31 of its 58 runs searched for the cause\n";
+    assert!(!findings(vec![test()], 0).contains(note));
+    assert!(findings(vec![test()], 1).contains(note));
 }
 
 /// A finding as the first version of this tool wrote it.

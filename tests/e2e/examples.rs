@@ -7,7 +7,7 @@ use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Report, Verdict};
 
-use crate::support::{Fixture, Nondex, cargo, plain_command};
+use crate::support::{Fixture, Nondex, cargo, expect_diagnostics, plain_command, repository};
 
 /// The findings of a report: test, weakest level, and the place that is shown.
 fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
@@ -31,10 +31,8 @@ fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
 #[test]
 fn quickstart_has_three_findings_and_six_stable_tests() {
     let example = Fixture::example("quickstart");
-    let report = Nondex::run_in(&example.path(""))
-        .run()
-        .expect(ExitCode::Found)
-        .report();
+    let output = Nondex::run_in(&example.path("")).run();
+    let report = output.expect(ExitCode::Found).report();
     let expected = [
         (
             "rotated_logs_are_read_in_order",
@@ -68,6 +66,9 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
             readme.contains(&format!("`{place}`")),
             "{place} in {readme}"
         );
+    }
+    for readme in ["README.md", "examples/quickstart/README.md"] {
+        expect_diagnostics(&repository().join(readme), &output.stderr);
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the tests have in common: a copy of a project, and one call of the binary.
 
+mod document;
 mod fixture;
 mod nondex;
 
-pub(crate) use fixture::Fixture;
+pub(crate) use document::expect_diagnostics;
+pub(crate) use fixture::{Fixture, repository};
 pub(crate) use nondex::{Nondex, Output, cache, cargo, plain_command, test};

@@ -112,6 +112,11 @@ impl<'r> Cause<'r> {
         }
         failures(&mut diagnostic, test, view);
         output(&mut diagnostic, test, view);
+        if view.verbose > 0 && test.search_runs > 0 {
+            let (searching, all) = (test.search_runs, test.runs);
+            let cost = format!("{searching} of its {all} runs searched for the cause");
+            diagnostic.note("search", &cost);
+        }
         for fix in fixes {
             diagnostic.note("help", fix);
         }
@@ -217,7 +222,8 @@ fn package(file: &str) -> &str {
 fn what(culprit: &Culprit) -> String {
     let len = culprit.len;
     let mut text = match (culprit.kind, culprit.elements, culprit.position) {
-        (Kind::Permute, Some(pair), _) => {
+        (Kind::Permute, Some(mut pair), _) => {
+            pair.sort_unstable();
             let [first, second] = pair.map(|index| named(culprit, index));
             match first.zip(second) {
                 Some((first, second)) => format!("the order of {first} and {second} decides"),
@@ -300,7 +306,8 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
             places.entry((file, line)).or_default().push(element);
         }
     }
-    for ((file, line), elements) in places {
+    for ((file, line), mut elements) in places {
+        elements.sort_unstable_by_key(|element| element.index);
         let names = elements.iter().map(|element| match &element.name {
             Some(name) => format!("`{name}`"),
             None => element.index.to_string(),

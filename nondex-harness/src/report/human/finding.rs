@@ -106,7 +106,10 @@ fn message(failure: &FailureReport) -> String {
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     if let Some(difference) = &test.difference {
         let is_short = difference.lines().count() <= DIFFERENCE_LINES;
-        if is_short || view.verbose > 0 {
+        let mut changes = difference.lines().filter(|line| !line.starts_with("@@"));
+        // What was only added is seen in the output.
+        let is_more = view.verbose > 0 && changes.any(|line| !line.starts_with('+'));
+        if is_short || is_more {
             let difference = format!("of the output: - passing run, + failing run\n{difference}");
             diagnostic.note("difference", &difference);
         }

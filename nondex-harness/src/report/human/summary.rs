@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use nondex_core::Family;
 use nondex_core::model::CATALOGUE;
+use nondex_core::{Family, Level};
 
 use super::cause::Cause;
 use super::{View, short};
@@ -57,6 +57,9 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     row(text, BOLD, "", &reach(report));
     if view.quiet {
         return;
+    }
+    if let Some(sentence) = verified(report) {
+        row(text, BOLD, "", &sentence);
     }
     models(text, report, view);
     if let Some(path) = view.report {
@@ -114,6 +117,17 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         summary.tests,
         words.join(", ")
     )
+}
+
+/// How many tests passed with every order there is: `verified for all orders: 3 tests at STD, 1 test at FULL`.
+fn verified(report: &Report) -> Option<String> {
+    let counts = Level::ALL.iter().filter_map(|level| {
+        let tests = report.tests.iter();
+        let count = tests.filter(|test| test.verified.contains(level)).count();
+        (count > 0).then(|| format!("{} at {level}", plural(count as u64, "test")))
+    });
+    let counts: Vec<String> = counts.collect();
+    (!counts.is_empty()).then(|| format!("verified for all orders: {}", counts.join(", ")))
 }
 
 /// Which tests other tests disturb: `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.

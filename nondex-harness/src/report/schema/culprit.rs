@@ -23,8 +23,7 @@ pub struct Culprit {
     pub kind: Kind,
     /// The largest number of elements it had in the failing run.
     pub len: u64,
-    /// The two elements whose relative order decides, when known, as indices in base order: insertion order where std is
-    /// random, the order that std would give where it is repeatable, name order for directories and the environment.
+    /// The two elements whose relative order decides, when known, by [`ElementReport::index`], the first in base order first.
     pub elements: Option<[u64; 2]>,
     /// Whether it was confirmed both ways: with only the confirmed culprits chosen by the seed the outcome changes every
     /// time, with all but them it never does. Otherwise it is suspected.
@@ -104,7 +103,8 @@ pub struct CallReport {
 /// One element of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElementReport {
-    /// Its index in base order.
+    /// How many elements were inserted before it that were still there, for a collection; otherwise its index in base order,
+    /// which is the order of names for directories and the environment. From 0.
     pub index: u64,
     /// The name of a directory's entry or of a variable.
     #[serde(default)]
