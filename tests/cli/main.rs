@@ -3,4 +3,5 @@
 mod command_line;
 mod config;
 mod filterset;
+mod junit;
 mod report;

@@ -16,7 +16,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let file = app.join(".config/nondex.toml");
     fs::write(
         &file,
-        "[profile.default]\nlib = true\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\n\n\
+        "[profile.default]\nlib = true\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = 'out/junit.xml'\n\n\
          [profile.strange]\nseeds = [70, 71]\n\n\
          [[profile.default.overrides]]\nfilter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n\
          [[profile.default.overrides]]\nfilter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
@@ -38,6 +38,9 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     assert_eq!((folder.verdict, folder.choice_points), (Verdict::Stable, 0));
     let fixed = test(&report, "orders::one_fixed_hasher");
     assert_eq!(fixed.weakest_level, Some(Level::One));
+    let junit = fs::read_to_string(app.join("out/junit.xml")).unwrap();
+    let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
+    assert_eq!((junit.tests, junit.failures), (3, 2));
 
     // What is said on the command line holds for every test.
     let report = run(&["-P", "strange", "--levels", "STD"]);

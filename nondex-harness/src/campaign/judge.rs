@@ -13,6 +13,7 @@ use super::workspace::Workspace;
 use crate::findings;
 use crate::network;
 use crate::project::{Suite, TestCase};
+use crate::report::schema::Sanitised;
 use crate::report::schema::{MAX_FAILURES, PointReport};
 use crate::report::{FailureReport, TestReport, Verdict, difference};
 
@@ -163,6 +164,10 @@ fn sanitise(
     );
     if is_failure && found.explains_all && options.network.sanitise {
         report.verdict = Verdict::Network;
+        report.sanitised_by = Some(Sanitised {
+            name: "network".to_owned(),
+            reason: "there is no network".to_owned(),
+        });
         report.weakest_level = None;
         report.culprits.clear();
     }

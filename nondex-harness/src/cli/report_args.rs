@@ -23,6 +23,11 @@ pub struct ReportArgs {
     #[arg(help_heading = "Report options")]
     pub export: Option<Utf8PathBuf>,
 
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
+    #[arg(help_heading = "Report options")]
+    pub junit: Option<Utf8PathBuf>,
+
     /// Path to Cargo.toml
     #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
     pub manifest_path: Option<Utf8PathBuf>,

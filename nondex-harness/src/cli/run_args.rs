@@ -64,6 +64,10 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
 
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub junit: Option<Utf8PathBuf>,
+
     /// What about the network.
     #[command(flatten)]
     pub network: NetworkArgs,

@@ -14,7 +14,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::project;
 use crate::report::human::{self, Sources, View};
-use crate::report::{Verdict, store};
+use crate::report::{Verdict, junit, store};
 
 /// Where a project is, and where its findings and reports are.
 #[derive(Clone, Debug)]
@@ -52,32 +52,33 @@ pub(super) fn report(args: &ReportArgs, console: &Console) -> Result<ExitCode> {
     } else if let Some(file) = &args.export {
         export(&place, file, console)?;
     } else {
-        show(&place, args.run.as_deref(), console)?;
+        show(&place, args, console)?;
     }
     Ok(ExitCode::Ok)
 }
 
 /// Shows a whole report.
-fn show(place: &Place, run: Option<&str>, console: &Console) -> Result<()> {
-    let report = match run {
+fn show(place: &Place, args: &ReportArgs, console: &Console) -> Result<()> {
+    let report = match args.run.as_deref() {
         None => store::read_latest(&place.target_dir)?,
         Some(run) => read_run(&place.target_dir, run)?,
     };
+    let runs = place.target_dir.join("nondex/runs");
+    let path = runs.join(&report.run.id).join("report.json");
+    let view = View {
+        sources: &Sources::of_user(&place.workspace_root),
+        report: path.is_file().then_some(path.as_path()),
+        elapsed: Duration::from_millis(report.run.elapsed_ms),
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    if let Some(file) = &args.junit {
+        junit::write(&report, &view, file)?;
+    }
     if console.format == MessageFormat::Json {
         return console.json(&report);
     }
-    let runs = place.target_dir.join("nondex/runs");
-    let path = runs.join(&report.run.id).join("report.json");
-    console.text(&human::render(
-        &report,
-        &View {
-            sources: &Sources::of_user(&place.workspace_root),
-            report: path.is_file().then_some(path.as_path()),
-            elapsed: Duration::from_millis(report.run.elapsed_ms),
-            verbose: console.verbose,
-            quiet: console.quiet,
-        },
-    ));
+    console.text(&human::render(&report, &view));
     Ok(())
 }
 

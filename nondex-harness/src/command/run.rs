@@ -16,7 +16,7 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Recipe, Regressions, Store};
 use crate::project::{self, Project};
 use crate::report::human::{self, Sources, View};
-use crate::report::{Report, RunDirectory, exit_code};
+use crate::report::{Report, RunDirectory, exit_code, junit};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -58,16 +58,17 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     let path = directory.write(&report)?;
     Store::new(&project.target_dir).write(&findings(args, &options, &report, &project)?)?;
 
-    console.text(&human::render(
-        &report,
-        &View {
-            sources: &Sources::of_user(&project.workspace_root),
-            report: Some(&path),
-            elapsed: started.elapsed(),
-            verbose: console.verbose,
-            quiet: console.quiet,
-        },
-    ));
+    let view = View {
+        sources: &Sources::of_user(&project.workspace_root),
+        report: Some(&path),
+        elapsed: started.elapsed(),
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    console.text(&human::render(&report, &view));
+    if let Some(file) = &args.junit {
+        junit::write(&report, &view, file)?;
+    }
     if console.format == MessageFormat::Json {
         console.json(&report)?;
     }

@@ -51,6 +51,15 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     text
 }
 
+/// What is said of one test, as [`render`] says it; nothing of one that is stable.
+#[must_use]
+pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
+    let mut text = finding::render(test, view);
+    let causes = Cause::of(std::slice::from_ref(test));
+    text.extend(causes.iter().map(|cause| cause.render(strict, view)));
+    text
+}
+
 /// How much advice asks of the reader.
 const ADVICE: u8 = 7;
 /// How much a finding does.

@@ -3,6 +3,7 @@
 pub mod difference;
 pub mod exit;
 pub mod human;
+pub mod junit;
 pub mod schema;
 pub mod store;
 

@@ -4,6 +4,7 @@
 //! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
 
 mod culprit;
+mod sanitised;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use nondex_core::{Family, Level, Outcome};
 use serde::{Deserialize, Serialize};
 
 pub use self::culprit::{CallReport, Culprit, ElementReport, PlaceReport, Position};
+pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
 use crate::network::Limit;
 
@@ -215,10 +217,24 @@ pub struct TestReport {
     /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
     #[serde(default)]
     pub verified: Vec<Level>,
+    /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
+    #[serde(default)]
+    pub sanitised_by: Option<Sanitised>,
 }
 
 /// How many [`TestReport::failures`] are kept.
 pub const MAX_FAILURES: usize = 64;
+
+impl std::fmt::Display for NetworkEvent {
+    /// `connect 192.0.2.1:80: ENETUNREACH at src/lib.rs:3`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: {}", self.operation, self.address, self.error)?;
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, " at {file}:{line}"),
+            _ => Ok(()),
+        }
+    }
+}
 
 impl TestReport {
     /// A test that was not run, of which nothing else is known.
@@ -250,6 +266,7 @@ impl TestReport {
             search_runs: 0,
             difference: None,
             verified: Vec::new(),
+            sanitised_by: None,
         }
     }
 

@@ -23,15 +23,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
-            let events = test.network.iter();
-            let events = events.map(|event| {
-                let place = match (&event.file, event.line) {
-                    (Some(file), Some(line)) => format!(" at {file}:{line}"),
-                    _ => String::new(),
-                };
-                let (operation, address) = (&event.operation, &event.address);
-                format!("{operation} {address}: {}{place}", event.error)
-            });
+            let events = test.network.iter().map(ToString::to_string);
             line("note", test, &events.collect::<Vec<_>>())
         }
         Verdict::Broken => other(test, "fails in base order too", view),

@@ -1,0 +1,122 @@
+//! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test binary, a case for each test.
+//!
+//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised, or not run, is skipped;
+//! advice passes, with its diagnostic as output. Properties have the verdict and the weakest level.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
+
+use super::human::{self, View};
+use super::schema::{NetworkEvent, Report, TestReport, Verdict};
+use crate::error::{Error, Result};
+
+/// The name of the report, as nextest's is `nextest-run`.
+const NAME: &str = "nondex-run";
+
+/// The report as XML. ANSI codes and characters that XML has not are left out.
+///
+/// # Errors
+/// When it cannot be serialised, which no report is known to cause.
+pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
+    let mut junit = quick_junit::Report::new(NAME);
+    junit.set_time(Duration::from_millis(report.run.elapsed_ms));
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for test in &report.tests {
+        // Tests are in the order of their binaries.
+        if suites
+            .last()
+            .is_none_or(|suite| suite.name.as_str() != test.binary)
+        {
+            suites.push(TestSuite::new(&*test.binary));
+        }
+        if let Some(suite) = suites.last_mut() {
+            suite.add_test_case(case(test, report, view));
+        }
+    }
+    junit.add_test_suites(suites);
+    junit
+        .to_string()
+        .map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
+}
+
+/// Writes the report as XML to `path`, and makes the folders above it.
+///
+/// # Errors
+/// When it cannot be written, a set-up error with the path.
+pub fn write(report: &Report, view: &View<'_>, path: &Utf8Path) -> Result<()> {
+    let text = render(report, view)?;
+    let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, text).map_err(failed)
+}
+
+fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
+    let mut case = TestCase::new(&*test.name, status(test, report, view));
+    case.set_classname(&*test.binary);
+    case.add_property(Property::new("verdict", test.verdict.name()));
+    if let Some(level) = test.weakest_level {
+        case.add_property(Property::new("weakest-level", level.name()));
+    }
+    if let Some(sanitised) = &test.sanitised_by {
+        case.add_property(Property::new("sanitised-by", &*sanitised.name));
+    }
+    match (&case.status, &test.output) {
+        (TestCaseStatus::NonSuccess { .. }, Some(output)) => {
+            case.set_system_out(output);
+        }
+        (TestCaseStatus::Success { .. }, _) if is_advice(test, report) => {
+            case.set_system_out(human::render_test(test, report.run.strict, view));
+        }
+        _ => {}
+    }
+    case
+}
+
+fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus {
+    if let Some(sanitised) = &test.sanitised_by {
+        let mut why = sanitised.reason.clone();
+        if !test.network.is_empty() {
+            let events: Vec<String> = test.network.iter().map(NetworkEvent::to_string).collect();
+            why = format!("{why}: {}", events.join("; "));
+        }
+        return skipped("sanitised", &why);
+    }
+    match test.verdict {
+        Verdict::Stable => TestCaseStatus::success(),
+        Verdict::NotRun => {
+            let why = match (test.notes.as_slice(), report.partial) {
+                ([], true) => "the run was interrupted".to_owned(),
+                ([], false) => "it was not run".to_owned(),
+                (notes, _) => notes.join("; "),
+            };
+            skipped("not-run", &why)
+        }
+        _ if is_advice(test, report) => TestCaseStatus::success(),
+        verdict => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let message = test
+                .failures
+                .first()
+                .map(|failure| failure.message.as_str());
+            status
+                .set_type(verdict.name())
+                .set_message(message.unwrap_or_else(|| verdict.name()))
+                .set_description(human::render_test(test, report.run.strict, view));
+            status
+        }
+    }
+}
+
+fn skipped(kind: &str, why: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_type(kind).set_message(why);
+    status
+}
+
+fn is_advice(test: &TestReport, report: &Report) -> bool {
+    test.is_full_only() && !report.run.strict
+}
