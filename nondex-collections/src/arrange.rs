@@ -127,6 +127,8 @@ mod tests {
                     );
                 }
             }
+            let backward = listed(RunSpec::new("t", level, 0));
+            assert_eq!(backward[3], ["d", "c", "b"], "{level}");
             assert_eq!(orders.len(), 24, "{level}");
             assert_eq!(changed, level == Level::Full, "{level}");
         }

@@ -13,6 +13,7 @@ use crate::model::{Family, Model};
 use crate::partly::Partly;
 use crate::permutation::Permutation;
 use crate::record::ChoiceRecord;
+use crate::schedule::{Key, Schedule};
 use crate::site::Caller;
 use crate::spec::GivenOrder;
 
@@ -69,8 +70,15 @@ pub fn decide(
         aspect: None,
     };
     let drawn = || {
-        let (seed, level) = (reached.seed, reached.level);
+        let (schedule, seed, level) = (reached.schedule, reached.seed, reached.level);
         match level {
+            // The names backward, as a filesystem may list them that puts what is new first.
+            Level::Std
+                if schedule.reverses(seed)
+                    && matches!(family, Family::Directory | Family::Environment) =>
+            {
+                return Decision::Permute(Permutation::reversed(len));
+            }
             Level::Std => {
                 return Decision::Std {
                     key: hash::mix(seed ^ STD_KEY),
@@ -80,7 +88,7 @@ pub fn decide(
             Level::Id => choice.aspect = Some(aspect(Aspect::Version)),
             Level::One | Level::Full => {}
         }
-        match (draw(level, seed, &choice), level) {
+        match (draw(schedule, level, seed, &choice), level) {
             (None, _) => Decision::Base,
             (Some(order), Level::Eq) => Decision::PermuteContent(order),
             (Some(order), _) => Decision::Permute(order),
@@ -111,7 +119,12 @@ pub fn decide(
 /// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at STD, and at ID and EQ only
 /// if the choice was made in the run that recorded it.
 #[must_use]
-pub fn draw(level: Level, seed: u64, choice: &ChoiceRecord) -> Option<Permutation> {
+pub fn draw(
+    schedule: Schedule,
+    level: Level,
+    seed: u64,
+    choice: &ChoiceRecord,
+) -> Option<Permutation> {
     let (a, b) = match level {
         Level::Std => return None,
         Level::One => (choice.len, 0),
@@ -119,7 +132,8 @@ pub fn draw(level: Level, seed: u64, choice: &ChoiceRecord) -> Option<Permutatio
         Level::Full => (choice.place, choice.ordinal),
     };
     let len = usize::try_from(choice.len).ok()?;
-    Some(Permutation::new(generator(seed, level.tag(), a, b), len))
+    let tag = level.tag();
+    Some(schedule.order(seed, Key { tag, a, b }, len))
 }
 
 /// The generator of one request for random bytes, `None` outside a test. When the spec makes this choice it depends on
@@ -161,7 +175,7 @@ const ENTROPY_TAG: u64 = 16;
 const MAP_KEYS_TAG: u64 = 17;
 
 /// The generator keyed by the four words.
-fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
+pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     for (bytes, word) in key.chunks_exact_mut(8).zip([seed, tag, a, b]) {
         bytes.copy_from_slice(&word.to_le_bytes());
@@ -207,17 +221,26 @@ mod tests {
 
     #[test]
     fn from_the_record_of_a_run_it_is_known_what_any_seed_draws_there() {
-        for level in Level::ALL {
-            let of = |seed| decided(&RunSpec::new("mine", level, seed), &[5, 2, 1, 5]);
+        for (level, schedule) in Level::ALL.into_iter().zip(Schedule::ALL.iter().cycle()) {
+            let of = |seed| {
+                let spec = RunSpec {
+                    schedule: *schedule,
+                    ..RunSpec::new("mine", level, seed)
+                };
+                decided(&spec, &[5, 2, 1, 50])
+            };
             let (_, record) = of(7);
             assert_eq!(record.choices.len(), 3, "of one element there is no choice");
-            let (decisions, _) = of(8);
-            let decisions = decisions
-                .iter()
-                .filter(|decision| !matches!(decision, Decision::Base));
-            for (choice, decision) in record.choices.iter().zip(decisions) {
-                let drawn = draw(level, 8, choice).map(Iterator::collect::<Vec<_>>);
-                assert_eq!(drawn, order(decision), "{level}");
+            for seed in [0, 1, 2, 5, 8, 100] {
+                let (decisions, _) = of(seed);
+                let decisions = decisions
+                    .iter()
+                    .filter(|decision| !matches!(decision, Decision::Base));
+                for (choice, decision) in record.choices.iter().zip(decisions) {
+                    let drawn = draw(*schedule, level, seed, choice);
+                    let drawn = drawn.map(Iterator::collect::<Vec<_>>);
+                    assert_eq!(drawn, order(decision), "{level} {seed}");
+                }
             }
         }
     }

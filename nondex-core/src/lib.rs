@@ -6,7 +6,7 @@
 //!
 //! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
 //! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
-//!   [`between`], [`partly`]: orders on the way to it.
+//!   [`schedule`]: which permutation a seed means. [`between`], [`partly`]: orders on the way to it.
 //! - [`network`]: operations on other machines, and how they ended.
 //! - [`spec`], [`selection`], [`record`]: the protocol between the driver and a test process, versioned.
 
@@ -23,6 +23,7 @@ pub mod network;
 pub mod partly;
 pub mod permutation;
 pub mod record;
+pub mod schedule;
 pub mod selection;
 pub mod site;
 pub mod spec;
@@ -38,6 +39,7 @@ pub use permutation::Permutation;
 pub use record::{
     ChoiceRecord, ElementRecord, Event, Failure, Frame, Outcome, PointRecord, RunRecord, StepRecord,
 };
+pub use schedule::Schedule;
 pub use selection::{Calls, Made, Scope, Selection};
 pub use site::{Caller, Site};
 pub use spec::{ALGORITHM, Given, GivenOrder, PROTOCOL, RunSpec};

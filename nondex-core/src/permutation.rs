@@ -29,6 +29,8 @@ enum Drawn {
     Whole(vec::IntoIter<u32>),
     /// Positions are drawn as they are asked for. Apart, so that the short case needs no more than two registers.
     Lazily(Box<Lazy>),
+    /// From the last to the first; so many are left.
+    Backward(usize),
 }
 
 impl Permutation {
@@ -48,6 +50,17 @@ impl Permutation {
         })
     }
 
+    /// From the last position to the first. Costs O(1), and so does each position.
+    #[must_use]
+    pub const fn reversed(len: usize) -> Self {
+        Permutation(Drawn::Backward(len))
+    }
+
+    /// All of a permutation of at most [`AT_ONCE`] positions.
+    pub(crate) fn shuffled(rng: ChaCha8Rng, len: usize) -> Vec<u32> {
+        shuffled(Draws::new(rng, len), len)
+    }
+
     /// The permutation that is listed, which has each position once.
     #[must_use]
     pub fn listed(order: Vec<u32>) -> Self {
@@ -60,6 +73,7 @@ impl Permutation {
         match &self.0 {
             Drawn::Whole(order) => order.len(),
             Drawn::Lazily(lazy) => lazy.len - lazy.next,
+            Drawn::Backward(left) => *left,
         }
     }
 }
@@ -72,6 +86,10 @@ impl Iterator for Permutation {
         match &mut self.0 {
             Drawn::Whole(order) => order.next().map(|position| position as usize),
             Drawn::Lazily(lazy) => lazy.draw(),
+            Drawn::Backward(left) => {
+                *left = left.checked_sub(1)?;
+                Some(*left)
+            }
         }
     }
 
@@ -126,7 +144,7 @@ impl Draws {
 
 /// A number below `bound` from the high bits of `word`; the low bits are left for the next.
 #[inline]
-fn draw(word: &mut u64, bound: usize) -> usize {
+pub(crate) fn draw(word: &mut u64, bound: usize) -> usize {
     let product = u128::from(*word) * bound as u128;
     *word = product as u64;
     (product >> 64) as usize
@@ -215,6 +233,16 @@ mod tests {
             let mut order = drawn(len as u64, len);
             order.sort_unstable();
             assert!(order.into_iter().eq(0..len), "len {len}");
+        }
+    }
+
+    #[test]
+    fn a_reversed_permutation_goes_from_the_last_position_to_the_first() {
+        for len in [0, 1, 2, 1_000_000] {
+            let mut order = Permutation::reversed(len);
+            assert_eq!(order.len(), len);
+            assert!(order.by_ref().eq((0..len).rev()));
+            assert_eq!((order.next(), order.len()), (None, 0));
         }
     }
 

@@ -7,6 +7,7 @@ use serde_derive::{Deserialize, Serialize};
 use crate::json;
 use crate::level::Level;
 use crate::network::NetworkMode;
+use crate::schedule::Schedule;
 use crate::selection::Selection;
 use crate::site::Site;
 
@@ -36,6 +37,9 @@ pub struct RunSpec {
     pub level: Level,
     /// What they are made from.
     pub seed: u64,
+    /// Which order a seed means.
+    #[serde(default, skip_serializing_if = "Schedule::is_default")]
+    pub schedule: Schedule,
     /// Which choices are made at all; the others take the base order.
     pub choices: Selection,
     /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not recorded.
@@ -102,6 +106,7 @@ impl RunSpec {
             test: test.into(),
             level,
             seed,
+            schedule: Schedule::default(),
             choices: Selection::All,
             models_off: Vec::new(),
             given: Vec::new(),

@@ -61,10 +61,12 @@ fn run(spec: &RunSpec) -> (Vec<String>, RunRecord) {
 fn a_golden_record_pins_the_algorithm() {
     let mut text = format!("algorithm {ALGORITHM}\n");
     for level in Level::ALL {
-        text += &format!(
-            "{level} {:?}\n",
-            run(&RunSpec::new("mod::test", level, 2026)).0
-        );
+        for seed in [0, 1, 2026] {
+            text += &format!(
+                "{level} {seed} {:?}\n",
+                run(&RunSpec::new("mod::test", level, seed)).0
+            );
+        }
     }
     text += &format!("clean {:?}\n", run(&RunSpec::clean("mod::test")).0);
     text += &serde_json::to_string_pretty(&run(&RunSpec::new("mod::test", Level::Full, 2026)).1)

@@ -2,8 +2,8 @@
 
 use nondex_core::{
     Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenOrder, Level,
-    NetworkOutcome, NetworkRecord, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec, Scope,
-    Selection, Site, StepRecord, json,
+    NetworkOutcome, NetworkRecord, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec, Schedule,
+    Scope, Selection, Site, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -197,9 +197,10 @@ proptest! {
         test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
         models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
         trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
+        schedule in prop::sample::select(&Schedule::ALL),
     ) {
         let record = record.map(Into::into);
-        let spec = RunSpec { choices, models_off, record, trace, given, ..RunSpec::new(test, Level::ALL[level], seed) };
+        let spec = RunSpec { choices, models_off, record, trace, given, schedule, ..RunSpec::new(test, Level::ALL[level], seed) };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
         prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
         let pretty = serde_json::to_string_pretty(&spec).unwrap();

@@ -85,6 +85,7 @@ pub(crate) fn map_keys() -> Option<Reached> {
         Reached {
             level: spec.level,
             seed: spec.seed,
+            schedule: spec.schedule,
             place: state.path_hash,
             ordinal,
             made,

@@ -11,6 +11,7 @@ use crate::hash::{self, FixedHasher, FixedState};
 use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::record::{ChoiceRecord, Event, Frame, PointRecord};
+use crate::schedule::Schedule;
 use crate::selection::Made;
 use crate::site::{Caller, Site, portable_path};
 use crate::spec::GivenOrder;
@@ -23,6 +24,7 @@ const MAX_LISTED: usize = 64;
 pub(crate) struct Reached {
     pub(crate) level: Level,
     pub(crate) seed: u64,
+    pub(crate) schedule: Schedule,
     /// Identity without the ordinal: test, site and thread.
     pub(crate) place: u64,
     /// Which call at this place it is, from 0.
@@ -184,6 +186,7 @@ impl ThreadState {
         Some(Reached {
             level: self.context.spec.level,
             seed: self.context.spec.seed,
+            schedule: self.context.spec.schedule,
             place: state.place,
             ordinal,
             made: state.made.contains(ordinal),

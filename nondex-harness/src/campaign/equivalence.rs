@@ -39,7 +39,8 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     }
     // Random bytes depend on the seed alone, whatever the level.
     let is_entropy = point.site.family == Family::Entropy;
-    if a_made == b_made && a.seed == b.seed && (is_entropy || a.level == b.level) {
+    let is_same_seed = a.seed == b.seed && (is_entropy || a.schedule == b.schedule);
+    if a_made == b_made && is_same_seed && (is_entropy || a.level == b.level) {
         return true;
     }
     if is_entropy || point.max_len > MAX_LEN {
@@ -111,7 +112,7 @@ fn order(spec: &RunSpec, made: &Made, recorded: Level, choice: &ChoiceRecord) ->
         aspect: looked_at(spec.level),
         ..*choice
     };
-    let order: Vec<usize> = draw(spec.level, spec.seed, &choice)?.collect();
+    let order: Vec<usize> = draw(spec.schedule, spec.level, spec.seed, &choice)?.collect();
     Some(match spec.level {
         Level::Eq => Order::OfContents(order),
         _ if order.is_sorted() => Order::Base,

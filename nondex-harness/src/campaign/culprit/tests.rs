@@ -36,7 +36,7 @@ impl Program {
     fn order(&self, spec: &RunSpec, line: u32, ordinal: u64) -> (Vec<usize>, Option<StepRecord>) {
         let choice = self.choice(line, ordinal);
         let drawn = || {
-            draw(spec.level, spec.seed, &choice)
+            draw(spec.schedule, spec.level, spec.seed, &choice)
                 .unwrap()
                 .collect::<Vec<_>>()
         };

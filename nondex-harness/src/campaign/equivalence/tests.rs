@@ -1,4 +1,4 @@
-use nondex_core::{Level, Outcome, Scope, Selection, selection::Calls};
+use nondex_core::{Level, Outcome, Schedule, Scope, Selection, selection::Calls};
 
 use super::*;
 
@@ -135,6 +135,29 @@ fn what_depends_on_the_object_is_known_from_a_run_of_the_same_level_only() {
             assert!((1..20).all(|seed| !of(Some(4), &spec(other, seed))));
         }
     }
+}
+
+#[test]
+fn the_same_seed_of_another_schedule_is_the_same_run_where_it_draws_the_same() {
+    let run = run(
+        &[(Family::HashMap, 1, 1, 2), (Family::Entropy, 2, 9, 8)],
+        None,
+    );
+    // Of two elements only the first seed is designed.
+    for seed in 1..10 {
+        let covering = spec(Level::One, seed);
+        let random = RunSpec {
+            schedule: Schedule::Random,
+            ..covering.clone()
+        };
+        assert!(decide_alike(&covering, &random, &run));
+    }
+    let entropy = self::run(&[(Family::Entropy, 2, 9, 8)], None);
+    let random = RunSpec {
+        schedule: Schedule::Random,
+        ..spec(Level::One, 0)
+    };
+    assert!(decide_alike(&random, &spec(Level::Full, 0), &entropy));
 }
 
 #[test]
