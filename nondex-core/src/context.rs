@@ -94,6 +94,16 @@ pub fn global() -> Option<&'static Arc<Context>> {
         .as_ref()
 }
 
+/// The context of a program that is not built over the shims: that of an ancestor, and only if it is `wanted`. Decides for
+/// the whole process when it is called before [`global`].
+pub fn adopt(wanted: bool) -> Option<&'static Arc<Context>> {
+    let adopted = || {
+        let (spec, process) = wanted.then(inheritance::find)??;
+        Some(Context::of_process(spec, process))
+    };
+    GLOBAL.get_or_init(adopted).as_ref()
+}
+
 /// As [`global`], and removes [`SPEC_VARIABLE`] from the environment, so that a test sees what cargo gives it.
 ///
 /// # Safety

@@ -61,6 +61,9 @@ pub struct RunSpec {
     /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network_allow: Vec<String>,
+    /// The library that is put before libc in the programs that the test starts, absolute; they are not observed without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preload: Option<PathBuf>,
 }
 
 /// The order at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -114,6 +117,7 @@ impl RunSpec {
             trace: Vec::new(),
             network: NetworkMode::default(),
             network_allow: Vec::new(),
+            preload: None,
         }
     }
 

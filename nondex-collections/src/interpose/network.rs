@@ -4,6 +4,7 @@
 //! Without a socket that has anything to do with another machine, sending, receiving and closing cost one load more.
 
 mod address;
+pub(crate) mod child;
 mod connect;
 mod error;
 mod receive;
@@ -22,9 +23,9 @@ use super::{Errno, origin};
 /// Declares the original of a function of libc, by its name and type.
 macro_rules! original {
     ($name:literal: $type:ty) => {{
-        static ORIGINAL: super::super::Original<$type> =
+        static ORIGINAL: $crate::interpose::Original<$type> =
             // SAFETY: the type is that of the function in libc's headers.
-            unsafe { super::super::Original::new($name) };
+            unsafe { $crate::interpose::Original::new($name) };
         ORIGINAL.get()
     }};
 }
@@ -95,7 +96,7 @@ fn set_errno(errno: c_int) {
 /// # Safety
 /// The arguments must be those of the system call.
 #[cfg(target_pointer_width = "64")]
-pub(super) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
+pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
     use ::std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
     let [fd, a, b, c, d, e] = arguments;

@@ -7,7 +7,10 @@ static START: extern "C" fn() = {
     extern "C" fn start() {
         // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
         // earlier could have started one; it would have to read the environment in this very moment.)
-        unsafe { nondex_core::context::take_global() };
+        let context = unsafe { nondex_core::context::take_global() };
+        if let Some(context) = context {
+            super::network::child::prepare(context);
+        }
     }
     start
 };

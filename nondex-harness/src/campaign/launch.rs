@@ -166,6 +166,10 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
         }
         Harness::Opaque => {}
     }
+    let spec = spec.map(|spec| RunSpec {
+        preload: binary.preload.clone().map(Into::into),
+        ..spec.clone()
+    });
     command
         .current_dir(&binary.cwd)
         .env_clear()

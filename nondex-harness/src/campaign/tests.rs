@@ -73,6 +73,7 @@ impl Project {
                     env: BTreeMap::from([("PATH".into(), path), ("MINE".into(), "set".into())]),
                     runner: Vec::new(),
                     harness,
+                    preload: None,
                 },
                 tests: tests
                     .iter()

@@ -218,6 +218,7 @@ mod tests {
                 env: BTreeMap::new(),
                 runner: Vec::new(),
                 harness: Harness::Nondex,
+                preload: None,
             },
             tests: vec![
                 test("add", false),

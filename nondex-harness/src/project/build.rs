@@ -114,6 +114,8 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     });
     prepare(&build_dir, runtime.as_ref())?;
 
+    let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
+
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
@@ -168,7 +170,10 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
                 executable.id
             ));
         }
-        binaries.push(executable.into_binary(start, &runner));
+        binaries.push(TestBinary {
+            preload: preload.clone(),
+            ..executable.into_binary(start, &runner)
+        });
     }
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
@@ -225,6 +230,7 @@ impl Executable {
             env: start.environment(),
             runner: runner.to_vec(),
             harness: super::suite::Harness::Opaque,
+            preload: None,
         }
     }
 }

@@ -21,6 +21,9 @@ pub const CACHE_VARIABLE: &str = "NONDEX_CACHE_DIR";
 /// may need their bitcode for link-time optimisation.
 const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=yes -Cdebuginfo=0";
 
+/// The start of the file name of the library that is put before libc in the programs that tests start.
+const PRELOAD: &str = "libnondex_preload.";
+
 /// The file that says a built runtime is whole.
 const MANIFEST: &str = "runtime.json";
 
@@ -35,6 +38,9 @@ pub struct Runtime {
     pub test: Utf8PathBuf,
     /// The folder of all libraries, for `-L dependency=`.
     pub libraries: Utf8PathBuf,
+    /// The library that observes the programs that tests start, where there is one.
+    #[serde(default)]
+    pub preload: Option<Utf8PathBuf>,
 }
 
 /// What is kept in the cache.
@@ -42,6 +48,8 @@ pub struct Runtime {
 struct Manifest {
     std: String,
     test: String,
+    #[serde(default)]
+    preload: Option<String>,
     libraries: Vec<Library>,
 }
 
@@ -164,6 +172,7 @@ fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
         std: home.join(manifest.std),
         test: home.join(manifest.test),
         libraries: home.to_owned(),
+        preload: manifest.preload.map(|name| home.join(name)),
     }))
 }
 
@@ -208,6 +217,7 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
     let mut manifest = Manifest {
         std: String::new(),
         test: String::new(),
+        preload: None,
         libraries: Vec::new(),
     };
     // rustc looks for the proc macros of a library too, though only its own build ran them.
@@ -215,8 +225,10 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
         target_dir.join("release/deps"),
         std::env::consts::DLL_EXTENSION,
     );
+    let built = target_dir.join(target).join("release");
     for (dir, extension) in [
-        (target_dir.join(target).join("release/deps"), "rlib"),
+        (built.join("deps"), "rlib"),
+        (built, std::env::consts::DLL_EXTENSION),
         macros,
     ] {
         let entries = dir
@@ -231,6 +243,8 @@ fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) ->
                 name.clone_into(&mut manifest.std);
             } else if name.starts_with("libtest-") {
                 name.clone_into(&mut manifest.test);
+            } else if name.starts_with(PRELOAD) {
+                manifest.preload = Some(name.to_owned());
             }
             let bytes = fs::read(entry.path()).map_err(|e| failed(e.to_string()))?;
             let copy = work.join(name);
@@ -306,7 +320,8 @@ fn slim(name: &str, text: &str) -> Result<String, String> {
         .get_mut("workspace")
         .and_then(toml::Value::as_table_mut)
     {
-        let members = ["nondex-harness/runtime/std", "nondex-harness/runtime/test"];
+        let members =
+            ["std", "test", "preload"].map(|part| format!("nondex-harness/runtime/{part}"));
         workspace.insert("members".into(), toml::Value::from(members.to_vec()));
         workspace.remove("exclude");
         workspace.remove("lints");

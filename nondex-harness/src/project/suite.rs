@@ -37,6 +37,8 @@ pub struct TestBinary {
     pub runner: Vec<OsString>,
     /// The harness it was built with.
     pub harness: Harness,
+    /// The library that observes the programs that its tests start, where there is one.
+    pub preload: Option<Utf8PathBuf>,
 }
 
 /// One test.

@@ -18,6 +18,7 @@ fn suite() -> Suite {
             env: BTreeMap::new(),
             runner: Vec::new(),
             harness: Harness::Nondex,
+            preload: None,
         },
         tests: Vec::new(),
     }
