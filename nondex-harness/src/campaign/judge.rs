@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use nondex_core::{Level, PointRecord, RunSpec, Selection, Site};
 
 use super::evidence::{Evidence, Run};
+use super::exhaustive;
 use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
 use super::plan::{self, Conclusion};
@@ -47,7 +48,7 @@ pub fn report(
     }
     // Above the weakest level only what other runs imply is known, which is no rate.
     let highest = match conclusion {
-        Some(Conclusion::Dependent(dependence)) if !options.exhaustive => dependence.spec.level,
+        Some(Conclusion::Dependent(dependence)) if !options.all_levels => dependence.spec.level,
         Some(Conclusion::NonDeterministic { spec }) => spec.level,
         _ => Level::Full,
     };
@@ -81,6 +82,7 @@ pub fn report(
         }
         Some(Conclusion::Stable) => {
             report.verdict = Verdict::Stable;
+            report.verified = exhaustive::verified(&test.name, options, evidence);
             None
         }
         Some(Conclusion::Broken) => {

@@ -2,13 +2,14 @@
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
 //! the end, is decided by [`plan`] from the runs so far, as a pure function: [`equivalence`] says which runs are
-//! needless, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
+//! needless, [`exhaustive`] which show all there is, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
 //! other are judged from runs on their own, [`judge`] writes the test's report. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
 pub mod culprit;
 pub mod equivalence;
 pub mod evidence;
+pub mod exhaustive;
 pub mod isolation;
 pub mod judge;
 pub mod launch;

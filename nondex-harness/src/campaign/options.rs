@@ -42,7 +42,10 @@ pub struct Options {
     /// Whether runs are left out whose outcome follows from another run.
     pub prune: bool,
     /// Whether all levels are run, even above the weakest one that fails.
-    pub exhaustive: bool,
+    pub all_levels: bool,
+    /// A test with at most so many orders at a level is run under all of them; with at most as many as there are seeds, in any
+    /// case.
+    pub exhaustive: u64,
     /// Whether findings at level FULL are failures.
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
@@ -91,7 +94,8 @@ impl Options {
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             timeout: DEFAULT_TIMEOUT,
             prune: true,
-            exhaustive: false,
+            all_levels: false,
+            exhaustive: 0,
             strict: false,
             models_off: Vec::new(),
             location_flags: Vec::new(),

@@ -11,6 +11,7 @@ use nondex_core::{Level, Outcome, RunSpec};
 
 use super::culprit::{self, Culprits};
 use super::evidence::{Evidence, Missing, Run};
+use super::exhaustive::{Exploration, explore};
 use super::options::Options;
 use crate::network;
 
@@ -80,7 +81,11 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
     // What failed before is tried before what may fail.
     evidence.answers(&regressions(test, &options.levels, options))?;
     let mut weakest = None;
+    let holds_for_all = holds_for_all(test, baseline, options, evidence)?;
     for level in levels(&options.levels) {
+        if holds_for_all && level != Level::Std {
+            break;
+        }
         let specs = answered_specs(test, level, options, evidence)?;
         if weakest.is_none() {
             match reproducible(&specs, baseline, evidence)? {
@@ -89,7 +94,7 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
                 Reproduction::Never(spec) => return Ok(Conclusion::NonDeterministic { spec }),
             }
         }
-        if weakest.is_some() && !options.exhaustive {
+        if weakest.is_some() && !options.all_levels {
             break;
         }
     }
@@ -140,11 +145,15 @@ pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
 
 /// The spec of each seed at `level`, as the campaign runs it.
 pub(super) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<RunSpec> {
-    options
-        .seeds
-        .iter()
-        .map(|&seed| options.apply(RunSpec::new(test, level, seed)))
+    let seeds = options.seeds.iter();
+    seeds
+        .map(|&seed| seed_spec(test, level, seed, options))
         .collect()
+}
+
+/// The spec of one seed at `level`, as the campaign runs it.
+pub(super) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
+    options.apply(RunSpec::new(test, level, seed))
 }
 
 /// The specs that made the test fail before, of those levels that are asked for.
@@ -156,7 +165,27 @@ fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> 
         .collect()
 }
 
-/// Those of the level's specs that were tried: all, unless the test hangs.
+/// Whether the test was run under all orders and never changed its outcome: no level but STD can then show anything new.
+fn holds_for_all(
+    test: &str,
+    baseline: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    if !options.prune || !options.levels.contains(&Level::Full) {
+        return Ok(false);
+    }
+    let Exploration::Complete(seeds) = explore(test, Level::Full, options, evidence)? else {
+        return Ok(false);
+    };
+    let specs = seeds
+        .into_iter()
+        .map(|seed| seed_spec(test, Level::Full, seed, options));
+    let answers = evidence.answers(&specs.collect::<Vec<_>>())?;
+    Ok(answers.iter().all(|answer| answer.run.passed() == baseline))
+}
+
+/// Those of the level's specs that were tried: all seeds, and all orders where they are few; fewer if the test hangs.
 fn answered_specs(
     test: &str,
     level: Level,
@@ -164,7 +193,18 @@ fn answered_specs(
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
     let mut specs = regressions(test, &[level], options);
-    specs.extend(seed_specs(test, level, options));
+    if let Exploration::Complete(seeds) = explore(test, level, options, evidence)? {
+        specs.extend(
+            seeds
+                .into_iter()
+                .map(|seed| seed_spec(test, level, seed, options)),
+        );
+    }
+    for spec in seed_specs(test, level, options) {
+        if !specs.contains(&spec) {
+            specs.push(spec);
+        }
+    }
     let mut hangs = 0;
     let mut answered = 0;
     while answered < specs.len() && hangs < MAX_HANGS {

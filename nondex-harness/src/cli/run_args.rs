@@ -54,6 +54,16 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
+    /// Run a test under all orders if it has at most so many at a level [default: the number of seeds]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Campaign options")]
+    pub exhaustive: Option<u64>,
+
+    /// How many runs the search for the culprits of one test may take
+    #[arg(long, value_name = "RUNS", default_value = "200")]
+    #[arg(help_heading = "Campaign options")]
+    pub budget: Option<usize>,
+
     /// Findings at level FULL are failures too, not advice
     #[arg(long)]
     #[arg(help_heading = "Campaign options")]

@@ -88,7 +88,9 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.levels = args.levels();
     options.seeds = args.seeds();
     options.prune = !args.no_prune;
-    options.exhaustive = args.no_prune;
+    options.all_levels = args.no_prune;
+    options.exhaustive = args.exhaustive.unwrap_or(0);
+    options.budget = args.budget.unwrap_or(options.budget);
     options.strict = args.strict;
     options.models_off = models_off;
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);

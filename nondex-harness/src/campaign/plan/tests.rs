@@ -60,7 +60,9 @@ fn a_test_that_passes_everywhere_is_run_at_every_level_where_something_varies() 
 
 #[test]
 fn few_elements_leave_few_orders_to_try() {
-    let (conclusion, evidence) = simulate(&options(), |_| {
+    let mut options = options();
+    options.levels = vec![Level::Std, Level::One];
+    let (conclusion, evidence) = simulate(&options, |_| {
         let point = PointRecord {
             max_len: 2,
             ..point(site(1))
@@ -152,7 +154,7 @@ fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_i
 #[test]
 fn an_exhaustive_campaign_runs_the_levels_above_the_weakest_too() {
     let mut options = options();
-    options.exhaustive = true;
+    options.all_levels = true;
     let (conclusion, evidence) = simulate(&options, |spec| run(!made(spec, 1), [1]));
     assert_eq!(dependence(conclusion).spec.level, Level::Std);
     assert_eq!(runs_at(&evidence, Level::Full), 10);
