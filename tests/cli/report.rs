@@ -365,6 +365,24 @@ fn elements_inserted_on_one_line_share_its_label_and_entries_are_called_by_their
 }
 
 #[test]
+fn calls_at_one_site_are_told_apart_and_nothing_is_said_twice() {
+    let calls = [1, 21].map(|ordinal| Culprit {
+        call: Some(CallReport {
+            thread: "0".to_owned(),
+            ordinal,
+            of: 40,
+        }),
+        ..known()
+    });
+    let finding = TestReport {
+        notes: vec!["several of the calls change the outcome only together".to_owned()],
+        ..because_of(calls.to_vec())
+    };
+    let shown = findings(vec![finding], 0);
+    insta::assert_snapshot!(shown.split_once("   = message").unwrap().0);
+}
+
+#[test]
 fn the_position_that_decides_is_said() {
     let labels = [Position::First, Position::Last, Position::Nth(1)].map(|position| {
         let culprit = Culprit {
@@ -441,6 +459,9 @@ fn tests_with_one_cause_are_one_finding() {
     // Which call it was, and which elements, may differ from test to test.
     let mut nearer = named("nearer", Level::One, [3, 10]);
     nearer.culprits = vec![known()];
+    suspected.culprits[0].position = Some(Position::First);
+    suspected.culprits[0].user_file = Some("src/main.rs".to_owned());
+    suspected.culprits[0].user_line = Some(7);
     let other = because_of(vec![culprit(
         "std::fs::read_dir",
         Family::Directory,

@@ -122,7 +122,11 @@ pub fn search(
             "the search for the culprit ended after its budget of {budget} runs: more with `--budget`"
         ));
     }
-    if found.groups.iter().any(|group| group.sites.len() > 1) {
+    if found
+        .groups
+        .iter()
+        .any(|group| group.sites.len() > 1 || group.calls.len() > 1)
+    {
         found
             .notes
             .push("several of the calls change the outcome only together".to_owned());

@@ -169,6 +169,10 @@ fn tests_are_judged_attributed_and_pruned() {
     assert_eq!(depends.weakest_level, Some(Level::One));
     assert_eq!(depends.failure_rate[&Level::One], [5, 10]);
     assert_eq!(depends.output.as_deref(), Some("seed 5\n"));
+    assert_eq!(
+        depends.difference.as_deref(),
+        Some("@@ -0,0 +1 @@\n+seed 5")
+    );
     assert_eq!(depends.culprits.len(), 1);
     assert_eq!(
         (depends.culprits[0].line, depends.culprits[0].confirmed),

@@ -354,7 +354,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'stat
     fixes
 }
 
-/// The other tests of a cause, two lines each.
+/// The other tests of a cause, each with what is not said of the first one.
 fn list(first: &TestReport, others: &[&TestReport]) -> String {
     let calls = if first.culprits.len() == 1 {
         "the same call"
@@ -376,6 +376,17 @@ fn list(first: &TestReport, others: &[&TestReport]) -> String {
         }
         if let Some(rates) = rates(test) {
             let _ = write!(text, ": {rates}");
+        }
+        if let ([first], [culprit]) = (first.culprits.as_slice(), test.culprits.as_slice()) {
+            let is_known =
+                culprit.call.is_some() || culprit.elements.is_some() || culprit.position.is_some();
+            if is_known && what(first) != what(culprit) {
+                let _ = write!(text, "\n  {}", what(culprit));
+            }
+            if culprit.user_file.is_some() && first.place() != culprit.place() {
+                let (file, line, _) = culprit.place();
+                let _ = write!(text, "\n  from {file}:{line}");
+            }
         }
         if let Some(reproduce) = &test.reproduce {
             let _ = write!(text, "\n  {reproduce}");

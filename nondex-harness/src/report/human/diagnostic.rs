@@ -39,6 +39,8 @@ enum Part {
         path: String,
         source: String,
         annotations: Vec<Annotation<'static>>,
+        /// What they say: nothing is said twice of one place.
+        said: Vec<(Range<usize>, Option<String>)>,
     },
     /// A place that cannot be read, and what is said of it.
     Unreadable(Vec<Element<'static>>),
@@ -83,12 +85,17 @@ impl<'s> Diagnostic<'s> {
                 path,
                 source,
                 annotations,
-            } if path == file => Some((source, annotations)),
+                said,
+            } if path == file => Some((source, annotations, said)),
             _ => None,
         });
-        if let Some((source, annotations)) = known {
+        if let Some((source, annotations, said)) = known {
             if let Some(span) = span(source, line, column) {
-                annotations.push(kind.span(span).label(label));
+                let remark = (span.clone(), label.clone());
+                if !said.contains(&remark) {
+                    said.push(remark);
+                    annotations.push(kind.span(span).label(label));
+                }
                 return;
             }
         } else if let Some(source) = self.sources.read(file)
@@ -97,7 +104,8 @@ impl<'s> Diagnostic<'s> {
             self.parts.push(Part::Source {
                 path: file.to_owned(),
                 source,
-                annotations: vec![kind.span(span).label(label)],
+                annotations: vec![kind.span(span.clone()).label(label.clone())],
+                said: vec![(span, label)],
             });
             return;
         }
@@ -129,6 +137,7 @@ impl<'s> Diagnostic<'s> {
                 path,
                 source,
                 annotations,
+                ..
             } => {
                 let snippet = Snippet::source(source).path(path);
                 vec![snippet.annotations(annotations).into()]
