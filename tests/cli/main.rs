@@ -5,3 +5,4 @@ mod config;
 mod filterset;
 mod junit;
 mod report;
+mod sample;

@@ -7,6 +7,7 @@ mod diagnostic;
 mod finding;
 mod sources;
 mod summary;
+mod wording;
 
 use std::time::Duration;
 

@@ -1,0 +1,118 @@
+//! What is said of a culprit.
+
+use std::fmt::Write;
+
+use nondex_core::Kind;
+
+use crate::report::schema::{CallReport, Culprit, Position};
+
+/// Which freedom a call has, and what of it decides.
+pub(super) fn what(culprit: &Culprit) -> String {
+    let len = culprit.len;
+    let mut text = match (culprit.kind, culprit.elements, culprit.position) {
+        (Kind::Permute, Some(mut pair), _) => {
+            pair.sort_unstable();
+            let [first, second] = pair.map(|index| named(culprit, index));
+            match first.zip(second) {
+                Some((first, second)) => format!("the order of {first} and {second} decides"),
+                None => {
+                    let [i, j] = pair;
+                    format!("the order of elements {i} and {j} of {len} decides")
+                }
+            }
+        }
+        (Kind::Permute, None, Some(position)) => {
+            let place = match position {
+                Position::First => "first".to_owned(),
+                Position::Last => "last".to_owned(),
+                Position::Nth(index) => format!("at index {index}"),
+            };
+            format!("which of {len} elements comes {place} decides")
+        }
+        (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
+        (Kind::Random, ..) => "the value is open".to_owned(),
+        (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
+        (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
+        (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
+    };
+    if let Some(CallReport {
+        thread,
+        ordinal,
+        of,
+    }) = &culprit.call
+    {
+        let thread = match thread.as_str() {
+            "0" => String::new(),
+            other => format!(" on thread {other}"),
+        };
+        if *of > 1 {
+            let nth = nth(ordinal + 1);
+            let _ = write!(text, ", in the {nth} of {of} calls here{thread}");
+        } else if !thread.is_empty() {
+            let _ = write!(text, ", in the call{thread}");
+        }
+    }
+    text
+}
+
+fn named(culprit: &Culprit, index: u64) -> Option<String> {
+    let mut details = culprit.element_details.iter();
+    let element = details.find(|element| element.index == index)?;
+    Some(format!("`{}`", element.name.as_ref()?))
+}
+
+/// `1st`, `2nd`, `3rd`, `4th`, `11th`.
+fn nth(number: u64) -> String {
+    let suffix = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{suffix}")
+}
+
+/// What the file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.
+pub(super) fn package(file: &str) -> &str {
+    let end = ["/src/", "/tests/", "/benches/", "/examples/"]
+        .iter()
+        .find_map(|folder| file.find(folder));
+    end.map_or(file, |end| &file[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinals_are_english() {
+        for (number, text) in [
+            (1, "1st"),
+            (2, "2nd"),
+            (3, "3rd"),
+            (4, "4th"),
+            (11, "11th"),
+            (12, "12th"),
+            (21, "21st"),
+            (113, "113th"),
+        ] {
+            assert_eq!(nth(number), text);
+        }
+    }
+
+    #[test]
+    fn a_dependency_is_named_by_its_folder() {
+        for (file, name) in [
+            ("serde-1.0.0/src/ser.rs", "serde-1.0.0"),
+            ("vendor/tally/src/lib.rs", "vendor/tally"),
+            (
+                "egg-77/ab12/crates/core/src/lib.rs",
+                "egg-77/ab12/crates/core",
+            ),
+            ("build.rs", "build.rs"),
+        ] {
+            assert_eq!(package(file), name);
+        }
+    }
+}
