@@ -7,11 +7,12 @@
 //!
 //! - 3 elements: the four orders that are left, which are rotations of the base order and of its reverse;
 //! - 4 to 8: a sequence covering array of strength 3 (Kuhn, Higdon, Lawrence, Kacker and Lei, "Combinatorial methods for event
-//!   sequence testing", 2012; Chee, Colbourn, Horsley and Zhou, "Sequence covering arrays", 2013). At most eight orders have
-//!   every three elements in all six orders, and every element once first and once last;
-//! - more: a random order and its reverse by turns, so that three elements are never twice in one order before they were in its
-//!   reverse; the elements that come first and last rotate, so that every one was first, and last, after about as many
-//!   seeds as there are elements.
+//!   sequence testing", 2012; Chee, Colbourn, Horsley and Zhou, "Sequence covering arrays", 2013). At most nine orders have
+//!   every three elements in all six orders, and every element at every position;
+//! - more: a random Latin square that has the reverse of each of its orders, so that as many orders as there are elements
+//!   have every element at every position (once, if their number is even), and every two elements are equally often in both orders.
+//!   Orders and their reverses come close to each other: three elements are never twice in one order before they were
+//!   in its reverse, or nearly so.
 //!
 //! **Choices stay independent.** If one structure served all choices, two reads would agree where they should not. So the
 //! elements of the design are renamed, and its orders exchanged, by a generator that is keyed by the choice: taken alone, each
@@ -106,8 +107,10 @@ const fn rows(len: usize) -> usize {
         3 => THREE.len(),
         4 => FOUR.len(),
         5 => FIVE.len(),
-        6..=8 => EIGHT.len(),
-        9..=DESIGNED_LEN => len.next_multiple_of(WINDOW),
+        6 => SIX.len(),
+        7 => SEVEN.len(),
+        8 => EIGHT.len(),
+        9..=DESIGNED_LEN => len.next_multiple_of(2),
         _ => 0,
     }
 }
@@ -123,24 +126,34 @@ fn designed(row: usize, key: Key, len: usize) -> Vec<u32> {
         3 => return THREE[row].to_vec(),
         4 => &FOUR[row],
         5 => &FIVE[row],
-        6..=8 => &EIGHT[row],
-        _ => {
-            let mut order =
-                Permutation::shuffled(generator(row as u64 / 2, tag, key.a, key.b), len);
-            let ends = [row & !1, row | 1].map(|at| rotated(mixed, at, len));
-            for (place, element) in [0, len - 1].into_iter().zip(ends) {
-                let at = order.iter().position(|&other| other == element);
-                order.swap(place, at.expect("every element is in the order"));
-            }
-            if row % 2 == 1 {
-                order.reverse();
-            }
-            return order;
-        }
+        6 => &SIX[row],
+        7 => &SEVEN[row],
+        8 => &EIGHT[row],
+        _ => return turned(row, Key { tag, ..key }, mixed, len),
     };
     let names = Permutation::shuffled(generator(0, tag, key.a, key.b), len);
-    let renamed = |&element: &u8| names.get(usize::from(element)).copied();
-    array.iter().filter_map(renamed).collect()
+    let renamed = array.iter().map(|&element| names[usize::from(element)]);
+    renamed.collect()
+}
+
+/// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places in a fixed sequence and turned
+/// a bit for each order. The places are such that after half a turn they are read backward.
+fn turned(row: usize, key: Key, mixed: u64, len: usize) -> Vec<u32> {
+    let half = len.div_ceil(2);
+    let all = 2 * half;
+    let wheel = Permutation::shuffled(generator(0, key.tag, key.a, key.b), all);
+    let places = Permutation::shuffled(generator(1, key.tag, key.a, key.b), half);
+    let turn = along(mixed, row / 2, half) + row % 2 * half;
+    let mut order = vec![0; all];
+    for (at, place) in places.into_iter().enumerate() {
+        let side = mix(mixed ^ !(at as u64)) as usize & 1;
+        let place = place as usize + side * half + turn;
+        order[at] = wheel[place % all];
+        order[all - 1 - at] = wheel[(place + half) % all];
+    }
+    // Of an odd number of elements one place of the wheel is empty.
+    order.retain(|&element| (element as usize) < len);
+    order
 }
 
 /// The orders of a window in the sequence in which a choice takes them.
@@ -153,14 +166,14 @@ fn exchanged(mixed: u64, window: usize, len: usize) -> [usize; WINDOW] {
     sequence
 }
 
-/// The element that is number `at` in going round, from anywhere, in steps that meet every element once before any twice. The step
-/// is about the golden section of the length, so that the first few are far from each other.
-fn rotated(mixed: u64, at: usize, len: usize) -> u32 {
-    let coprime = |step: &usize| gcd(*step, len) == 1;
+/// Number `at` of a walk around `len` places, from anywhere, that meets every place once before any twice. Its step is about the
+/// golden section, so that the first few are far from each other.
+fn along(mixed: u64, at: usize, len: usize) -> usize {
     let golden = (len * 618).div_ceil(1000);
+    let coprime = |step: &usize| gcd(*step, len) == 1;
     let step = (golden..len).find(coprime).unwrap_or(1);
     let start = draw(&mut { mixed }, len);
-    ((start + at % len * step) % len) as u32
+    (start + at * step) % len
 }
 
 const fn gcd(mut a: usize, mut b: usize) -> usize {
@@ -179,24 +192,49 @@ const WINDOW: usize = 8;
 /// The orders of three elements that are neither the base order nor its reverse.
 const THREE: [[u32; 3]; 4] = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1]];
 
-/// Sequence covering arrays of strength 3, found by simulated annealing; the tests check them. What is not below the length is
-/// left out, which keeps an array covering.
-const FOUR: [[u8; 4]; 6] = [
+/// Sequence covering arrays of strength 3 that have every element at every position, found by simulated annealing; the tests
+/// check them.
+const FOUR: [[u8; 4]; 8] = [
+    [3, 2, 0, 1],
     [1, 2, 0, 3],
     [0, 3, 1, 2],
-    [2, 3, 1, 0],
-    [3, 2, 0, 1],
-    [1, 3, 0, 2],
+    [2, 1, 3, 0],
+    [1, 0, 3, 2],
+    [3, 0, 2, 1],
     [0, 2, 1, 3],
+    [2, 3, 1, 0],
 ];
-const FIVE: [[u8; 5]; 7] = [
-    [4, 0, 3, 1, 2],
-    [1, 2, 4, 3, 0],
-    [2, 0, 3, 1, 4],
-    [1, 0, 3, 4, 2],
-    [3, 0, 2, 4, 1],
-    [0, 4, 2, 1, 3],
-    [3, 4, 2, 1, 0],
+const FIVE: [[u8; 5]; 8] = [
+    [3, 4, 1, 2, 0],
+    [4, 1, 2, 3, 0],
+    [0, 2, 4, 1, 3],
+    [2, 1, 4, 0, 3],
+    [4, 0, 3, 2, 1],
+    [0, 3, 1, 2, 4],
+    [1, 3, 0, 4, 2],
+    [2, 3, 0, 1, 4],
+];
+const SIX: [[u8; 6]; 9] = [
+    [0, 1, 5, 2, 3, 4],
+    [4, 5, 3, 0, 2, 1],
+    [3, 0, 2, 1, 4, 5],
+    [2, 3, 5, 4, 0, 1],
+    [1, 4, 2, 5, 3, 0],
+    [4, 1, 0, 3, 5, 2],
+    [0, 5, 4, 3, 1, 2],
+    [5, 2, 1, 0, 4, 3],
+    [3, 4, 2, 1, 0, 5],
+];
+const SEVEN: [[u8; 7]; 9] = [
+    [2, 4, 3, 6, 1, 0, 5],
+    [1, 6, 0, 3, 2, 5, 4],
+    [0, 3, 6, 4, 5, 1, 2],
+    [1, 5, 2, 0, 4, 6, 3],
+    [6, 2, 5, 3, 0, 4, 1],
+    [4, 0, 2, 1, 5, 3, 6],
+    [3, 0, 5, 2, 1, 6, 4],
+    [5, 6, 1, 4, 3, 2, 0],
+    [3, 1, 4, 5, 6, 0, 2],
 ];
 const EIGHT: [[u8; 8]; 8] = [
     [3, 4, 1, 0, 2, 5, 6, 7],

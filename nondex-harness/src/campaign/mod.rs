@@ -116,6 +116,7 @@ pub fn run(
             command: options.command.clone(),
             levels: plan::levels(&options.levels),
             seeds: options.seeds.clone(),
+            schedule: options.schedule,
             network: options.network.mode,
             algorithm: ALGORITHM,
             clean_runs: options.clean_runs.get(),

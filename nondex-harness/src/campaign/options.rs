@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Level, NetworkMode, RunSpec};
+use nondex_core::{Level, NetworkMode, RunSpec, Schedule};
 
 use crate::network::{Limit, Policy};
 
@@ -33,6 +33,8 @@ pub struct Options {
     pub levels: Vec<Level>,
     /// The seeds, in the order they are tried.
     pub seeds: Vec<u64>,
+    /// Which orders the seeds mean.
+    pub schedule: Schedule,
     /// How often each test runs in base order.
     pub clean_runs: NonZeroU32,
     /// How many test processes run at once.
@@ -53,9 +55,9 @@ pub struct Options {
     /// Flags that the command that reproduces a failure needs to find the project, such as `--manifest-path x`. Quoted for a
     /// shell where needed.
     pub location_flags: Vec<String>,
-    /// Choices that made a test fail before, by the name of the test: levels and seeds that are tried before all others, at
-    /// the levels asked for. Tests of one name in several binaries try each other's.
-    pub regressions: BTreeMap<String, Vec<(Level, u64)>>,
+    /// Choices that made a test fail before, by the name of the test: what is tried before all others, at the levels asked
+    /// for. Tests of one name in several binaries try each other's.
+    pub regressions: BTreeMap<String, Vec<(Schedule, Level, u64)>>,
     /// How many runs the search for the culprits of one test may ask for.
     pub budget: usize,
     /// What is done about the network.
@@ -90,6 +92,7 @@ impl Options {
             workspace_root: workspace_root.into(),
             levels: Level::ALL.to_vec(),
             seeds: (0..DEFAULT_SEEDS).collect(),
+            schedule: Schedule::default(),
             clean_runs: DEFAULT_CLEAN_RUNS,
             jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             timeout: DEFAULT_TIMEOUT,
@@ -145,6 +148,7 @@ impl Options {
     pub fn apply(&self, spec: RunSpec) -> RunSpec {
         RunSpec {
             models_off: self.models_off.clone(),
+            schedule: self.schedule,
             ..self.network.apply(spec)
         }
     }

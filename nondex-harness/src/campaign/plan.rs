@@ -160,8 +160,11 @@ pub(super) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) 
 fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
     let known = options.regressions.get(test).into_iter().flatten();
     known
-        .filter(|(level, _)| levels.contains(level) && !options.seeds.is_empty())
-        .map(|&(level, seed)| options.apply(RunSpec::new(test, level, seed)))
+        .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
+        .map(|&(schedule, level, seed)| RunSpec {
+            schedule,
+            ..options.apply(RunSpec::new(test, level, seed))
+        })
         .collect()
 }
 

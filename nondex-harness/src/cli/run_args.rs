@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use nondex_core::Level;
+use nondex_core::{Level, Schedule};
 
 use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
@@ -33,6 +33,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
     #[arg(help_heading = "Campaign options")]
     pub seed: Option<u64>,
+
+    /// Which orders the first seeds mean: a covering design, or random ones like all others [default: covering]
+    #[arg(long, value_name = "covering|random")]
+    #[arg(help_heading = "Campaign options")]
+    pub schedule: Option<Schedule>,
 
     /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
     #[arg(long, value_name = "LEVELS", value_delimiter = ',')]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use nondex_core::Level;
+use nondex_core::{Level, Schedule};
 
 use super::console::Console;
 use super::progress::Display;
@@ -87,6 +87,7 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     line.clone_into(&mut options.command);
     options.levels = args.levels();
     options.seeds = args.seeds();
+    options.schedule = args.schedule.unwrap_or_default();
     options.prune = !args.no_prune;
     options.all_levels = args.no_prune;
     options.exhaustive = args.exhaustive.unwrap_or(0);
@@ -107,7 +108,7 @@ fn regressions(
     args: &RunArgs,
     project: &Project,
     console: &Console,
-) -> Result<BTreeMap<String, Vec<(Level, u64)>>> {
+) -> Result<BTreeMap<String, Vec<(Schedule, Level, u64)>>> {
     let file = regressions_file(args.regressions.as_deref(), &project.workspace_root)?;
     if args.regressions.is_some() && !file.is_file() {
         return Err(Error::setup(format!(
@@ -162,8 +163,12 @@ fn plan(selected: &[campaign::Selected<'_>], options: &Options) -> String {
         } else {
             "seeds"
         };
+        let schedule = match options.schedule {
+            Schedule::Covering => String::new(),
+            other => format!(", {other}"),
+        };
         format!(
-            "{clean} each, then {noun} {} at {}",
+            "{clean} each, then {noun} {} at {}{schedule}",
             seeds(&options.seeds),
             levels.join(", ")
         )

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use nondex_core::hash::FixedHasher;
 use nondex_core::network::NetworkMode;
-use nondex_core::{ALGORITHM, RunSpec, json};
+use nondex_core::{ALGORITHM, RunSpec, Selection, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of
 /// less than one in a million.
@@ -13,7 +13,7 @@ pub const LENGTH: usize = 8;
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run: it follows from the test's id, the level, the seed, which choices are made, which models are off, whether
+/// The id of a run: it follows from the test's id, the level, the seed, what the seed means, which choices are made, which models are off, whether
 /// the network is blocked, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
@@ -36,6 +36,10 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
         feed("block");
         spec.network_allow.iter().for_each(|host| feed(host));
     }
+    // A run that makes no choice is the same with every schedule.
+    if !spec.schedule.is_default() && spec.choices != Selection::None {
+        feed(spec.schedule.name());
+    }
     hasher.write_u64(spec.seed);
     hasher.write_u32(ALGORITHM);
     let hash = hasher.finish();
@@ -47,7 +51,7 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use nondex_core::{Family, Level, Selection, Site};
+    use nondex_core::{Family, Level, Schedule, Site};
 
     use super::*;
 
@@ -87,6 +91,10 @@ mod tests {
                 network: NetworkMode::Block,
                 ..spec.clone()
             },
+            RunSpec {
+                schedule: Schedule::Random,
+                ..spec.clone()
+            },
         ];
         let mut ids: BTreeSet<String> = others.iter().map(|other| of("a$b", other)).collect();
         ids.extend([of("a$b", &spec), of("a2$b", &spec)]);
@@ -97,6 +105,11 @@ mod tests {
             ..spec.clone()
         };
         assert_eq!(of("a$b", &observed), of("a$b", &spec));
+        let clean = RunSpec {
+            schedule: Schedule::Random,
+            ..RunSpec::clean("b")
+        };
+        assert_eq!(of("a$b", &clean), of("a$b", &RunSpec::clean("b")));
     }
 
     #[test]

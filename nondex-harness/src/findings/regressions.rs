@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use camino::Utf8Path;
-use nondex_core::{ALGORITHM, Level};
+use nondex_core::{ALGORITHM, Level, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
@@ -38,6 +38,9 @@ pub struct Regression {
     pub level: Level,
     /// The seed.
     pub seed: u64,
+    /// Which order the seed means.
+    #[serde(default, skip_serializing_if = "Schedule::is_default")]
+    pub schedule: Schedule,
     /// The version of the algorithm: the seed makes these choices in no other.
     pub algorithm: u32,
     /// The id of the finding.
@@ -115,6 +118,7 @@ impl Regressions {
                 test: finding.test.clone(),
                 level,
                 seed,
+                schedule: finding.spec.schedule,
                 algorithm: ALGORITHM,
                 id: finding.id.clone(),
                 culprits: finding.culprit_texts(),
@@ -125,7 +129,7 @@ impl Regressions {
             }
         }
         self.regressions.sort_by(|a, b| {
-            let key = |r: &Regression| (r.level, r.seed, r.algorithm);
+            let key = |r: &Regression| (r.level, r.seed, r.algorithm, r.schedule.name());
             a.test.cmp(&b.test).then_with(|| key(a).cmp(&key(b)))
         });
         self.regressions.len() - before
@@ -137,18 +141,18 @@ impl Regressions {
         &self.regressions
     }
 
-    /// The levels and seeds to try, by the name of the test, and how many entries were made by another version of the
+    /// The schedules, levels and seeds to try, by the name of the test, and how many entries were made by another version of the
     /// algorithm, so that there is nothing to try.
     #[must_use]
-    pub fn by_name(&self) -> (BTreeMap<String, Vec<(Level, u64)>>, usize) {
-        let mut by_name: BTreeMap<String, Vec<(Level, u64)>> = BTreeMap::new();
+    pub fn by_name(&self) -> (BTreeMap<String, Vec<(Schedule, Level, u64)>>, usize) {
+        let mut by_name: BTreeMap<String, Vec<(Schedule, Level, u64)>> = BTreeMap::new();
         let mut outdated = 0;
         for regression in &self.regressions {
             if regression.algorithm != ALGORITHM {
                 outdated += 1;
             } else if let Some((_, name)) = regression.test.split_once('$') {
                 let choices = by_name.entry(name.to_owned()).or_default();
-                choices.push((regression.level, regression.seed));
+                choices.push((regression.schedule, regression.level, regression.seed));
             }
         }
         (by_name, outdated)
@@ -217,7 +221,7 @@ mod tests {
         regressions.regressions[1].algorithm += 1;
         let (by_name, outdated) = regressions.by_name();
         assert_eq!((by_name.len(), outdated), (1, 1));
-        assert_eq!(by_name["a"], [(Level::Std, 1)]);
+        assert_eq!(by_name["a"], [(Schedule::Covering, Level::Std, 1)]);
     }
 
     #[test]

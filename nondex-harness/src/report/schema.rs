@@ -10,7 +10,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 pub use nondex_core::NetworkMode;
-use nondex_core::{Family, Level, Outcome};
+use nondex_core::{Family, Level, Outcome, Schedule};
 use serde::{Deserialize, Serialize};
 
 pub use self::culprit::{CallReport, Culprit, ElementReport, PlaceReport, Position};
@@ -51,6 +51,9 @@ pub struct RunInfo {
     pub levels: Vec<Level>,
     /// The seeds.
     pub seeds: Vec<u64>,
+    /// Which orders the seeds mean.
+    #[serde(default)]
+    pub schedule: Schedule,
     /// What was done about the network.
     pub network: NetworkMode,
     /// The version of the algorithm that turns a seed into choices: a seed reproduces within one version.

@@ -1,0 +1,184 @@
+//! How many runs the schedules need until a bug of a known kind shows: `cargo run --package nondex-core --example schedules`.
+//!
+//! Each kind of bug depends on the order of one collection, or of two, in another way. An instance is a bug of random elements
+//! at a random call, which does not show in base order. The seeds 0, 1, 2, … are tried until it shows. The result depends on
+//! nothing but the algorithm, so it is the same on every machine.
+
+use nondex_core::choice::draw;
+use nondex_core::{ChoiceRecord, Level, Schedule, hash};
+
+const LENS: [usize; 6] = [2, 3, 5, 8, 16, 64];
+
+/// Instances of each kind of bug and length.
+const INSTANCES: u64 = 2_000;
+
+/// The seeds of a campaign when nothing else is said.
+const USUAL: u64 = 10;
+
+/// A bug is given up after so many seeds; a random schedule leaves 1 of 10^13 of the rarest here.
+const MAX_SEEDS: u64 = 2_000;
+
+#[derive(Clone, Copy)]
+enum Bug {
+    /// Two elements are in the order that they do not have in base order.
+    Pair([usize; 2]),
+    /// One element comes first.
+    First(usize),
+    /// One element comes last.
+    Last(usize),
+    /// Three elements are in one order.
+    Triple([usize; 3]),
+    /// One element is at one position.
+    Position(usize, usize),
+    /// Two elements are in different order in two collections, or in two reads of one at level FULL.
+    Disagreement([usize; 2]),
+}
+
+const KINDS: [&str; 6] = [
+    "pair order",
+    "first element",
+    "last element",
+    "triple order",
+    "position",
+    "two reads differ",
+];
+
+impl Bug {
+    /// A bug of that kind, which does not show in base order; `None` when so few elements have none.
+    fn random(kind: usize, len: usize, random: &mut Random) -> Option<Bug> {
+        let mut distinct = |count: usize| {
+            let mut elements: Vec<usize> = Vec::new();
+            while elements.len() < count {
+                let element = random.below(len);
+                if !elements.contains(&element) {
+                    elements.push(element);
+                }
+            }
+            elements
+        };
+        Some(match kind {
+            0 => {
+                let pair = distinct(2);
+                Bug::Pair([pair[0].max(pair[1]), pair[0].min(pair[1])])
+            }
+            1 => Bug::First(1 + random.below(len - 1)),
+            2 => Bug::Last(random.below(len - 1)),
+            3 if len < 3 => return None,
+            3 => loop {
+                let triple = distinct(3);
+                if !triple.is_sorted() {
+                    break Bug::Triple([triple[0], triple[1], triple[2]]);
+                }
+            },
+            4 => {
+                let places = distinct(2);
+                Bug::Position(places[0], places[1])
+            }
+            _ => {
+                let pair = distinct(2);
+                Bug::Disagreement([pair[0], pair[1]])
+            }
+        })
+    }
+
+    /// Whether it shows when the two collections have these orders.
+    fn shows(self, order: &[usize], other: &[usize]) -> bool {
+        let at = |order: &[usize], element| order.iter().position(|&here| here == element);
+        let is_before = |order: &[usize], [a, b]: [usize; 2]| at(order, a) < at(order, b);
+        match self {
+            Bug::Pair(pair) => is_before(order, pair),
+            Bug::First(element) => order[0] == element,
+            Bug::Last(element) => order[order.len() - 1] == element,
+            Bug::Triple([a, b, c]) => is_before(order, [a, b]) && is_before(order, [b, c]),
+            Bug::Position(element, place) => order[place] == element,
+            Bug::Disagreement(pair) => is_before(order, pair) != is_before(other, pair),
+        }
+    }
+}
+
+/// A small generator (`SplitMix64`).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        hash::mix(self.0)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+/// What the seeds needed until bugs of one kind and length showed.
+struct Needed {
+    mean: f64,
+    quantile: u64,
+    usual: f64,
+}
+
+/// What of it is shown.
+type Show = fn(&Needed) -> String;
+
+fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
+    let mut random = Random((kind * 1000 + len) as u64);
+    let mut runs = Vec::new();
+    for _ in 0..INSTANCES {
+        let bug = Bug::random(kind, len, &mut random)?;
+        let places = [random.next(), random.next()];
+        let order = |seed, place| -> Vec<usize> {
+            let choice = ChoiceRecord {
+                place,
+                ordinal: 0,
+                len: len as u64,
+                aspect: None,
+            };
+            draw(schedule, Level::Full, seed, &choice)
+                .expect("FULL looks at nothing but the call")
+                .collect()
+        };
+        let shows = |&seed: &u64| bug.shows(&order(seed, places[0]), &order(seed, places[1]));
+        runs.push(1 + (0..MAX_SEEDS).find(shows).unwrap_or(MAX_SEEDS));
+    }
+    runs.sort_unstable();
+    Some(Needed {
+        mean: runs.iter().sum::<u64>() as f64 / runs.len() as f64,
+        quantile: runs[runs.len() * 95 / 100],
+        usual: runs.iter().filter(|&&run| run <= USUAL).count() as f64 / runs.len() as f64,
+    })
+}
+
+fn main() {
+    println!("Each cell: covering / random, of {INSTANCES} bugs.");
+    let needed: Vec<Vec<_>> = (0..KINDS.len())
+        .map(|kind| {
+            let cell = |&len: &usize| Schedule::ALL.map(|schedule| measure(schedule, kind, len));
+            LENS.iter().map(cell).collect()
+        })
+        .collect();
+    let parts: [(&str, Show); 3] = [
+        ("runs until it shows, mean", |needed| {
+            format!("{:.1}", needed.mean)
+        }),
+        ("runs that show 95 %", |needed| needed.quantile.to_string()),
+        ("shown by 10 seeds, %", |needed| {
+            format!("{:.1}", 100.0 * needed.usual)
+        }),
+    ];
+    for (title, show) in parts {
+        let lens = LENS.map(|len| format!("{len} elements"));
+        println!("\n| {title} | {} |", lens.join(" | "));
+        println!("|---|{}", "---|".repeat(LENS.len()));
+        for (kind, cells) in KINDS.iter().zip(&needed) {
+            let cells = cells
+                .iter()
+                .map(|[covering, random]| match (covering, random) {
+                    (Some(covering), Some(random)) => {
+                        format!("{} / {}", show(covering), show(random))
+                    }
+                    _ => "–".to_owned(),
+                });
+            println!("| {kind} | {} |", cells.collect::<Vec<_>>().join(" | "));
+        }
+    }
+}
