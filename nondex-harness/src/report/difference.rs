@@ -61,7 +61,13 @@ fn normalise(text: &str) -> String {
 
 /// The output without std's report of the panic or error with this message, which is told already.
 fn without_report(output: &str, message: &str) -> String {
-    let is_at_line = |at: &usize| *at == 0 || output[..*at].ends_with('\n');
+    // A harness, or a `main`, that returns the error has std print it like this.
+    let line = |at: usize| {
+        output[..at]
+            .strip_suffix("Error: ")
+            .unwrap_or(&output[..at])
+    };
+    let is_at_line = |at: &usize| line(*at).is_empty() || line(*at).ends_with('\n');
     let Some(at) = output
         .rfind(message)
         .filter(is_at_line)
@@ -69,7 +75,7 @@ fn without_report(output: &str, message: &str) -> String {
     else {
         return output.to_owned();
     };
-    let mut before = &output[..at];
+    let mut before = line(at);
     let head = before
         .trim_end_matches('\n')
         .rfind('\n')
@@ -205,6 +211,7 @@ mod tests {
                 message,
             ),
             ("one\n", "one\nError: \"no\"\n".to_owned(), "Error: \"no\""),
+            ("one\n", "one\nError: \"no\"\n".to_owned(), "\"no\""),
         ] {
             assert_eq!(between(passing, &failing, said), None, "{failing}");
         }

@@ -43,6 +43,8 @@ pub(super) fn what(culprit: &Culprit) -> String {
     {
         let thread = match thread.as_str() {
             "0" => String::new(),
+            // Below a thread that no shim saw start.
+            unknown if unknown.starts_with('?') => String::new(),
             other => format!(" on thread {other}"),
         };
         if *of > 1 {
