@@ -13,7 +13,7 @@ use crate::campaign::{self, Options};
 use crate::cli::{BuildArgs, MessageFormat, RunArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Recipe, Regressions, Store};
+use crate::findings::{Finding, Recipe, Regressions, Store, Tried};
 use crate::project::{self, Project};
 use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code, junit};
@@ -108,7 +108,7 @@ fn regressions(
     args: &RunArgs,
     project: &Project,
     console: &Console,
-) -> Result<BTreeMap<String, Vec<(Schedule, Level, u64)>>> {
+) -> Result<BTreeMap<String, Vec<Tried>>> {
     let file = regressions_file(args.regressions.as_deref(), &project.workspace_root)?;
     if args.regressions.is_some() && !file.is_file() {
         return Err(Error::setup(format!(

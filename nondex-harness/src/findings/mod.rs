@@ -14,5 +14,5 @@ mod store;
 pub use finding::{Binary, Finding, SCHEMA};
 pub use fingerprint::{Difference, Fingerprint};
 pub use recipe::Recipe;
-pub use regressions::{DEFAULT_FILE, Regression, Regressions};
+pub use regressions::{DEFAULT_FILE, Regression, Regressions, Tried};
 pub use store::{KEPT_FINDINGS, Store};

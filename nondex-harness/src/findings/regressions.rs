@@ -50,6 +50,9 @@ pub struct Regression {
     pub culprits: Vec<String>,
 }
 
+/// What a run makes its choices from: the schedule, the level and the seed.
+pub type Tried = (Schedule, Level, u64);
+
 impl Default for Regressions {
     fn default() -> Self {
         Regressions {
@@ -141,11 +144,11 @@ impl Regressions {
         &self.regressions
     }
 
-    /// The schedules, levels and seeds to try, by the name of the test, and how many entries were made by another version of the
+    /// What to try, by the name of the test, and how many entries were made by another version of the
     /// algorithm, so that there is nothing to try.
     #[must_use]
-    pub fn by_name(&self) -> (BTreeMap<String, Vec<(Schedule, Level, u64)>>, usize) {
-        let mut by_name: BTreeMap<String, Vec<(Schedule, Level, u64)>> = BTreeMap::new();
+    pub fn by_name(&self) -> (BTreeMap<String, Vec<Tried>>, usize) {
+        let mut by_name: BTreeMap<String, Vec<Tried>> = BTreeMap::new();
         let mut outdated = 0;
         for regression in &self.regressions {
             if regression.algorithm != ALGORITHM {
