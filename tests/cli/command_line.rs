@@ -69,6 +69,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("--skip-models .", "leave no model on"),
         ("models zzz", "no model matches `zzz`"),
         ("--clean-runs 0", "expected a whole number of at least 1"),
+        ("--schedule cover", "expected covering or random"),
         ("-j 0", "expected a whole number of at least 1"),
         ("--timeout 0", "expected a number of seconds above 0"),
         ("--message-format xml", "human, json"),
