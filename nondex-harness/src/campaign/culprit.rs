@@ -119,7 +119,8 @@ pub fn search(
     }
     if search.left == 0 {
         found.notes.push(format!(
-            "the search for the culprit ended after its budget of {budget} runs: more with `--budget`"
+            "the search for the culprit ended after its budget of {budget} runs: `cargo nondex explain {}` goes on",
+            spec.test
         ));
     }
     if found

@@ -13,10 +13,12 @@ use nondex_core::{
     StepRecord,
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::equivalence::decide_alike;
 
 /// What is kept of one run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// How it ended.
     pub outcome: Outcome,

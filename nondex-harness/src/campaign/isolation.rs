@@ -157,7 +157,7 @@ fn judge_alone(
     if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
         // So few runs may agree by chance.
         let disagreed = match beside {
-            Conclusion::NonDeterministic { spec } => spec,
+            Conclusion::NonDeterministic { spec } => *spec,
             _ => runs
                 .beside
                 .contradiction()
@@ -167,7 +167,9 @@ fn judge_alone(
         let times = sufficient(failures(&runs.beside)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
         if let Some((spec, _)) = runs.alone.contradiction() {
-            conclusion = Conclusion::NonDeterministic { spec: spec.clone() };
+            conclusion = Conclusion::NonDeterministic {
+                spec: Box::new(spec.clone()),
+            };
         }
     }
     let is_clear = match &conclusion {

@@ -92,7 +92,7 @@ pub fn report(
         Some(Conclusion::NonDeterministic { spec }) => {
             report.verdict = Verdict::NonDeterministic;
             report.notes.push(disagreement(evidence.of(spec), spec));
-            Some(spec.clone())
+            Some(spec.as_ref().clone())
         }
         Some(Conclusion::Dependent(dependence)) => {
             report.verdict = Verdict::ImplementationDependent;

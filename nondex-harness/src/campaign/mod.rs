@@ -13,6 +13,7 @@ pub mod exhaustive;
 pub mod isolation;
 pub mod judge;
 pub mod launch;
+pub mod memo;
 pub mod message;
 pub mod options;
 pub mod output;
@@ -35,6 +36,8 @@ use nondex_core::{ALGORITHM, RunSpec};
 use self::evidence::Run;
 use self::isolation::{Judgement, Runs, Wanted};
 use self::launch::Launcher;
+use self::memo::Memo;
+use self::plan::Conclusion;
 use self::queue::{Workload, execute};
 use self::workspace::Workspace;
 use crate::error::{Error, Result};
@@ -90,6 +93,7 @@ pub fn run(
         launcher: Launcher::new(records, options.timeout, stop),
         progress,
         reports: Mutex::new(vec![None; running.len()]),
+        directory: absolute(&run.path())?,
     };
     let executed = execute(
         &campaign,
@@ -162,6 +166,8 @@ struct Campaign<'a> {
     workspace: Workspace,
     launcher: Launcher<'a>,
     progress: &'a dyn Progress,
+    /// Of the run.
+    directory: Utf8PathBuf,
     /// Of the tests that were judged.
     reports: Mutex<Vec<Option<TestReport>>>,
 }
@@ -214,8 +220,18 @@ impl Workload for Campaign<'_> {
         self.launcher.run_within(timeout, &suite.binary, case, spec)
     }
 
+    fn known(&self, test: usize) -> Vec<(RunSpec, Run)> {
+        let known = self.options[test].known.get(&self.id(test));
+        known.cloned().unwrap_or_default()
+    }
+
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {
         let report = self.report(test, runs, Some(judgement));
+        if let Conclusion::Dependent(dependence) = &judgement.conclusion {
+            let memo = Memo::new(&report.id, runs.judged_by(Some(judgement)));
+            // Without it, `explain` begins anew.
+            let _ = memo.write(&Memo::path(&self.directory, &report.id, &dependence.spec));
+        }
         self.progress.judged(&report);
         self.reports
             .lock()

@@ -8,6 +8,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use nondex_core::{Level, NetworkMode, RunSpec, Schedule};
 
+use super::evidence::Run;
 use crate::network::{Limit, Policy};
 
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
@@ -58,6 +59,8 @@ pub struct Options {
     /// Choices that made a test fail before, by the name of the test: what is tried before all others, at the levels asked
     /// for. Tests of one name in several binaries try each other's.
     pub regressions: BTreeMap<String, Vec<(Schedule, Level, u64)>>,
+    /// Runs that were made before, of the same executable, by the id of the test.
+    pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
     /// How many runs the search for the culprits of one test may ask for.
     pub budget: usize,
     /// What is done about the network.
@@ -103,6 +106,7 @@ impl Options {
             models_off: Vec::new(),
             location_flags: Vec::new(),
             regressions: BTreeMap::new(),
+            known: BTreeMap::new(),
             budget: DEFAULT_BUDGET,
             network: Policy::default(),
             max_sanitised: None,

@@ -34,7 +34,7 @@ pub enum Conclusion {
     /// Two runs that should be the same were not.
     NonDeterministic {
         /// The spec whose runs differed.
-        spec: RunSpec,
+        spec: Box<RunSpec>,
     },
     /// Its outcome depends on the choices.
     Dependent(Box<Dependence>),
@@ -61,7 +61,7 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
     let clean = evidence.repeat(&clean_spec, clean_runs)?;
     let baseline = clean[0].passed();
     if clean.iter().any(|run| run.passed() != baseline) {
-        return Ok(Conclusion::NonDeterministic { spec: clean_spec });
+        return Ok(non_deterministic(clean_spec));
     }
     let unchanged = if baseline {
         Conclusion::Stable
@@ -91,7 +91,7 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
             match reproducible(&specs, baseline, evidence)? {
                 Reproduction::NothingChanged => {}
                 Reproduction::Always(spec) => weakest = Some(spec),
-                Reproduction::Never(spec) => return Ok(Conclusion::NonDeterministic { spec }),
+                Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
             }
         }
         if weakest.is_some() && !options.all_levels {
@@ -104,12 +104,15 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
     let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
     // A confirmed hang needs no more of them.
     if !(culprits.confirmed
-        && evidence.answers(&[spec.clone()])?[0].run.outcome == Outcome::TimedOut)
+        && evidence.answers(std::slice::from_ref(&spec))?[0]
+            .run
+            .outcome
+            == Outcome::TimedOut)
     {
         for (spec, passes) in [(&clean_spec, baseline), (&spec, !baseline)] {
             let runs = evidence.repeat(spec, REPETITIONS)?;
             if runs.iter().any(|run| run.passed() != passes) {
-                return Ok(Conclusion::NonDeterministic { spec: spec.clone() });
+                return Ok(non_deterministic(spec.clone()));
             }
         }
     }
@@ -127,6 +130,13 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
         spec,
         culprits,
     })))
+}
+
+/// Two runs of `spec` were not the same.
+fn non_deterministic(spec: RunSpec) -> Conclusion {
+    Conclusion::NonDeterministic {
+        spec: Box::new(spec),
+    }
 }
 
 /// The levels from the most realistic one, each once.

@@ -25,6 +25,11 @@ pub trait Workload: Sync {
     /// The test's id, for the listener.
     fn id(&self, test: usize) -> String;
 
+    /// Runs of a test that were made before.
+    fn known(&self, _test: usize) -> Vec<(RunSpec, Run)> {
+        Vec::new()
+    }
+
     /// What follows from the runs of a test.
     ///
     /// # Errors
@@ -75,8 +80,14 @@ pub fn execute(
         state: Mutex::new(State {
             queue: BTreeMap::new(),
             tests: (0..tests)
-                .map(|_| TestState {
-                    runs: Runs::new(prune, jobs.get() > 1 && tests > 1),
+                .map(|test| TestState {
+                    runs: {
+                        let mut runs = Runs::new(prune, jobs.get() > 1 && tests > 1);
+                        for (spec, run) in workload.known(test) {
+                            runs.beside.add(spec, run);
+                        }
+                        runs
+                    },
                     wave: Vec::new(),
                     is_alone: false,
                     open: 0,

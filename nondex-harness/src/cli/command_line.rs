@@ -9,6 +9,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
+use super::explain_args::ExplainArgs;
 use super::network_list_args::NetworkListArgs;
 use super::output_args::OutputArgs;
 use super::replay_args::ReplayArgs;
@@ -41,6 +42,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run a finding again: one test with the choices that made it fail
     Replay(Box<ReplayArgs>),
+    /// Go on with the search for what makes a test fail, from where its budget ended
+    Explain(Box<ExplainArgs>),
     /// Show the last report again, list the findings, or export them as regressions
     Report(Box<ReportArgs>),
     /// Run ordinary builds of tests many times: how often do they fail without this tool?

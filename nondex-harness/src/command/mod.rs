@@ -3,6 +3,7 @@
 mod clean;
 mod confirm;
 mod console;
+mod explain;
 mod interrupt;
 mod list;
 mod models;
@@ -57,6 +58,7 @@ fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode>
     match command {
         Command::Run(args) => run::run(args, line, console),
         Command::Replay(args) => replay::replay(args, console),
+        Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, console),
         Command::Confirm(args) => confirm::confirm(args, console),
         Command::List(args) => list::list(args, console),
@@ -70,6 +72,7 @@ fn output(command: &Command) -> &OutputArgs {
     match command {
         Command::Run(args) => &args.output,
         Command::Replay(args) => &args.output,
+        Command::Explain(args) => &args.output,
         Command::Report(args) => &args.output,
         Command::Confirm(args) => &args.output,
         Command::List(args) => &args.output,

@@ -19,7 +19,7 @@ use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Difference, Finding, Fingerprint, Store};
-use crate::project::{self, Project, TestBinary, TestCase};
+use crate::project::{self, Project, Suite, TestBinary, TestCase};
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -53,15 +53,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
     let store = Store::new(&place.target_dir);
     let finding = store.find(&args.id)?;
-    if finding.fingerprint.algorithm != nondex_core::ALGORITHM {
-        return Err(Error::setup(format!(
-            "finding {} cannot be replayed: it was made by version {} of the algorithm, this is version {}, in which the \
-             seed makes other choices; run `cargo nondex` again",
-            finding.id,
-            finding.fingerprint.algorithm,
-            nondex_core::ALGORITHM
-        )));
-    }
+    expect_this_algorithm(&finding)?;
     let sites = if args.trace {
         let sites = finding.culprit_sites();
         if sites.is_empty() {
@@ -79,7 +71,8 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         None => interrupt::install()?,
     };
     let project = build(&finding, &place.workspace_root, console)?;
-    let (binary, test) = find(&project, &finding)?;
+    let (suite, test) = find(&project, &finding)?;
+    let binary = &suite.binary;
     let warnings = warnings(&finding, &project, binary);
     for warning in &warnings {
         console.warning(warning);
@@ -106,8 +99,22 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     judge(&finding, &run, &sites, warnings, console)
 }
 
+/// An error when the seed of a finding makes other choices today.
+pub(super) fn expect_this_algorithm(finding: &Finding) -> Result<()> {
+    let found = finding.fingerprint.algorithm;
+    if found == nondex_core::ALGORITHM {
+        return Ok(());
+    }
+    Err(Error::setup(format!(
+        "finding {} cannot be replayed: it was made by version {found} of the algorithm, this is version {}, in which the \
+         seed makes other choices; run `cargo nondex` again",
+        finding.id,
+        nondex_core::ALGORITHM
+    )))
+}
+
 /// Builds the test as it was built.
-fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
+pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
     let args = finding.build.build_args()?;
     let directory = finding.build.directory_in(root);
     // Cargo reads its configuration from the current folder, and selects packages by it.
@@ -117,7 +124,10 @@ fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Projec
 }
 
 /// The test of a finding among those that were built.
-fn find<'a>(project: &'a Project, finding: &Finding) -> Result<(&'a TestBinary, &'a TestCase)> {
+pub(super) fn find<'a>(
+    project: &'a Project,
+    finding: &Finding,
+) -> Result<(&'a Suite, &'a TestCase)> {
     let gone = |what: &str| {
         Error::setup(format!(
             "finding {} cannot be replayed: {what}; it was found in run {}",
@@ -137,11 +147,11 @@ fn find<'a>(project: &'a Project, finding: &Finding) -> Result<(&'a TestBinary, 
     let test = tests
         .find(|test| test.name == finding.spec.test)
         .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
-    Ok((&suite.binary, test))
+    Ok((suite, test))
 }
 
 /// What has changed since the finding was made.
-fn warnings(finding: &Finding, project: &Project, binary: &TestBinary) -> Vec<String> {
+pub(super) fn warnings(finding: &Finding, project: &Project, binary: &TestBinary) -> Vec<String> {
     let now = Fingerprint::take(
         &project.workspace_root,
         &project.toolchain,

@@ -288,7 +288,12 @@ fn a_failure_that_needs_most_calls_at_once_is_suspected_within_the_budget() {
     assert!(sites(&culprits).len() >= 60);
     assert!(!culprits.confirmed);
     assert!(runs <= DEFAULT_BUDGET + 10, "{runs}");
-    assert!(culprits.notes.iter().any(|note| note.contains("--budget")));
+    assert!(
+        culprits
+            .notes
+            .iter()
+            .any(|note| note.contains("cargo nondex explain t"))
+    );
 }
 
 #[test]

@@ -92,7 +92,12 @@ fn clean_runs_that_disagree_are_non_deterministic() {
         run(passes, [1])
     });
     let spec = RunSpec::clean("t");
-    assert_eq!(conclusion, Conclusion::NonDeterministic { spec });
+    assert_eq!(
+        conclusion,
+        Conclusion::NonDeterministic {
+            spec: Box::new(spec)
+        }
+    );
     assert_eq!(evidence.all().count(), 2);
 }
 

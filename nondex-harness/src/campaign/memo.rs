@@ -1,0 +1,88 @@
+//! The runs of a test that depends on choices, kept so that a later search goes on from them instead of making them again.
+
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::RunSpec;
+use serde::{Deserialize, Serialize};
+
+use super::evidence::{Evidence, Run};
+use crate::error::{Error, Result};
+use crate::findings::id;
+
+/// The version of [`Memo`].
+pub const SCHEMA: u32 = 1;
+
+/// The runs of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memo {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The test's id.
+    pub test: String,
+    /// Each run with its spec, in the order they were made.
+    pub runs: Vec<(RunSpec, Run)>,
+}
+
+impl Memo {
+    /// The runs of a test so far.
+    #[must_use]
+    pub fn new(test: &str, evidence: &Evidence) -> Self {
+        let runs = evidence.all();
+        Memo {
+            schema: SCHEMA,
+            test: test.to_owned(),
+            runs: runs
+                .map(|(spec, run)| (spec.clone(), run.clone()))
+                .collect(),
+        }
+    }
+
+    /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a campaign's run.
+    #[must_use]
+    pub fn path(run: &Utf8Path, test: &str, spec: &RunSpec) -> Utf8PathBuf {
+        run.join("searches")
+            .join(format!("{}.json", id::of(test, spec)))
+    }
+
+    /// Writes the runs.
+    ///
+    /// # Errors
+    /// A set-up error with the path.
+    pub fn write(&self, path: &Utf8Path) -> Result<()> {
+        let json = serde_json::to_vec(self).expect("no map of a run has other keys than strings");
+        let directory = path.parent().unwrap_or(path);
+        fs::create_dir_all(directory)
+            .and_then(|()| fs::write(path, json))
+            .map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+    }
+
+    /// Reads the runs; `None` when there is no such file, or not of this version.
+    #[must_use]
+    pub fn read(path: &Utf8Path) -> Option<Self> {
+        let memo: Memo = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        (memo.schema == SCHEMA).then_some(memo)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::simulation::run;
+
+    #[test]
+    fn runs_are_read_back_as_they_were_written_and_a_damaged_file_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = Utf8Path::from_path(directory.path()).unwrap();
+        let mut evidence = Evidence::new(true);
+        let spec = RunSpec::new("t", nondex_core::Level::Eq, 3);
+        evidence.add(spec.clone(), run(false, [1, 2]));
+        let memo = Memo::new("a$t", &evidence);
+        let path = Memo::path(directory, "a$t", &spec);
+        assert_eq!(Memo::read(&path), None);
+        memo.write(&path).unwrap();
+        assert_eq!(Memo::read(&path), Some(memo));
+        fs::write(&path, "{\"schema\": 1").unwrap();
+        assert_eq!(Memo::read(&path), None);
+    }
+}

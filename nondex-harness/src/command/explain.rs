@@ -1,0 +1,179 @@
+//! `cargo nondex explain`: the search for a culprit, from where it ended.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+use nondex_core::{RunSpec, Selection};
+
+use super::console::Console;
+use super::progress::Display;
+use super::replay;
+use super::report::Place;
+use super::{interrupt, selection};
+use crate::campaign::memo::Memo;
+use crate::campaign::{self, Options, Selected};
+use crate::cli::{ExplainArgs, MessageFormat};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Store};
+use crate::network::Policy;
+use crate::report::human::{self, Sources, View};
+use crate::report::{Report, RunDirectory, exit_code};
+
+/// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
+pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    let started = Instant::now();
+    let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
+    let store = Store::new(&place.target_dir);
+    let finding = find(&store, &args.finding)?;
+    replay::expect_this_algorithm(&finding)?;
+    let stop = interrupt::install()?;
+    let project = replay::build(&finding, &place.workspace_root, console)?;
+    let (suite, test) = replay::find(&project, &finding)?;
+    let changes = replay::warnings(&finding, &project, &suite.binary);
+
+    let mut options = options(args, line, &finding, &project.workspace_root);
+    let known = known(&place.target_dir, &finding);
+    if changes.is_empty() {
+        // Those that were tried tell how often it fails.
+        let runs = known.iter().flat_map(|(_, runs)| runs);
+        let tried = runs
+            .filter(|(spec, _)| spec.level == finding.spec.level && spec.choices == Selection::All);
+        let mut seeds: Vec<u64> = tried.map(|(spec, _)| spec.seed).collect();
+        seeds.dedup();
+        if seeds.contains(&finding.spec.seed) {
+            options.seeds = seeds;
+        }
+        options.known = known.into_iter().collect();
+    } else if known.is_some() {
+        for change in &changes {
+            console.warning(change);
+        }
+        console
+            .note("the runs that were made before do not count any more: the search begins anew");
+    }
+    let selected = [Selected {
+        suite,
+        tests: vec![(test.clone(), true)],
+    }];
+    let before = options.known.values().map(Vec::len).sum::<usize>();
+    console.status(
+        "Explaining",
+        &format!(
+            "{} {}: {}, {} known",
+            finding.id,
+            finding.test,
+            finding.conditions(),
+            selection::count(before, "run")
+        ),
+    );
+    let directory = RunDirectory::create(&project.target_dir)?;
+    let display = Display::new(console);
+    let result = campaign::run(&selected, &options, &directory, &display, &stop);
+    display.finish();
+    let mut report = result?;
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let path = directory.write(&report)?;
+    store.write(&explained(&finding, &report))?;
+    let view = View {
+        sources: &Sources::of_user(&project.workspace_root),
+        report: Some(&path),
+        elapsed: started.elapsed(),
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    console.text(&human::render(&report, &view));
+    if console.format == MessageFormat::Json {
+        console.json(&report)?;
+    }
+    Ok(exit_code(&report))
+}
+
+/// The newest finding with this id or of this test that was made by choices.
+fn find(store: &Store, text: &str) -> Result<Finding> {
+    let (findings, _) = store.all()?;
+    let by_choices = || findings.iter().filter(|finding| finding.choice().is_some());
+    let is_named = |finding: &&Finding| finding.test == text || finding.spec.test == text;
+    let mut named: Vec<&Finding> = by_choices().filter(is_named).collect();
+    named.dedup_by(|a, b| a.test == b.test);
+    match named[..] {
+        [finding] => return Ok(finding.clone()),
+        [] => {}
+        ref several => {
+            let tests: Vec<&str> = several
+                .iter()
+                .map(|finding| finding.test.as_str())
+                .collect();
+            return Err(Error::usage(format!(
+                "`{text}` is the name of several tests: {}",
+                tests.join(", ")
+            )));
+        }
+    }
+    if text == "latest" {
+        let latest = by_choices().next();
+        return latest.cloned().ok_or_else(|| {
+            Error::usage("there is no finding to explain: run `cargo nondex` first")
+        });
+    }
+    let finding = store.find(text)?;
+    if finding.choice().is_none() {
+        return Err(Error::usage(format!(
+            "finding {} is a failure in base order: no choice makes it fail",
+            finding.id
+        )));
+    }
+    Ok(finding)
+}
+
+/// The runs of the campaign that made the finding, by the test's id.
+fn known(
+    target: &Utf8Path,
+    finding: &Finding,
+) -> Option<(String, Vec<(RunSpec, campaign::evidence::Run)>)> {
+    let run = target.join("nondex/runs").join(&finding.run);
+    let memo = Memo::read(&Memo::path(&run, &finding.test, &finding.spec))?;
+    Some((memo.test, memo.runs))
+}
+
+/// What the campaign that made the finding was asked to do, as far as it concerns this run.
+fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -> Options {
+    let spec = &finding.spec;
+    let mut options = Options::new(root);
+    line.clone_into(&mut options.command);
+    options.levels = vec![spec.level];
+    options.seeds = vec![spec.seed];
+    options.schedule = spec.schedule;
+    options.models_off.clone_from(&spec.models_off);
+    options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
+    options.timeout = Duration::from_millis(finding.timeout_ms);
+    options.budget = args.budget;
+    options.regressions = BTreeMap::new();
+    for (flag, path) in [
+        ("--manifest-path", &args.manifest_path),
+        ("--target-dir", &args.target_dir),
+    ] {
+        if let Some(path) = path {
+            options.location_flags.push(flag.to_owned());
+            options
+                .location_flags
+                .push(crate::cli::shell::quote(path.as_str()).into_owned());
+        }
+    }
+    options
+}
+
+/// The finding with what is known of it now.
+fn explained(finding: &Finding, report: &Report) -> Vec<Finding> {
+    let tests = report.tests.iter().filter(|test| test.id == finding.test);
+    tests
+        .filter(|test| !test.culprits.is_empty())
+        .map(|test| Finding {
+            verdict: test.verdict,
+            culprits: test.culprits.clone(),
+            run: report.run.id.clone(),
+            ..finding.clone()
+        })
+        .collect()
+}
