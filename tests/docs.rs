@@ -1,9 +1,10 @@
 //! README, help text and code say the same.
 
 use nondex_core::Level;
+use nondex_core::operation::OPERATIONS;
 use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
-use nondex_harness::config::OVERRIDE_KEYS;
 use nondex_harness::config::key::{self, EXCEPTIONS};
+use nondex_harness::config::{OVERRIDE_KEYS, SANITISE_KEYS};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
@@ -135,6 +136,19 @@ fn the_readme_has_every_key_of_an_override() {
     let found: Vec<&str> = rows.map(|row| row[0].as_str()).collect();
     let expected: Vec<&str> = OVERRIDE_KEYS.to_vec();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn the_readme_has_every_key_of_a_sanitiser_and_every_operation() {
+    let rows = table("Other wants");
+    let found: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(found, SANITISE_KEYS);
+    let operations = OPERATIONS.map(|name| format!("`{name}`")).join(", ");
+    assert!(
+        rows[2][1]
+            .replace('`', "")
+            .contains(&operations.replace('`', ""))
+    );
 }
 
 #[test]

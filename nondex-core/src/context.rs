@@ -12,7 +12,9 @@ use std::sync::{Arc, OnceLock};
 pub use slot::{
     Entered, Inherited, Pause, enter, inherit, level, new_object, pause, traces_elements,
 };
-pub(crate) use slot::{is_traced, list, map_keys, network_spec, reach, record, record_network};
+pub(crate) use slot::{
+    is_traced, list, map_keys, network_spec, reach, record, record_network, record_operation,
+};
 pub use thread::place;
 
 use crate::inheritance;
@@ -20,6 +22,7 @@ use crate::journal::Journal;
 use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::network::Stacks;
+use crate::operation::Failures;
 use crate::record::Event;
 use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
 
@@ -31,6 +34,7 @@ pub struct Context {
     /// In front of every thread path: empty in the test's own process, see [`inheritance`](crate::inheritance).
     process: String,
     stacks: Stacks,
+    failures: Failures,
 }
 
 impl Context {
@@ -47,6 +51,7 @@ impl Context {
             journal,
             process,
             stacks: Stacks::default(),
+            failures: Failures::default(),
         })
     }
 

@@ -7,7 +7,7 @@
 //! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
 //! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
 //!   [`schedule`]: which permutation a seed means. [`between`], [`partly`]: orders on the way to it.
-//! - [`network`]: operations on other machines, and how they ended.
+//! - [`network`]: operations on other machines, and how they ended. [`operation`]: others that failed.
 //! - [`spec`], [`selection`], [`record`]: the protocol between the driver and a test process, versioned.
 
 pub mod between;
@@ -20,6 +20,7 @@ pub mod json;
 pub mod level;
 pub mod model;
 pub mod network;
+pub mod operation;
 pub mod partly;
 pub mod permutation;
 pub mod record;
@@ -34,6 +35,7 @@ pub use context::Context;
 pub use level::Level;
 pub use model::{Family, Kind, Model};
 pub use network::{NetworkMode, NetworkOutcome, NetworkRecord};
+pub use operation::{Observed, OperationRecord};
 pub use partly::Partly;
 pub use permutation::Permutation;
 pub use record::{

@@ -7,6 +7,7 @@
 //! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
 //! - `step`: a call whose order was given as steps.
 //! - `panic`: the test's own thread panicked: message and place. The last one counts.
+//! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test has failed.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 
@@ -16,6 +17,7 @@ use serde_derive::{Deserialize, Serialize};
 
 use crate::json;
 use crate::network::{self, NetworkRecord};
+use crate::operation::{self, OperationRecord};
 use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
 
@@ -193,6 +195,13 @@ pub enum Event {
         /// What is known of it so far.
         network: NetworkRecord,
     },
+    /// An operation failed in a way that the spec asks for.
+    Operation {
+        /// The test it happened in.
+        test: String,
+        /// What failed, and how.
+        operation: OperationRecord,
+    },
     /// The end of the test function.
     End {
         /// The test that ended.
@@ -215,6 +224,7 @@ impl Event {
             | Event::Step { test, .. }
             | Event::Panic { test, .. }
             | Event::Network { test, .. }
+            | Event::Operation { test, .. }
             | Event::End { test, .. } => test,
         }
     }
@@ -247,6 +257,9 @@ pub struct RunRecord {
     /// Its operations on other machines, in a fixed order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<NetworkRecord>,
+    /// Operations that failed in a way that the spec asks for, in a fixed order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_operations: Vec<OperationRecord>,
 }
 
 impl RunRecord {
@@ -262,6 +275,7 @@ impl RunRecord {
         let mut choices = BTreeMap::new();
         let mut steps = Vec::new();
         let mut operations = Vec::new();
+        let mut failed_operations = Vec::new();
         let mut failure = None;
         let mut end = None;
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
@@ -295,6 +309,7 @@ impl RunRecord {
                 }
                 Event::Step { step, .. } => steps.push(step),
                 Event::Network { id, network, .. } => operations.push((id, network)),
+                Event::Operation { operation, .. } => failed_operations.push(operation),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::End {
                     passed,
@@ -328,6 +343,7 @@ impl RunRecord {
             choices: choices.into_values().flatten().collect(),
             steps,
             network: network::fold(operations),
+            failed_operations: operation::fold(failed_operations),
         }
     }
 

@@ -7,6 +7,7 @@ use serde_derive::{Deserialize, Serialize};
 use crate::json;
 use crate::level::Level;
 use crate::network::NetworkMode;
+use crate::operation::Observed;
 use crate::schedule::Schedule;
 use crate::selection::Selection;
 use crate::site::Site;
@@ -64,6 +65,9 @@ pub struct RunSpec {
     /// The library that is put before libc in the programs that the test starts, absolute; they are not observed without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preload: Option<PathBuf>,
+    /// Failures of operations that are recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observe: Vec<Observed>,
 }
 
 /// The order at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -118,6 +122,7 @@ impl RunSpec {
             network: NetworkMode::default(),
             network_allow: Vec::new(),
             preload: None,
+            observe: Vec::new(),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use nondex_core::{
     Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenOrder, Level,
-    NetworkOutcome, NetworkRecord, Outcome, PROTOCOL, PointRecord, RunRecord, RunSpec, Schedule,
-    Scope, Selection, Site, StepRecord, json,
+    NetworkOutcome, NetworkRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, RunRecord,
+    RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -44,6 +44,19 @@ fn point() -> impl Strategy<Value = PointRecord> {
             max_len,
             stack,
         })
+}
+
+fn operation() -> impl Strategy<Value = OperationRecord> {
+    (".{0,8}", ".{0,8}", "E[A-Z]{1,6}", "[0-9.]{1,6}").prop_map(
+        |(operation, target, error, thread)| OperationRecord {
+            operation,
+            target,
+            error,
+            thread,
+            site: "stack:1".to_owned(),
+            stack: Vec::new(),
+        },
+    )
 }
 
 fn selection() -> impl Strategy<Value = Selection> {
@@ -212,9 +225,11 @@ proptest! {
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
         choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
+        failed_operations in prop::collection::vec(operation(), 0..2),
     ) {
         let record = RunRecord {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
+            failed_operations,
         };
         let text = json::to_string(&record).unwrap();
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());

@@ -233,6 +233,26 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
             "nondex.toml:3:11: `timeout` is `0`: expected a number of seconds above 0",
         ),
         (
+            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exce'\nerror = 'ENOENT'\n",
+            "nondex.toml:4:13: `operation` is `exce`, which is not known: did you mean `exec`?",
+        ),
+        (
+            "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\nerror = ['EPERM', 'ENOENTT']\n",
+            "nondex.toml:5:19: `error` is `ENOENTT`, which is not known: did you mean `ENOENT`?",
+        ),
+        (
+            "[[sanitise]]\nname = 'a'\nreason = 'b'\nop = 'exec'\nerror = 'EPERM'\n",
+            "nondex.toml:4:1: unknown key `op` of a sanitiser: ",
+        ),
+        (
+            "[[sanitise]]\nname = 'a'\noperation = 'exec'\nerror = 'EPERM'\n",
+            "nondex.toml:1:1: a sanitiser needs `reason`",
+        ),
+        (
+            "[[sanitise]]\nname = 'network'\nreason = 'b'\noperation = 'exec'\nerror = 'EPERM'\n",
+            "nondex.toml:1:1: `network` is the name of the built-in sanitiser",
+        ),
+        (
             "[profile.default]\noverrides = 3\n",
             "nondex.toml:2:13: `overrides` is `3`, expected an array of tables",
         ),
@@ -270,6 +290,16 @@ fn overrides_of_a_profile_come_before_those_of_the_default_one() {
     assert_eq!(timeouts.collect::<Vec<_>>(), [seconds(99), seconds(9)]);
     assert!(loaded.given.contains("levels"), "the command line wins");
     assert!(!loaded.given.contains("timeout"));
+}
+
+#[test]
+fn sanitisers_are_read_by_either_spelling() {
+    let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = 'EPERM'\ntarget = '*x'\n";
+    for spelling in ["sanitise", "sanitize"] {
+        let file = Configured::new(&format!("[[{spelling}{entry}"));
+        let loaded = file.run("", &[]).config.loaded;
+        assert_eq!(loaded.sanitisers[0].operations, ["bind", "exec"]);
+    }
 }
 
 #[test]

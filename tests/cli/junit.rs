@@ -50,17 +50,19 @@ fn dependent(name: &str, level: Level) -> TestReport {
 }
 
 fn report() -> Report {
+    let connect = NetworkEvent {
+        operation: "connect".to_owned(),
+        address: "192.0.2.1:80".to_owned(),
+        error: "ENETUNREACH".to_owned(),
+        file: Some("tests/web.rs".to_owned()),
+        line: Some(3),
+    };
     let offline = TestReport {
-        network: vec![NetworkEvent {
-            operation: "connect".to_owned(),
-            address: "192.0.2.1:80".to_owned(),
-            error: "ENETUNREACH".to_owned(),
-            file: Some("tests/web.rs".to_owned()),
-            line: Some(3),
-        }],
+        network: vec![connect.clone()],
         sanitised_by: Some(Sanitised {
             name: "network".to_owned(),
             reason: "there is no network".to_owned(),
+            operations: vec![connect.clone()],
         }),
         ..test("shop::web", "offline", Verdict::Network)
     };

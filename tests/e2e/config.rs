@@ -4,7 +4,7 @@ use std::fs;
 
 use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use nondex_harness::report::{TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 
@@ -53,4 +53,43 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     refused.expect(ExitCode::Setup).says(&[
         ".config/nondex.toml:2:1: unknown key `filters` of profile `default`: did you mean `filterset`?",
     ]);
+}
+
+/// By what a test is sanitised.
+fn sanitised(test: &TestReport) -> &str {
+    let sanitised = test.sanitised_by.as_ref();
+    sanitised.map_or("", |sanitised| sanitised.name.as_str())
+}
+
+#[test]
+fn wants_of_the_machine_are_told_from_failures_of_the_code() {
+    let fixture = Fixture::new("wants");
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--test", "wants"])
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    assert_eq!(report.summary.sanitised, report.summary.tests);
+    for test in &report.tests {
+        assert_eq!(test.verdict, Verdict::Broken, "{}", test.name);
+        assert!(test.name.starts_with(sanitised(test)), "{}", test.name);
+    }
+    let program = test(&report, "program").sanitised_by.as_ref().unwrap();
+    assert_eq!(program.reason, "the program is not installed");
+    let event = &program.operations[0];
+    assert_eq!(
+        (
+            event.operation.as_str(),
+            event.address.as_str(),
+            event.error.as_str()
+        ),
+        ("exec", "no-such-program", "ENOENT")
+    );
+    assert_eq!(event.file.as_deref(), Some("tests/wants.rs"));
+
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--test", "real", "--test", "passes"])
+        .run();
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    assert_eq!(report.summary.sanitised, 0);
+    assert_eq!((report.summary.stable, report.summary.broken), (1, 4));
 }

@@ -11,6 +11,7 @@
 pub(crate) mod directory;
 mod entropy;
 mod network;
+mod operations;
 pub(crate) mod origin;
 mod original;
 mod start;

@@ -10,6 +10,7 @@ static START: extern "C" fn() = {
         let context = unsafe { nondex_core::context::take_global() };
         if let Some(context) = context {
             super::network::child::prepare(context);
+            super::operations::observe(context);
         }
     }
     start

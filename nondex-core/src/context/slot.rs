@@ -149,6 +149,24 @@ pub(crate) fn record_network(event: impl FnOnce(String, String) -> Event) -> Opt
     Some(path)
 }
 
+/// Records an operation that failed, once, if this thread works for a test.
+pub(crate) fn record_operation(event: impl FnOnce(String, String) -> Event) {
+    let state = |state: &mut ThreadState| {
+        let event = event(state.test.as_ref().to_owned(), state.path.clone());
+        (Arc::clone(&state.context), event)
+    };
+    let Some((context, event)) = with_state(state) else {
+        return;
+    };
+    let _pause = pause();
+    let Event::Operation { operation, .. } = &event else {
+        return;
+    };
+    if context.failures.note(operation) {
+        context.journal.append(&event);
+    }
+}
+
 /// A new object identity: the thread's path and a count, never an address. 0 outside a test.
 #[inline]
 #[must_use]
@@ -223,6 +241,12 @@ impl Entered {
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         drop(self);
+        for operation in context.failures.read(!passed) {
+            context.journal.append(&Event::Operation {
+                test: test.to_owned(),
+                operation,
+            });
+        }
         for (id, network) in context.stacks.read(!passed) {
             context.journal.append(&Event::Network {
                 test: test.to_owned(),

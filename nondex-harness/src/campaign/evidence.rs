@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nondex_core::{
-    ChoiceRecord, Failure, Level, NetworkRecord, Outcome, PointRecord, RunSpec, Selection,
-    StepRecord,
+    ChoiceRecord, Failure, Level, NetworkRecord, OperationRecord, Outcome, PointRecord, RunSpec,
+    Selection, StepRecord,
 };
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ pub struct Run {
     pub notes: Vec<String>,
     /// Its operations on other machines.
     pub network: Arc<[NetworkRecord]>,
+    /// Its operations that failed as a sanitiser asks.
+    pub failed_operations: Arc<[OperationRecord]>,
 }
 
 impl Run {
@@ -308,6 +310,7 @@ mod tests {
             output: None,
             notes: Vec::new(),
             network: [].into(),
+            failed_operations: [].into(),
         }
     }
 

@@ -14,9 +14,10 @@ use super::workspace::Workspace;
 use crate::findings;
 use crate::network;
 use crate::project::{Suite, TestCase};
-use crate::report::schema::Sanitised;
 use crate::report::schema::{MAX_FAILURES, PointReport};
+use crate::report::schema::{NetworkEvent, Sanitised};
 use crate::report::{FailureReport, TestReport, Verdict, difference};
+use crate::sanitise::{self, NetworkSanitiser, Want};
 
 /// What is written about a test that was not run.
 #[must_use]
@@ -121,7 +122,7 @@ pub fn report(
             }
         }
     };
-    sanitise(&mut report, evidence, options, workspace, &suite.binary.cwd);
+    judge_wants(&mut report, evidence, options, workspace, &suite.binary.cwd);
     if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
         report.run_alone = true;
         report.notes.push(disturbance(interference));
@@ -142,7 +143,7 @@ pub fn report(
 }
 
 /// Says what the runs were in want of, and makes that the verdict when nothing else is known to be wrong.
-fn sanitise(
+fn judge_wants(
     report: &mut TestReport,
     evidence: &Evidence,
     options: &Options,
@@ -167,11 +168,33 @@ fn sanitise(
     if is_failure && found.explains_all && options.network.sanitise {
         report.verdict = Verdict::Network;
         report.sanitised_by = Some(Sanitised {
-            name: "network".to_owned(),
-            reason: "there is no network".to_owned(),
+            name: NetworkSanitiser::NAME.to_owned(),
+            reason: NetworkSanitiser::REASON.to_owned(),
+            operations: report.network.clone(),
         });
         report.weakest_level = None;
         report.culprits.clear();
+        return;
+    }
+    // What a choice decides, nothing else explains.
+    if matches!(report.verdict, Verdict::Broken | Verdict::NonDeterministic)
+        && let Some(found) = sanitise::explain(evidence, options)
+    {
+        let event = |want: &Want| {
+            let (file, line) = workspace.nearest(&want.stack, cwd).unzip();
+            NetworkEvent {
+                operation: want.operation.clone(),
+                address: want.target.clone(),
+                error: want.error.clone(),
+                file,
+                line,
+            }
+        };
+        report.sanitised_by = Some(Sanitised {
+            name: found.sanitiser.name().to_owned(),
+            reason: found.sanitiser.reason().to_owned(),
+            operations: found.wants.iter().map(event).collect(),
+        });
     }
 }
 

@@ -137,6 +137,7 @@ impl<'a> Launcher<'a> {
             output: (!passed || is_reference(spec)).then(|| finished.output.to_text()),
             notes,
             network: folded.network.into(),
+            failed_operations: folded.failed_operations.into(),
         })
     }
 }
@@ -243,6 +244,7 @@ fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
         output: None,
         notes: Vec::new(),
         network: [].into(),
+        failed_operations: [].into(),
     }
 }
 

@@ -240,6 +240,6 @@ impl Workload for Campaign<'_> {
 }
 
 #[cfg(test)]
-mod simulation;
+pub(crate) mod simulation;
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,17 @@
 //! What a campaign is asked to do.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Level, NetworkMode, RunSpec, Schedule};
+use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
 
 use super::evidence::Run;
 use crate::network::{Limit, Policy};
+use crate::sanitise::Sanitiser;
 
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -67,6 +69,8 @@ pub struct Options {
     pub network: Policy,
     /// How many tests may be sanitised.
     pub max_sanitised: Option<Limit>,
+    /// What explains failures besides the network's absence; the first that does gives its name.
+    pub sanitisers: Vec<Arc<dyn Sanitiser>>,
     /// What is different for single tests, by their ids.
     pub per_test: BTreeMap<String, TestOptions>,
 }
@@ -110,6 +114,7 @@ impl Options {
             budget: DEFAULT_BUDGET,
             network: Policy::default(),
             max_sanitised: None,
+            sanitisers: Vec::new(),
             per_test: BTreeMap::new(),
         }
     }
@@ -153,7 +158,18 @@ impl Options {
         RunSpec {
             models_off: self.models_off.clone(),
             schedule: self.schedule,
+            observe: self.observed(),
             ..self.network.apply(spec)
         }
+    }
+
+    /// The failures that the sanitisers want to know of, each once.
+    fn observed(&self) -> Vec<Observed> {
+        if !self.network.sanitise {
+            return Vec::new();
+        }
+        let observed = self.sanitisers.iter().flat_map(|one| one.observes());
+        let observed: BTreeSet<Observed> = observed.collect();
+        observed.into_iter().collect()
     }
 }

@@ -14,6 +14,7 @@ use super::evidence::{Evidence, Missing, Run};
 use super::exhaustive::{Exploration, explore};
 use super::options::Options;
 use crate::network;
+use crate::sanitise;
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -26,6 +27,10 @@ const REPETITIONS: usize = 5;
 
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of each test, and a spec is what it is about"
+)]
 pub enum Conclusion {
     /// It passed in every run.
     Stable,
@@ -69,7 +74,11 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
         Conclusion::Broken
     };
     // Without a network, what it depends on besides cannot be seen.
-    if !baseline && network::evidence::explains_all(clean, &options.network) {
+    let is_explained = || {
+        network::evidence::explains_all(clean, &options.network)
+            || sanitise::explains_all(clean, options)
+    };
+    if !baseline && is_explained() {
         return Ok(unchanged);
     }
     // A test that never ends would take the time limit at every seed.

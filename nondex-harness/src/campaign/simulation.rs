@@ -8,7 +8,7 @@ use super::options::Options;
 use super::plan::{Conclusion, conclude};
 
 /// The call site on this line.
-pub(super) fn site(line: u32) -> Site {
+pub(crate) fn site(line: u32) -> Site {
     Site {
         api: "std::collections::HashMap::iter".into(),
         family: Family::HashMap,
@@ -19,7 +19,7 @@ pub(super) fn site(line: u32) -> Site {
 }
 
 /// A site that was reached often, with so many elements that no two seeds agree on their order.
-pub(super) fn point(site: Site) -> PointRecord {
+pub(crate) fn point(site: Site) -> PointRecord {
     PointRecord {
         site,
         thread: "0".into(),
@@ -30,7 +30,7 @@ pub(super) fn point(site: Site) -> PointRecord {
 }
 
 /// A run that reached these lines.
-pub(super) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
+pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
     Run {
         outcome: if passed {
             Outcome::Passed
@@ -45,21 +45,22 @@ pub(super) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         output: None,
         notes: Vec::new(),
         network: [].into(),
+        failed_operations: [].into(),
     }
 }
 
 /// Whether the seed decides at the site on this line in a run of `spec`.
-pub(super) fn made(spec: &RunSpec, line: u32) -> bool {
+pub(crate) fn made(spec: &RunSpec, line: u32) -> bool {
     is_made(spec, &site(line), "0")
 }
 
 /// Options with all levels and ten seeds.
-pub(super) fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options::new("/nonexistent")
 }
 
 /// Runs a simulated test as the executor would, one wave at a time.
-pub(super) fn simulate(
+pub(crate) fn simulate(
     options: &Options,
     mut test: impl FnMut(&RunSpec) -> Run,
 ) -> (Conclusion, Evidence) {
@@ -80,7 +81,7 @@ pub(super) fn simulate(
 }
 
 /// How many runs made all choices at `level`.
-pub(super) fn runs_at(evidence: &Evidence, level: Level) -> usize {
+pub(crate) fn runs_at(evidence: &Evidence, level: Level) -> usize {
     evidence
         .all()
         .filter(|(spec, _)| spec.choices == Selection::All && spec.level == level)

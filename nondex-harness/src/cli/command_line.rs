@@ -249,17 +249,17 @@ fn configured(
         .any(|arg| arg.get_id() == "config_file");
     let mut layers = Vec::new();
     if reads_file {
-        let given = command.get_arguments().map(|arg| arg.get_id().as_str());
-        let given = given.filter(|id| is_given(id) || variables.settings.contains_key(*id));
-        config.given = given.map(str::to_owned).collect();
         let path = |id: &str| matches.get_one::<Utf8PathBuf>(id).cloned();
         let of_variable = |id: &str| Some(variables.settings.get(id)?.values[0].clone());
         let file = path("config_file").or_else(|| of_variable("config_file").map(Into::into));
         let profile = matches.get_one::<String>("profile").cloned();
         let profile = profile.or_else(|| of_variable("profile"));
         let profile = profile.as_deref().unwrap_or(DEFAULT_PROFILE);
-        (layers, config.overrides) =
+        (layers, config) =
             config::load(file.as_deref(), path("manifest_path").as_deref(), profile)?;
+        let given = command.get_arguments().map(|arg| arg.get_id().as_str());
+        let given = given.filter(|id| is_given(id) || variables.settings.contains_key(*id));
+        config.given = given.map(str::to_owned).collect();
     }
     layers.insert(0, variables);
     let merged = match name {

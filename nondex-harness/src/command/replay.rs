@@ -263,6 +263,7 @@ fn debug(
         output: None,
         notes: Vec::new(),
         network: folded.network.into(),
+        failed_operations: folded.failed_operations.into(),
     })
 }
 

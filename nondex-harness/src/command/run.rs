@@ -1,6 +1,7 @@
 //! `cargo nondex run`: build, select, run, judge, report.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use nondex_core::{Level, Schedule};
@@ -47,6 +48,9 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     let mut options = options(args, line, &project, models_off);
     options.regressions = regressions(args, &project, console)?;
     options.per_test = per_test.of(&selected);
+    for sanitiser in &args.config.loaded.sanitisers {
+        options.sanitisers.push(Arc::new(sanitiser.clone()));
+    }
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
     let display = Display::new(console);

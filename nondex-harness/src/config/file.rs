@@ -11,8 +11,10 @@ use super::key::{self, Key, Kind};
 use super::layers::{self, Layer, Setting};
 use super::nearest::instead;
 use super::overrides::Override;
+use super::{Config, sanitisers};
 use crate::cli::CommandLine;
 use crate::error::{Error, Result};
+use crate::sanitise::OperationSanitiser;
 
 /// The profile that every other one builds on.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -22,6 +24,7 @@ pub const DEFAULT_PROFILE: &str = "default";
 pub struct File {
     path: Utf8PathBuf,
     profiles: BTreeMap<String, Profile>,
+    sanitisers: Vec<OperationSanitiser>,
 }
 
 /// What one profile sets.
@@ -56,8 +59,12 @@ impl File {
                         file.profiles.insert(name, read);
                     }
                 }
+                "sanitise" | "sanitize" => {
+                    file.sanitisers.extend(sanitisers::read(&document, value)?);
+                }
                 other => {
-                    let why = format!("unknown key `{other}`: {}", instead(other, ["profile"]));
+                    let known = ["profile", "sanitise"];
+                    let why = format!("unknown key `{other}`: {}", instead(other, known));
                     return Err(document.error(name.span(), why));
                 }
             }
@@ -65,11 +72,11 @@ impl File {
         Ok(file)
     }
 
-    /// What a profile sets, and what the default one does below it, the more important first.
+    /// What a profile sets, and what the default one does below it, the more important first; and what else there is.
     ///
     /// # Errors
     /// When there is no such profile. The default one is always there.
-    pub fn chosen(&self, profile: &str) -> Result<(Vec<Layer>, Vec<Override>)> {
+    pub fn chosen(&self, profile: &str) -> Result<(Vec<Layer>, Config)> {
         let names = [profile, DEFAULT_PROFILE];
         let names = &names[..if profile == DEFAULT_PROFILE { 1 } else { 2 }];
         if profile != DEFAULT_PROFILE && !self.profiles.contains_key(profile) {
@@ -86,10 +93,14 @@ impl File {
                 .iter()
                 .map(|profile| profile.layer.clone())
                 .collect(),
-            profiles
-                .iter()
-                .flat_map(|profile| profile.overrides.iter().cloned())
-                .collect(),
+            Config {
+                overrides: profiles
+                    .iter()
+                    .flat_map(|profile| profile.overrides.iter().cloned())
+                    .collect(),
+                sanitisers: self.sanitisers.clone(),
+                ..Config::default()
+            },
         ))
     }
 }

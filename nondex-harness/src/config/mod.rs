@@ -12,12 +12,14 @@ mod layers;
 pub mod location;
 mod nearest;
 mod overrides;
+mod sanitisers;
 mod variables;
 
 pub use file::{DEFAULT_PROFILE, File};
 pub use key::Key;
 pub use layers::{Layer, Setting, merge};
 pub use overrides::{KEYS as OVERRIDE_KEYS, Override, PerTest};
+pub use sanitisers::KEYS as SANITISE_KEYS;
 pub use variables::{read as read_variables, unknown as unknown_variables};
 
 use std::collections::BTreeSet;
@@ -25,17 +27,20 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 
 use crate::error::Result;
+use crate::sanitise::OperationSanitiser;
 
 /// What the file says of more than options, for the profile that was chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// For single tests, the most important first.
     pub overrides: Vec<Override>,
+    /// The entries `[[sanitise]]`, of all profiles.
+    pub sanitisers: Vec<OperationSanitiser>,
     /// The names of options that the command line or a variable sets: they win over [`overrides`](Self::overrides).
     pub given: BTreeSet<String>,
 }
 
-/// What `profile` of a configuration file sets, the more important layer first, and its overrides: of the `file`, or of
+/// What `profile` of a configuration file sets, the more important layer first, and what else the file says: of the `file`, or of
 /// `.config/nondex.toml` in the root of the workspace that `manifest_path` or the current folder belongs to.
 ///
 /// # Errors
@@ -44,7 +49,7 @@ pub fn load(
     file: Option<&Utf8Path>,
     manifest_path: Option<&Utf8Path>,
     profile: &str,
-) -> Result<(Vec<Layer>, Vec<Override>)> {
+) -> Result<(Vec<Layer>, Config)> {
     let root = location::workspace_root(manifest_path);
     match location::read(file, root.as_deref())? {
         Some((path, text)) => {

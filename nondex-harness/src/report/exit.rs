@@ -17,23 +17,18 @@ pub fn exit_code(report: &Report) -> ExitCode {
         | Verdict::Unknown => true,
         Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
     };
-    let found = report
-        .tests
-        .iter()
-        .any(|test| is_finding(test.verdict) && (report.run.strict || !test.is_full_only()));
+    let held = || report.tests.iter().filter(|test| !test.is_sanitised());
+    let found =
+        held().any(|test| is_finding(test.verdict) && (report.run.strict || !test.is_full_only()));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
     let is_exceeded = report
         .run
         .max_sanitised
-        .is_some_and(|limit| limit.is_exceeded(summary.network, run));
+        .is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
     if found || report.partial || is_exceeded {
         ExitCode::Found
-    } else if report
-        .tests
-        .iter()
-        .any(|test| test.verdict == Verdict::Broken)
-    {
+    } else if held().any(|test| test.verdict == Verdict::Broken) {
         ExitCode::CleanRunFailed
     } else if report
         .tests

@@ -40,7 +40,11 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
     let mut drawn: Vec<(u8, String)> = Vec::new();
     for test in &report.tests {
-        drawn.push((weight(test.verdict), finding::render(test, view)));
+        let weight = match test.is_sanitised() {
+            true => weight(Verdict::Network),
+            false => weight(test.verdict),
+        };
+        drawn.push((weight, finding::render(test, view)));
     }
     for cause in &causes {
         let weight = if cause.is_advice() { ADVICE } else { FINDING };
@@ -86,6 +90,7 @@ pub fn verdict_style(test: &TestReport) -> Style {
     let color = match test.verdict {
         Verdict::Stable => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
+        _ if test.is_sanitised() => AnsiColor::Yellow,
         Verdict::ImplementationDependent if test.is_full_only() => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };

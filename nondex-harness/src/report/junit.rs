@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 
 use super::human::{self, View};
-use super::schema::{NetworkEvent, Report, TestReport, Verdict};
+use super::schema::{Report, TestReport, Verdict};
 use crate::error::{Error, Result};
 
 /// The name of the report, as nextest's is `nextest-run`.
@@ -78,12 +78,7 @@ fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
 
 fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus {
     if let Some(sanitised) = &test.sanitised_by {
-        let mut why = sanitised.reason.clone();
-        if !test.network.is_empty() {
-            let events: Vec<String> = test.network.iter().map(NetworkEvent::to_string).collect();
-            why = format!("{why}: {}", events.join("; "));
-        }
-        return skipped("sanitised", &why);
+        return skipped("sanitised", &sanitised.to_string());
     }
     match test.verdict {
         Verdict::Stable => TestCaseStatus::success(),

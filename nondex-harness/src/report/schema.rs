@@ -116,6 +116,10 @@ pub struct Summary {
     /// [`TestReport::run_alone`]. They are counted with their verdicts, too.
     #[serde(default)]
     pub run_alone: u64,
+    /// Tests whose failures are not held against the code: those of verdict `network`, and those that another sanitiser
+    /// explains, which are counted with their verdicts.
+    #[serde(default)]
+    pub sanitised: u64,
     /// Tests that passed with every order there is, at one level at least: see [`TestReport::verified`].
     #[serde(default)]
     pub verified: u64,
@@ -147,6 +151,7 @@ impl Summary {
             summary.runs += test.runs;
             summary.implied += test.implied;
             summary.run_alone += u64::from(test.run_alone);
+            summary.sanitised += u64::from(test.is_sanitised());
             summary.verified += u64::from(!test.verified.is_empty());
         }
         summary
@@ -271,6 +276,12 @@ impl TestReport {
             verified: Vec::new(),
             sanitised_by: None,
         }
+    }
+
+    /// Whether its failures are not held against the code.
+    #[must_use]
+    pub fn is_sanitised(&self) -> bool {
+        self.sanitised_by.is_some() || self.verdict == Verdict::Network
     }
 
     /// Whether this is a finding at level FULL only: code relies on what std keeps but does not promise.

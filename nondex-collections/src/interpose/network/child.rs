@@ -15,7 +15,8 @@ use ::std::sync::OnceLock;
 use nondex_core::NetworkMode;
 use nondex_core::context::Context;
 
-use super::{Errno, original};
+use super::super::operations;
+use super::{Errno, errno, original};
 
 /// The start of the entry of an environment that names libraries to the loader.
 const PRELOAD: &CStr = c"LD_PRELOAD=";
@@ -261,9 +262,11 @@ unsafe fn execute(
     let Some(by) = by else { return -1 };
     // SAFETY: as the caller promises.
     unsafe {
-        observed(program, loads, environment, |environment| {
+        let result = observed(program, loads, environment, |environment| {
             by(program, arguments, environment)
-        })
+        });
+        operations::not_started(program, errno(), true);
+        result
     }
 }
 
@@ -333,9 +336,13 @@ macro_rules! spawn {
             };
             // SAFETY: the caller's arguments, unchanged.
             unsafe {
-                observed(program, $loads, environment, |environment| {
+                let error = observed(program, $loads, environment, |environment| {
                     original(pid, program, actions, attributes, arguments, environment)
-                })
+                });
+                if error != 0 {
+                    operations::not_started(program, error, false);
+                }
+                error
             }
         }
     };

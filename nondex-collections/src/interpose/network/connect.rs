@@ -73,6 +73,7 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
 /// A local target that cannot even be reached: the loopback is down.
 fn loopback(target: &SocketAddr) {
     let errno = errno();
+    super::super::operations::failed("connect", errno, || target.to_string());
     if matches!(errno, libc::ENETUNREACH | libc::ENETDOWN) && network::mode() != NetworkMode::Off {
         let _errno = Errno::save();
         failed("connect", target, errno);

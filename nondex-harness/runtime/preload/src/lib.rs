@@ -9,6 +9,7 @@
 #[path = "../../../../nondex-collections/src/interpose"]
 mod interpose {
     pub(crate) mod network;
+    pub(crate) mod operations;
     mod original;
 
     pub(crate) use original::{Errno, Original};
@@ -54,6 +55,7 @@ static START: extern "C" fn() = {
         }
         if let Some(context) = nondex_core::context::adopt(is_first()) {
             network::child::prepare(context);
+            interpose::operations::observe(context);
         }
     }
     start

@@ -41,6 +41,7 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
         output: None,
         notes: Vec::new(),
         network: [].into(),
+        failed_operations: [].into(),
     }
 }
 

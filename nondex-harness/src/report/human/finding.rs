@@ -26,6 +26,10 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
             let events = test.network.iter().map(ToString::to_string);
             line("note", test, &events.collect::<Vec<_>>())
         }
+        _ if test.sanitised_by.is_some() => {
+            let why = test.sanitised_by.iter().map(ToString::to_string);
+            line("note", test, &why.collect::<Vec<_>>())
+        }
         Verdict::Broken => other(test, "fails in base order too", view),
         Verdict::NonDeterministic => {
             other(test, "differs between runs with the same choices", view)

@@ -111,6 +111,12 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
             format!("{BOLD}{count}{BOLD:#} {word}{parts}")
         })
         .collect();
+    let mut words = words;
+    // Those of verdict `network` are in plain sight.
+    let others = summary.sanitised.saturating_sub(summary.network);
+    if others > 0 {
+        words.push(format!("{BOLD}{others}{BOLD:#} of them sanitised"));
+    }
     let noun = if summary.tests == 1 { "test" } else { "tests" };
     format!(
         "{BOLD}{}{BOLD:#} {noun}: {}",

@@ -1,5 +1,6 @@
 //! Why a failure says nothing about the code.
 
+use super::NetworkEvent;
 use serde::{Deserialize, Serialize};
 
 /// What explains every failing run of a test, so that they are not held against the code.
@@ -9,4 +10,17 @@ pub struct Sanitised {
     pub name: String,
     /// What the machine was in want of, a sentence.
     pub reason: String,
+    /// The operations that failed, such as `exec`, each once.
+    pub operations: Vec<NetworkEvent>,
+}
+
+impl std::fmt::Display for Sanitised {
+    /// `there is no network: connect 192.0.2.1:80: ENETUNREACH at src/lib.rs:3`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.reason)?;
+        for (index, event) in self.operations.iter().enumerate() {
+            write!(f, "{} {event}", if index == 0 { ":" } else { ";" })?;
+        }
+        Ok(())
+    }
 }

@@ -271,7 +271,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
             "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
-            "advice": 0, "implied": 0, "run_alone": 0, "verified": 0
+            "advice": 0, "implied": 0, "run_alone": 0, "sanitised": 0, "verified": 0
         },
         "tests": [{
             "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,

@@ -1,0 +1,74 @@
+//! Operations that fail for want of something on this machine: recorded when the spec asks for such failures.
+//!
+//! Every function calls the original and looks at nothing but whether it failed; then, unless the spec asks for failures,
+//! one load more. Without the spec's asking, nothing else is done.
+
+mod error;
+mod file;
+mod socket;
+
+use ::std::ffi::{CStr, c_char, c_int};
+use ::std::sync::atomic::{AtomicBool, Ordering};
+
+use nondex_core::Context;
+use nondex_core::operation;
+
+use super::{Errno, Original, origin};
+
+/// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read: reading it opens files.
+static IS_OBSERVING: AtomicBool = AtomicBool::new(false);
+
+/// Starts to look at failures, if the run's spec asks for any.
+pub(crate) fn observe(context: &Context) {
+    if !context.spec().observe.is_empty() {
+        IS_OBSERVING.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Records that `operation` failed with `errno`, if that is asked for. Leaves `errno` as it is.
+pub(crate) fn failed(operation: &str, errno: c_int, target: impl FnOnce() -> String) {
+    if IS_OBSERVING.load(Ordering::Relaxed) {
+        record(operation, errno, target, true);
+    }
+}
+
+/// Records that a program could not be started. `is_child` says that this may be the forked child of a process with
+/// threads, in which no lock is waited for.
+///
+/// # Safety
+/// `program` must be null or end with NUL.
+pub(crate) unsafe fn not_started(program: *const c_char, errno: c_int, is_child: bool) {
+    if IS_OBSERVING.load(Ordering::Relaxed) {
+        // SAFETY: as the caller promises.
+        record("exec", errno, || unsafe { text(program) }, !is_child);
+    }
+}
+
+#[cold]
+fn record(operation: &str, errno: c_int, target: impl FnOnce() -> String, has_stack: bool) {
+    let _errno = Errno::save();
+    let Some(error) = error::name(errno) else {
+        return;
+    };
+    if operation::is_observed(operation, error) {
+        operation::failed(operation, error, target(), has_stack.then(origin::caller));
+    }
+}
+
+fn errno() -> c_int {
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() }
+}
+
+/// The text of a C string.
+///
+/// # Safety
+/// `text` must be null or end with NUL.
+unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: it ends with NUL, as the caller promises.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_string_lossy().into_owned()
+}

@@ -1,0 +1,36 @@
+//! The names of errors that can be asked for.
+
+use ::std::ffi::c_int;
+
+macro_rules! names {
+    ($($name:ident)*) => {
+        /// The name of an `errno`, if it is one of [`ERRORS`](nondex_core::operation::ERRORS).
+        pub(super) const fn name(errno: c_int) -> Option<&'static str> {
+            match errno {
+                $(libc::$name => Some(stringify!($name)),)*
+                _ => None,
+            }
+        }
+
+        #[cfg(test)]
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+names! {
+    E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EBUSY ECONNREFUSED ECONNRESET EDQUOT EEXIST EFBIG EINVAL
+    EIO EISDIR ELOOP EMFILE ENAMETOOLONG ENETUNREACH ENFILE ENODEV ENOENT ENOEXEC ENOMEM ENOSPC ENOTDIR ENXIO EPERM EROFS
+    ETIMEDOUT ETXTBSY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_that_can_be_asked_for_is_recognised() {
+        assert_eq!(NAMES, nondex_core::operation::ERRORS);
+        assert_eq!(name(libc::EROFS), Some("EROFS"));
+        assert_eq!(name(0), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! Files that cannot be opened or written, and folders that cannot be made.
+//!
+//! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the register of a third or
+//! fourth argument; without `O_CREAT` the original does not look at it.
+
+use ::std::ffi::{c_char, c_int, c_void};
+
+use super::{Original, errno, failed, text};
+
+macro_rules! open {
+    ($($name:ident $c_name:literal)*) => {$(
+        #[cfg(target_pointer_width = "64")]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
+            static ORIGINAL: Original<
+                unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int,
+            // SAFETY: the signature is libc's, see above.
+            > = unsafe { Original::new($c_name) };
+            let Some(original) = ORIGINAL.get() else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            let file = unsafe { original(path, flags, mode) };
+            if file == -1 {
+                // SAFETY: the caller gives a C string.
+                failed("open", errno(), || unsafe { text(path) });
+            }
+            file
+        }
+    )*};
+}
+
+macro_rules! openat {
+    ($($name:ident $c_name:literal)*) => {$(
+        #[cfg(target_pointer_width = "64")]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            folder: c_int,
+            path: *const c_char,
+            flags: c_int,
+            mode: libc::mode_t,
+        ) -> c_int {
+            static ORIGINAL: Original<
+                unsafe extern "C" fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int,
+            // SAFETY: the signature is libc's, see above.
+            > = unsafe { Original::new($c_name) };
+            let Some(original) = ORIGINAL.get() else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            let file = unsafe { original(folder, path, flags, mode) };
+            if file == -1 {
+                // SAFETY: the caller gives a C string.
+                failed("open", errno(), || unsafe { text(path) });
+            }
+            file
+        }
+    )*};
+}
+
+open! { open c"open" open64 c"open64" }
+openat! { openat c"openat" openat64 c"openat64" }
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<unsafe extern "C" fn(*const c_char, libc::mode_t) -> c_int> =
+        unsafe { Original::new(c"mkdir") };
+    let Some(original) = ORIGINAL.get() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(path, mode) };
+    if result == -1 {
+        // SAFETY: the caller gives a C string.
+        failed("mkdir", errno(), || unsafe { text(path) });
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> isize {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<unsafe extern "C" fn(c_int, *const c_void, usize) -> isize> =
+        unsafe { Original::new(c"write") };
+    let Some(original) = ORIGINAL.get() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let written = unsafe { original(file, buffer, len) };
+    if written == -1 {
+        failed("write", errno(), || path(file));
+    }
+    written
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn writev(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<unsafe extern "C" fn(c_int, *const libc::iovec, c_int) -> isize> =
+        unsafe { Original::new(c"writev") };
+    let Some(original) = ORIGINAL.get() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let written = unsafe { original(file, buffers, count) };
+    if written == -1 {
+        failed("write", errno(), || path(file));
+    }
+    written
+}
+
+/// What an open file was opened as.
+fn path(file: c_int) -> String {
+    let link = ::std::fs::read_link(format!("/proc/self/fd/{file}"));
+    link.map_or_else(
+        |_| file.to_string(),
+        |path| path.to_string_lossy().into_owned(),
+    )
+}

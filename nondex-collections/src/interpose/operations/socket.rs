@@ -1,0 +1,91 @@
+//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen beside those to others.
+
+use ::std::ffi::c_int;
+use ::std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use super::{Original, errno, failed};
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn bind(
+    socket: c_int,
+    address: *const libc::sockaddr,
+    len: libc::socklen_t,
+) -> c_int {
+    // SAFETY: the signature is libc's.
+    static ORIGINAL: Original<
+        unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int,
+    > = unsafe { Original::new(c"bind") };
+    let Some(original) = ORIGINAL.get() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(socket, address, len) };
+    if result == -1 {
+        // SAFETY: the caller gives an address of this length, at which the original has looked.
+        failed("bind", errno(), || unsafe { shown(address, len) });
+    }
+    result
+}
+
+/// An address with its port, or the path of a local socket.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> String {
+    let len = len as usize;
+    if address.is_null() || len < size_of::<libc::sa_family_t>() {
+        return String::new();
+    }
+    // SAFETY: every address begins with its family.
+    let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
+    match c_int::from(family) {
+        libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
+            // SAFETY: the family and the length say that it is one.
+            let found = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
+            let ip = Ipv4Addr::from(u32::from_be(found.sin_addr.s_addr));
+            SocketAddr::from((ip, u16::from_be(found.sin_port))).to_string()
+        }
+        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
+            // SAFETY: the family and the length say that it is one.
+            let found = unsafe { address.cast::<libc::sockaddr_in6>().read_unaligned() };
+            let ip = Ipv6Addr::from(found.sin6_addr.s6_addr);
+            SocketAddr::from((ip, u16::from_be(found.sin6_port))).to_string()
+        }
+        libc::AF_UNIX => {
+            let start = ::std::mem::offset_of!(libc::sockaddr_un, sun_path);
+            // SAFETY: the path stands behind the family, up to the length of the address.
+            let path = unsafe {
+                let path = address.cast::<u8>().add(start.min(len));
+                ::std::slice::from_raw_parts(path, len.saturating_sub(start))
+            };
+            let end = path.iter().position(|byte| *byte == 0);
+            String::from_utf8_lossy(&path[..end.unwrap_or(path.len())]).into_owned()
+        }
+        other => format!("family {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_std_shows_it() {
+        let address = libc::sockaddr_in {
+            sin_family: libc::AF_INET as libc::sa_family_t,
+            sin_port: 80_u16.to_be(),
+            sin_addr: libc::in_addr {
+                s_addr: u32::from_ne_bytes([127, 0, 0, 1]),
+            },
+            sin_zero: [0; 8],
+        };
+        let pointer = (&raw const address).cast();
+        let len = size_of_val(&address) as libc::socklen_t;
+        // SAFETY: the pointer is valid for the length, and for every smaller one.
+        unsafe {
+            assert_eq!(shown(pointer, len), "127.0.0.1:80");
+            assert_eq!(shown(pointer, len - 1), "family 2");
+            assert_eq!(shown(::std::ptr::null(), len), "");
+        }
+    }
+}
