@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
-use nondex_core::{Level, PointRecord, RunSpec, Selection, Site};
+use nondex_core::{Level, PointRecord, RunSpec, Schedule, Selection, Site};
 
 use super::evidence::{Evidence, Run};
 use super::exhaustive;
@@ -235,6 +235,11 @@ fn failure(test_id: &str, spec: &RunSpec, run: &Run) -> FailureReport {
         id: Some(findings::id::of(test_id, spec)),
         level: (!is_clean).then_some(spec.level),
         seed: (!is_clean).then_some(spec.seed),
+        schedule: if is_clean {
+            Schedule::default()
+        } else {
+            spec.schedule
+        },
         message: failure.message,
         file: failure.file,
         line: failure.line,

@@ -126,6 +126,7 @@ impl Finding {
             test: test.name.clone(),
             level,
             seed,
+            schedule: failure.schedule,
             choices,
             ..common.clone()
         };

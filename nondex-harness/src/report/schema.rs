@@ -301,6 +301,9 @@ pub struct FailureReport {
     pub level: Option<Level>,
     /// The seed; null for a clean run.
     pub seed: Option<u64>,
+    /// Which order the seed means: not always what the campaign's own seeds mean, because a regression keeps its own schedule.
+    #[serde(default, skip_serializing_if = "Schedule::is_default")]
+    pub schedule: Schedule,
     /// The panic message, the error the test returned, or how the process ended.
     pub message: String,
     /// Where it panicked, when known.

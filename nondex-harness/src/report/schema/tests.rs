@@ -80,6 +80,7 @@ fn failure() -> impl Strategy<Value = FailureReport> {
                 id: None,
                 level,
                 seed,
+                schedule: Schedule::default(),
                 message,
                 file,
                 line,
@@ -226,6 +227,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         id: Some("0123abcd".into()),
         level: Some(Level::One),
         seed: Some(3),
+        schedule: Schedule::Random,
         message: "assertion failed".into(),
         file: Some("src/lib.rs".into()),
         line: Some(7),
@@ -277,7 +279,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "id": "pkg$t", "package": "pkg", "binary": "pkg", "name": "t", "file": null, "line": null,
             "verdict": "ID", "choice_points": 0, "weakest_level": "ONE",
             "failures": [{
-                "id": "0123abcd", "level": "ONE", "seed": 3, "message": "assertion failed", "file": "src/lib.rs", "line": 7,
+                "id": "0123abcd", "level": "ONE", "seed": 3, "schedule": "random", "message": "assertion failed", "file": "src/lib.rs", "line": 7,
                 "outcome": "failed"
             }],
             "failure_rate": { "ONE": [3, 10] },
