@@ -27,10 +27,6 @@ const REPETITIONS: usize = 5;
 
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of each test, and a spec is what it is about"
-)]
 pub enum Conclusion {
     /// It passed in every run.
     Stable,

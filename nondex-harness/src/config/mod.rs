@@ -1,7 +1,7 @@
 //! Configuration: `.config/nondex.toml` and the `NONDEX_…` variables, below the command line.
 //!
 //! Every option of `cargo nondex run` is a [`Key`]: a key of the file and a variable are derived from its name, so a new
-//! option has both without further ado. A [`Layer`] is what one source sets; [`layers`] gives the values of the layers to
+//! option has both without further ado. A [`Layer`] is what one source sets; [`merge`] gives the values of the layers to
 //! the parser of the command line as defaults, so that they are read by the very code that reads the command line. What no
 //! option can say, such as [`Override`]s for single tests, stays in [`Config`].
 

@@ -90,6 +90,26 @@ mod tests {
     }
 
     #[test]
+    fn what_a_sanitiser_explains_is_not_held_against_the_code() {
+        use crate::report::schema::Sanitised;
+        for verdict in [Verdict::Broken, Verdict::NonDeterministic] {
+            let mut explained = test(verdict);
+            explained.sanitised_by = Some(Sanitised {
+                name: "port".to_owned(),
+                reason: "the port is in use".to_owned(),
+                operations: Vec::new(),
+            });
+            let mut all = report(vec![explained.clone(), test(Verdict::Stable)]);
+            assert_eq!(exit_code(&all), ExitCode::Ok, "{verdict}");
+            assert_eq!(all.summary.sanitised, 1);
+            all.run.max_sanitised = Some("40%".parse().unwrap());
+            assert_eq!(exit_code(&all), ExitCode::Found, "{verdict}");
+            let with_another = report(vec![explained, test(Verdict::Broken)]);
+            assert_eq!(exit_code(&with_another), ExitCode::CleanRunFailed);
+        }
+    }
+
+    #[test]
     fn an_interrupted_run_is_never_a_success() {
         for verdict in Verdict::ALL {
             let mut report = report(vec![test(verdict)]);
