@@ -1,8 +1,9 @@
 //! A finding names the very call, the elements or the position that decide, and where they are from.
 
+use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::schema::{CallReport, Position};
-use nondex_harness::report::{Culprit, Verdict};
+use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 
@@ -171,7 +172,72 @@ fn a_finding_names_the_call_the_elements_and_where_they_are_from() {
         let most = 40 * choices.len() as u64;
         assert!(found.search_runs <= most, "{found:#?}");
     }
-    assert_eq!(report.tests.len(), EXPECTED.len());
+    assert_eq!(report.tests.len(), EXPECTED.len() + 2);
+    few_orders_are_all_run(&fixture, &report);
+    a_search_goes_on_from_where_its_budget_ended(&fixture);
+}
+
+fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
+    let verified = &test(report, "orders::every_order_will_do").verified;
+    assert_eq!(verified, &[Level::One, Level::Eq, Level::Id, Level::Full]);
+    let rare = "orders::one_of_120_orders_will_not_do";
+    // Which tests the seeds of a schedule do not find is no promise, but there must be room to find more.
+    assert!(test(report, rare).verified.is_empty());
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--exhaustive", "120", rare])
+        .run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    let found = test(&report, rare);
+    assert_eq!(
+        found.verdict,
+        Verdict::ImplementationDependent,
+        "{found:#?}"
+    );
+    let line = fixture.line("src/orders.rs", "rare");
+    assert_eq!(found.culprits[0].line, line, "{found:#?}");
+    assert!(found.culprits[0].confirmed, "{found:#?}");
+}
+
+fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {
+    let name = "calls::three_choices_decide_together";
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--budget", "6", name])
+        .run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    let stopped = test(&report, name);
+    assert!(
+        stopped
+            .culprits
+            .iter()
+            .all(|culprit| culprit.call.is_none()),
+        "{stopped:#?}"
+    );
+    let goes_on = format!("`cargo nondex explain {name}` goes on");
+    assert!(
+        stopped.notes.iter().any(|note| note.contains(&goes_on)),
+        "{stopped:#?}"
+    );
+
+    let output = Nondex::command(&fixture.path(""), "explain")
+        .args([name, "--message-format", "json"])
+        .run();
+    output.expect(ExitCode::Found);
+    output.says(&[&format!("{} runs known", stopped.runs)]);
+    let report = output.report();
+    let explained = test(&report, name);
+    assert_eq!(explained.culprits.len(), 3, "{explained:#?}");
+    assert_eq!(explained.weakest_level, stopped.weakest_level);
+    assert_eq!(explained.failure_rate, stopped.failure_rate);
+    assert!(explained.runs > stopped.runs, "{explained:#?}");
+
+    let output = Nondex::command(&fixture.path(""), "explain")
+        .arg("no_such_test")
+        .run();
+    output
+        .expect(ExitCode::Usage)
+        .says(&["no finding `no_such_test`"]);
 }
 
 fn compare(fixture: &Fixture, culprit: &Culprit, choice: &Choice) {

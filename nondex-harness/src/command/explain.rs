@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use nondex_core::{RunSpec, Selection};
+use nondex_core::RunSpec;
 
 use super::console::Console;
 use super::progress::Display;
@@ -38,8 +38,11 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     if changes.is_empty() {
         // Those that were tried tell how often it fails.
         let runs = known.iter().flat_map(|(_, runs)| runs);
-        let tried = runs
-            .filter(|(spec, _)| spec.level == finding.spec.level && spec.choices == Selection::All);
+        let of_seed = |spec: &RunSpec| RunSpec {
+            seed: spec.seed,
+            ..finding.spec.clone()
+        };
+        let tried = runs.filter(|(spec, _)| *spec == of_seed(spec));
         let mut seeds: Vec<u64> = tried.map(|(spec, _)| spec.seed).collect();
         seeds.dedup();
         if seeds.contains(&finding.spec.seed) {
