@@ -3,6 +3,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod adversarial;
 mod attribution;
 mod bad_input;
 mod command_line;
