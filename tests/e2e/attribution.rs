@@ -197,6 +197,11 @@ fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
     let line = fixture.line("src/orders.rs", "rare");
     assert_eq!(found.culprits[0].line, line, "{found:#?}");
     assert!(found.culprits[0].confirmed, "{found:#?}");
+    let note = "all its orders at level";
+    assert!(
+        found.notes.iter().any(|text| text.starts_with(note)),
+        "{found:#?}"
+    );
 }
 
 fn a_search_goes_on_from_where_its_budget_ended(fixture: &Fixture) {

@@ -105,11 +105,18 @@ pub fn report(
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
             let tried = plan::seed_specs(&test.name, dependence.spec.level, options);
+            let RunSpec { level, seed, .. } = dependence.spec;
             if !tried.contains(&dependence.spec) {
-                report.notes.push(format!(
-                    "it is a regression of an earlier finding: level {} with seed {} was kept and tried first",
-                    dependence.spec.level, dependence.spec.seed
-                ));
+                let known = plan::regressions(&test.name, &[level], options);
+                report.notes.push(if known.contains(&dependence.spec) {
+                    format!(
+                        "it is a regression of an earlier finding: level {level} with seed {seed} was kept and tried first"
+                    )
+                } else {
+                    format!(
+                        "all its orders at level {level} were tried: seed {seed} is one that shows a failing order"
+                    )
+                });
             }
             if dependence.baseline {
                 Some(dependence.spec.clone())

@@ -172,7 +172,7 @@ pub(super) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) 
 }
 
 /// The specs that made the test fail before, of those levels that are asked for.
-fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
+pub(super) fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
     let known = options.regressions.get(test).into_iter().flatten();
     known
         .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
