@@ -37,9 +37,9 @@ impl Permutation {
     /// The permutation of `0..len` that `rng` draws.
     #[must_use]
     pub fn new(rng: ChaCha8Rng, len: usize) -> Self {
-        let draws = Draws::new(rng, len);
+        let mut draws = Draws::new(rng, len);
         Permutation(if len <= AT_ONCE {
-            Drawn::Whole(shuffled(draws, len).into_iter())
+            Drawn::Whole(shuffled(&mut draws, len).into_iter())
         } else {
             Drawn::Lazily(Box::new(Lazy {
                 draws,
@@ -56,9 +56,10 @@ impl Permutation {
         Permutation(Drawn::Backward(len))
     }
 
-    /// All of a permutation of at most [`AT_ONCE`] positions.
-    pub(crate) fn shuffled(rng: ChaCha8Rng, len: usize) -> Vec<u32> {
-        shuffled(Draws::new(rng, len), len)
+    /// All of several permutations, one after the other, of at most [`AT_ONCE`] positions each.
+    pub(crate) fn shuffled<const N: usize>(rng: ChaCha8Rng, lens: [usize; N]) -> [Vec<u32>; N] {
+        let mut draws = Draws::new(rng, 0);
+        lens.map(|len| shuffled(&mut draws, len))
     }
 
     /// The permutation that is listed, which has each position once.
@@ -151,7 +152,7 @@ pub(crate) fn draw(word: &mut u64, bound: usize) -> usize {
 }
 
 /// As many draws as there are positions, a word's worth at a time: the words do not wait for each other.
-fn shuffled(mut draws: Draws, len: usize) -> Vec<u32> {
+fn shuffled(draws: &mut Draws, len: usize) -> Vec<u32> {
     let mut table = identity(len);
     let mut here = 0;
     while here < len {
@@ -250,7 +251,7 @@ mod tests {
     fn a_permutation_is_the_same_drawn_lazily_and_at_once() {
         for len in [2, 100, 1024, 4000] {
             let draws = Draws::new(ChaCha8Rng::seed_from_u64(9), len);
-            let whole = shuffled(draws.clone(), len);
+            let whole = shuffled(&mut draws.clone(), len);
             let table = Table::Sparse(Sparse::with_hasher(FixedState));
             let mut lazy = Lazy {
                 draws,

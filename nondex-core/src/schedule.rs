@@ -41,9 +41,9 @@ pub enum Schedule {
     Random,
 }
 
-/// Longer sequences are reversed by seed 0 and have no further design: it would need a thousand seeds, and the first element of a
-/// million must not cost a permutation of a million.
-pub const DESIGNED_LEN: usize = 1 << 10;
+/// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of seeds, and an order of it costs about
+/// twice as much as a random one, which counts when a long sequence is read again and again.
+pub const DESIGNED_LEN: usize = 1 << 8;
 
 /// The level and the key of one choice.
 #[derive(Clone, Copy, Debug)]
@@ -87,8 +87,8 @@ impl Schedule {
         }
     }
 
-    /// The order of `len` elements that `seed` means at a choice. Costs O(1) for seed 0, and as much as
-    /// [`Permutation::new`] for any other.
+    /// The order of `len` elements that `seed` means at a choice. Costs O(1) for seed 0, about twice as much as
+    /// [`Permutation::new`] for the other designed ones, and as much for all others.
     pub(crate) fn order(self, seed: u64, key: Key, len: usize) -> Permutation {
         if self.reverses(seed) {
             return Permutation::reversed(len);
@@ -131,7 +131,7 @@ fn designed(row: usize, key: Key, len: usize) -> Vec<u32> {
         8 => &EIGHT[row],
         _ => return turned(row, Key { tag, ..key }, mixed, len),
     };
-    let names = Permutation::shuffled(generator(0, tag, key.a, key.b), len);
+    let [names] = Permutation::shuffled(generator(0, tag, key.a, key.b), [len]);
     let renamed = array.iter().map(|&element| names[usize::from(element)]);
     renamed.collect()
 }
@@ -141,18 +141,22 @@ fn designed(row: usize, key: Key, len: usize) -> Vec<u32> {
 fn turned(row: usize, key: Key, mixed: u64, len: usize) -> Vec<u32> {
     let half = len.div_ceil(2);
     let all = 2 * half;
-    let wheel = Permutation::shuffled(generator(0, key.tag, key.a, key.b), all);
-    let places = Permutation::shuffled(generator(1, key.tag, key.a, key.b), half);
+    let rng = generator(0, key.tag, key.a, key.b);
+    let [wheel, places] = Permutation::shuffled(rng, [all, half]);
+    // Without a branch, which could not be predicted: below zero is large.
+    let wrapped = |place: usize| place.min(place.wrapping_sub(all));
     let turn = along(mixed, row / 2, half) + row % 2 * half;
     let mut order = vec![0; all];
     for (at, place) in places.into_iter().enumerate() {
         let side = mix(mixed ^ !(at as u64)) as usize & 1;
-        let place = place as usize + side * half + turn;
-        order[at] = wheel[place % all];
-        order[all - 1 - at] = wheel[(place + half) % all];
+        let place = wrapped(place as usize + side * half + turn);
+        order[at] = wheel[place];
+        order[all - 1 - at] = wheel[wrapped(place + half)];
     }
     // Of an odd number of elements one place of the wheel is empty.
-    order.retain(|&element| (element as usize) < len);
+    if all > len {
+        order.retain(|&element| (element as usize) < len);
+    }
     order
 }
 
@@ -170,13 +174,13 @@ fn exchanged(mixed: u64, window: usize, len: usize) -> [usize; WINDOW] {
 /// golden section, so that the first few are far from each other.
 fn along(mixed: u64, at: usize, len: usize) -> usize {
     let golden = (len * 618).div_ceil(1000);
-    let coprime = |step: &usize| gcd(*step, len) == 1;
+    let coprime = |step: &usize| gcd(*step as u32, len as u32) == 1;
     let step = (golden..len).find(coprime).unwrap_or(1);
     let start = draw(&mut { mixed }, len);
     (start + at * step) % len
 }
 
-const fn gcd(mut a: usize, mut b: usize) -> usize {
+const fn gcd(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

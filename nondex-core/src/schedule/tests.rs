@@ -33,7 +33,7 @@ fn check(
 
 #[test]
 fn every_order_has_every_position_once() {
-    for len in LENS.into_iter().chain([0, 1, 1023, 1024, 1025]) {
+    for len in LENS.into_iter().chain([0, 1, 255, 256, 257, 1025]) {
         for number in 0..8 {
             for seed in (0..12).chain([len as u64, u64::MAX]) {
                 let mut found = order(seed, key(number), len);
@@ -73,7 +73,7 @@ fn after_about_as_many_seeds_as_elements_every_element_was_first_and_last() {
 
 #[test]
 fn each_of_the_first_seeds_has_another_first_and_last_element_when_there_are_many() {
-    for len in [9, 16, 17, 64, 1000] {
+    for len in [9, 16, 17, 64, 256] {
         for number in 0..20 {
             let orders: Vec<_> = (1..9).map(|seed| order(seed, key(number), len)).collect();
             let firsts: BTreeSet<_> = orders.iter().map(|order| order[0]).collect();
