@@ -6,7 +6,9 @@ use ::std::slice;
 use nondex_core::{choice, entropy, model};
 use rand_core::Rng;
 
-use super::{Errno, Original, network, origin};
+#[cfg(feature = "network")]
+use super::network;
+use super::{Errno, Original, origin};
 
 /// How std asks for the keys of its hash maps, and nobody else does.
 const GRND_INSECURE: c_uint = 4;
@@ -95,6 +97,7 @@ unsafe extern "C" fn syscall(
             return b;
         }
     }
+    #[cfg(feature = "network")]
     // SAFETY: the caller's arguments, unchanged.
     if let Some(result) = unsafe { network::syscall(number, [a, b, c, d, e, f]) } {
         return result;

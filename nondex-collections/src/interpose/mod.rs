@@ -10,6 +10,7 @@
 
 pub(crate) mod directory;
 mod entropy;
+#[cfg(feature = "network")]
 mod network;
 mod operations;
 pub(crate) mod origin;

@@ -7,8 +7,9 @@ static START: extern "C" fn() = {
     extern "C" fn start() {
         // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
         // earlier could have started one; it would have to read the environment in this very moment.)
-        let context = unsafe { nondex_core::context::take_global() };
-        if let Some(context) = context {
+        let _context = unsafe { nondex_core::context::take_global() };
+        #[cfg(feature = "network")]
+        if let Some(context) = _context {
             super::network::child::prepare(context);
             super::operations::observe(context);
         }

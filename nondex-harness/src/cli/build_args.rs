@@ -23,6 +23,10 @@ pub enum Mode {
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BuildArgs {
+    /// Nothing that observes the network is linked into the tests.
+    #[arg(skip)]
+    pub without_network: bool,
+
     /// Package to test
     #[arg(short = 'p', long = "package", value_name = "SPEC")]
     #[arg(help_heading = "Package selection")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{Outcome, PointRecord, RunRecord, RunSpec, Site};
+use nondex_core::{NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site};
 use serde::Serialize;
 
 use super::console::Console;
@@ -115,7 +115,8 @@ pub(super) fn expect_this_algorithm(finding: &Finding) -> Result<()> {
 
 /// Builds the test as it was built.
 pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
-    let args = finding.build.build_args()?;
+    let mut args = finding.build.build_args()?;
+    args.without_network = finding.spec.network == NetworkMode::Off;
     let directory = finding.build.directory_in(root);
     // Cargo reads its configuration from the current folder, and selects packages by it.
     std::env::set_current_dir(&directory)

@@ -11,6 +11,7 @@ use super::progress::Display;
 use super::report::regressions_file;
 use super::{interrupt, selection};
 use crate::campaign::{self, Options};
+use crate::cli::network_args::Network;
 use crate::cli::{BuildArgs, MessageFormat, RunArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -83,6 +84,9 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
 fn build_args(args: &RunArgs) -> BuildArgs {
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
+    // An override may look at the network for single tests.
+    build.without_network =
+        args.network.network == Some(Network::Off) && args.config.loaded.overrides.is_empty();
     build
 }
 

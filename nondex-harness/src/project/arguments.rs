@@ -30,6 +30,7 @@ pub(crate) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
         target: _,
         target_dir: _,
         mode: _,
+        without_network: _,
         manifest_path,
         locked,
         offline,

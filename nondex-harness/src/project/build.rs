@@ -97,6 +97,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
             &toolchain,
             &target,
             args.offline || args.frozen,
+            !args.without_network,
         )?),
         Mode::Swap | Mode::Plain => None,
     };
@@ -108,6 +109,8 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         metadata: &metadata,
     };
     let build_dir = own.join(match args.mode {
+        // Cargo does not see which runtime there is, so each has a folder of its own.
+        Mode::Program if args.without_network => "build-without-network",
         Mode::Program => "build",
         Mode::Swap => "swap",
         Mode::Plain => "plain",

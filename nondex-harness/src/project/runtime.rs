@@ -98,15 +98,20 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
 }
 
 impl Runtime {
-    /// The runtime for `toolchain` and `target`, built now if the cache has none that is whole. Building takes about
+    /// The runtime for `toolchain` and `target`, with or without what observes the `network`, built now if the cache has none that is whole. Building takes about
     /// half a minute.
     ///
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
-    pub fn for_toolchain(toolchain: &Toolchain, target: &str, offline: bool) -> Result<Self> {
+    pub fn for_toolchain(
+        toolchain: &Toolchain,
+        target: &str,
+        offline: bool,
+        network: bool,
+    ) -> Result<Self> {
         let key = format!(
             "{:016x}",
-            hash::of(&(SOURCES, &toolchain.version, target, RUSTFLAGS))
+            hash::of(&(SOURCES, &toolchain.version, target, RUSTFLAGS, network))
         );
         let cache = cache_dir()?;
         let home = cache.join(&key);
@@ -126,7 +131,7 @@ impl Runtime {
         };
         let work = cache.join(format!("{key}.{}", std::process::id()));
         fs::create_dir_all(&work).map_err(|e| doing("create the cache folder", &work, e))?;
-        let built = build(&work, toolchain, target, offline);
+        let built = build(&work, toolchain, target, offline, network);
         if let Ok(manifest) = &built {
             let text = serde_json::to_string(manifest).expect("a manifest has no map");
             fs::write(work.join(MANIFEST), text)
@@ -183,14 +188,20 @@ fn content_hash(bytes: &[u8]) -> u64 {
 }
 
 /// Builds the runtime in `work` and moves its libraries to the top of it.
-fn build(work: &Utf8Path, toolchain: &Toolchain, target: &str, offline: bool) -> Result<Manifest> {
+fn build(
+    work: &Utf8Path,
+    toolchain: &Toolchain,
+    target: &str,
+    offline: bool,
+    network: bool,
+) -> Result<Manifest> {
     let failed =
         |what: String| Error::setup(format!("failed to build the runtime for {target}: {what}"));
     let source = work.join("src");
     for (name, text) in SOURCES {
         let path = source.join(name);
         let text = if name.ends_with("Cargo.toml") {
-            slim(name, text).map_err(failed)?
+            slim(name, text, network).map_err(failed)?
         } else {
             (*text).to_owned()
         };
@@ -304,7 +315,7 @@ fn cargo(
 }
 
 /// A manifest without what only the repository has: tests, benches, the driver's binary, and other members.
-fn slim(name: &str, text: &str) -> Result<String, String> {
+fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
     let mut manifest: toml::Table = text.parse().map_err(|e| format!("{name}: {e}"))?;
     for part in ["bin", "test", "bench", "dev-dependencies", "lints"] {
         manifest.remove(part);
@@ -316,13 +327,20 @@ fn slim(name: &str, text: &str) -> Result<String, String> {
         package.remove("default-run");
         package.insert("build".into(), false.into());
     }
+    let defaults = manifest
+        .get_mut("features")
+        .and_then(|features| features.get_mut("default"))
+        .and_then(toml::Value::as_array_mut);
+    if let Some(defaults) = defaults.filter(|_| !network) {
+        defaults.retain(|feature| feature.as_str() != Some("network"));
+    }
     if let Some(workspace) = manifest
         .get_mut("workspace")
         .and_then(toml::Value::as_table_mut)
     {
-        let members =
-            ["std", "test", "preload"].map(|part| format!("nondex-harness/runtime/{part}"));
-        workspace.insert("members".into(), toml::Value::from(members.to_vec()));
+        let mut members = vec!["nondex-harness/runtime/std", "nondex-harness/runtime/test"];
+        members.extend(network.then_some("nondex-harness/runtime/preload"));
+        workspace.insert("members".into(), toml::Value::from(members));
         workspace.remove("exclude");
         workspace.remove("lints");
         let release = toml::toml! { codegen-units = 1 };
