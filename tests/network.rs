@@ -146,30 +146,123 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
         .arg("--offline")
         .run()
         .expect(ExitCode::Ok);
-    let Some(mut nondex) = in_namespace(&root) else {
-        eprintln!("SKIPPED: no network namespace can be made here");
+    let args = ["--seeds", "0", "--clean-runs", "1"];
+    if let Some(report) = report_in_namespace(&root, LOOPBACK, &args) {
+        expect_the_labels(&report);
+    }
+}
+
+#[test]
+fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
+    let project = Fixture::new("reachable");
+    let root = project.path("");
+    Nondex::command(&root, "list")
+        .arg("--offline")
+        .run()
+        .expect(ExitCode::Ok);
+    let args = ["--seeds", "0", "--clean-runs", "1", "--network", "block"];
+    let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
     };
-    let output = nondex.output().unwrap();
-    let report: Report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
+    let needs = test(&blocked, "passes_with_the_network");
+    assert_eq!((needs.verdict, needs.notes.len()), (Verdict::Network, 0));
+    let fails = test(&blocked, "fails_with_the_network_too");
+    assert_eq!(fails.verdict, Verdict::Network);
+    assert!(
+        blocked.notes.iter().any(|note| note.contains("not known")),
+        "{:?}",
+        blocked.notes
+    );
+
+    let args = [&args[..], &["--network-verify"]].concat();
+    let verified = report_in_namespace(&root, ANOTHER_MACHINE, &args).unwrap();
+    assert!(
+        !verified.notes.iter().any(|note| note.contains("not known")),
+        "{:?}",
+        verified.notes
+    );
+    for (name, verdict, note) in [
+        (
+            "passes_with_the_network",
+            Verdict::Network,
+            "it passes with the network",
+        ),
+        (
+            "fails_with_the_network_too",
+            Verdict::Broken,
+            "it fails with the network too",
+        ),
+        (
+            "does_not_mind",
+            Verdict::Stable,
+            "it passes without the network that it asks for (192.0.2.1)",
+        ),
+    ] {
+        let test = test(&verified, name);
+        assert_eq!(
+            (test.verdict, &*test.notes),
+            (verdict, &[note.to_owned()][..])
+        );
+    }
+}
+
+#[test]
+fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
+    let project = Fixture::new("reachable");
+    let root = project.path("");
+    Nondex::command(&root, "list")
+        .arg("--offline")
+        .run()
+        .expect(ExitCode::Ok);
+    let args = ["--network", "fault", "--seeds", "20", "--levels", "STD"];
+    let Some(report) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
+        return;
+    };
+    let found = test(&report, "passes_with_the_network");
+    assert_eq!(found.verdict, Verdict::ImplementationDependent);
+    let [culprit] = &*found.culprits else {
+        panic!("{:?}", found.culprits);
+    };
+    let source = std::fs::read_to_string(project.path("tests/reached.rs")).unwrap();
+    let call = source
+        .lines()
+        .position(|line| line.contains("TcpStream::connect(server).unwrap()"));
+    assert_eq!(
+        (&*culprit.api, &*culprit.file, culprit.line as usize),
+        ("connect", "tests/reached.rs", call.unwrap() + 1)
+    );
+    assert!(culprit.confirmed);
+    for name in ["tries_again", "does_not_mind"] {
+        assert_eq!(test(&report, name).verdict, Verdict::Stable, "{name}");
+    }
+}
+
+/// A namespace's network that is a loopback interface.
+const LOOPBACK: &str = "ip link set lo up";
+
+/// The same, with an address that is none of the loopback's.
+const ANOTHER_MACHINE: &str = "ip link set lo up && ip address add 192.0.2.1/32 dev lo";
+
+/// The report of a run in a namespace with this network; `None`, and a word about it, where none can be made.
+fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
+    let Some(mut nondex) = in_namespace(root, network) else {
+        eprintln!("SKIPPED: no network namespace can be made here");
+        return None;
+    };
+    let output = nondex.args(args).output().unwrap();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
         panic!(
             "no report: {e}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
     });
-    expect_the_labels(&report);
+    Some(report)
 }
 
-/// The binary in a namespace with a loopback interface that is up; `None` where there are none.
-fn in_namespace(root: &Path) -> Option<Command> {
-    let wrapper = [
-        "--map-root-user",
-        "--net",
-        "sh",
-        "-c",
-        "ip link set lo up && exec \"$@\"",
-        "sh",
-    ];
+/// The binary in a namespace with this network; `None` where there are none.
+fn in_namespace(root: &Path, network: &str) -> Option<Command> {
+    let script = format!("{network} && exec \"$@\"");
+    let wrapper = ["--map-root-user", "--net", "sh", "-c", &script, "sh"];
     let works = Command::new("unshare").args(wrapper).arg("true").output();
     if !works.is_ok_and(|output| output.status.success()) {
         return None;
@@ -179,7 +272,6 @@ fn in_namespace(root: &Path) -> Option<Command> {
         .args(wrapper)
         .arg(env!("CARGO_BIN_EXE_cargo-nondex"));
     command.args(["nondex", "run", "--offline", "--message-format", "json"]);
-    command.args(["--seeds", "0", "--clean-runs", "1"]);
     command
         .env("NONDEX_CACHE_DIR", support::cache())
         .env("NO_COLOR", "1");

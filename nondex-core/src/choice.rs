@@ -4,7 +4,7 @@
 //! running stream: turning one choice off leaves every other as it was.
 
 use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
+use rand_core::{Rng, SeedableRng};
 
 use crate::context;
 use crate::hash;
@@ -149,6 +149,16 @@ pub fn entropy(model: &'static Model, caller: Caller, len: usize) -> Option<ChaC
     Some(generator(seed, ENTROPY_TAG, reached.place, reached.ordinal))
 }
 
+/// What one operation that may fail is to be decided from: a word of the seed, the model and the call, whatever the level.
+/// `None` when nothing is to be decided: outside a test, and where the spec leaves this choice alone.
+#[must_use]
+pub fn fault(model: &'static Model, caller: Caller) -> Option<u64> {
+    let reached = context::reach(model, Family::Fault, caller, 1)?;
+    reached
+        .made
+        .then(|| generator(reached.seed, FAULT_TAG, reached.place, reached.ordinal).next_u64())
+}
+
 /// The generator of the keys of std's `RandomState`, once for each thread; `None` outside a test.
 ///
 /// The keys vary at STD only, where the table's own order is what the run varies, and are no choice point of their own:
@@ -173,6 +183,9 @@ const ENTROPY_TAG: u64 = 16;
 
 /// Separates the keys of hash maps from all other entropy.
 const MAP_KEYS_TAG: u64 = 17;
+
+/// Separates faults from everything else.
+const FAULT_TAG: u64 = 18;
 
 /// The generator keyed by the four words.
 pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {

@@ -22,17 +22,20 @@ pub enum Family {
     Environment,
     /// Random bytes of the operating system.
     Entropy,
+    /// Whether another machine can be reached.
+    Fault,
 }
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 6] = [
+    pub const ALL: [Family; 7] = [
         Family::HashMap,
         Family::HashSet,
         Family::FixedHasher,
         Family::Directory,
         Family::Environment,
         Family::Entropy,
+        Family::Fault,
     ];
 
     /// The name used on the command line and in records.
@@ -45,7 +48,14 @@ impl Family {
             Family::Directory => "directory",
             Family::Environment => "environment",
             Family::Entropy => "entropy",
+            Family::Fault => "fault",
         }
+    }
+
+    /// Whether an order is chosen; else a value is, which depends on the seed in the same way at every level.
+    #[must_use]
+    pub const fn is_of_orders(self) -> bool {
+        !matches!(self, Family::Entropy | Family::Fault)
     }
 
     /// Whether a run at `level` has anything to decide here: a fixed hasher never varies on one std.
@@ -131,6 +141,7 @@ impl Model {
             Family::Directory => &[Family::Directory],
             Family::Environment => &[Family::Environment],
             Family::Entropy => &[Family::Entropy],
+            Family::Fault => &[Family::Fault],
         }
     }
 
@@ -229,6 +240,16 @@ catalogue! {
     Entropy Random "seed the generator in the test, or assert what holds for every value" {
         GETRANDOM "getrandom" "hash/struct.RandomState.html"
             "returns random bytes"
+    }
+
+    /// Operations on other machines, in runs with `--network fault` only.
+    Fault Spurious "return the error, or try again; do not assume that another machine answers" {
+        NETWORK_CONNECT "connect" "net/struct.TcpStream.html#method.connect"
+            "opens a connection to another machine, or returns an error"
+        NETWORK_RESOLVE "getaddrinfo" "net/trait.ToSocketAddrs.html#tymethod.to_socket_addrs"
+            "resolves the name of another machine, or returns an error"
+        NETWORK_SEND "sendto" "net/struct.UdpSocket.html#method.send_to"
+            "sends to another machine, or returns an error"
     }
 }
 

@@ -25,6 +25,8 @@ pub enum NetworkMode {
     Observe,
     /// Every operation beyond the loopback fails at once as if offline.
     Block,
+    /// Single operations beyond the loopback fail, drawn from the seed.
+    Fault,
 }
 
 impl NetworkMode {

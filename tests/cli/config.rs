@@ -169,7 +169,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\nnetwork = 'none'\n",
-            "nondex.toml:2:11: `network` is `none`: expected one of observe, block, off",
+            "nondex.toml:2:11: `network` is `none`: expected one of observe, block, fault, off",
         ),
         (
             "[profile.default]\nstrict = 'yes'\n",

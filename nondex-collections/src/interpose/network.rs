@@ -7,6 +7,7 @@ mod address;
 pub(crate) mod child;
 mod connect;
 mod error;
+mod fault;
 mod receive;
 mod resolve;
 mod send;
@@ -16,7 +17,7 @@ use ::std::ffi::{c_int, c_long};
 use ::std::net::SocketAddr;
 
 use nondex_core::network::{self, NetworkMode, Operation};
-use nondex_core::{Caller, NetworkOutcome};
+use nondex_core::{Caller, Model, NetworkOutcome};
 
 use super::{Errno, origin};
 
@@ -39,17 +40,25 @@ enum Treatment {
     Observe(SocketAddr),
     /// Let it fail.
     Refuse(SocketAddr),
+    /// Let it fail with this error, which the seed chose.
+    Fault(SocketAddr, c_int),
 }
 
-/// What to do with an operation on `target`, if it has one.
-fn treat(target: Option<SocketAddr>) -> Treatment {
+/// What to do with an operation of `model` on `target`, if it has one. It may fail with one of `errors`.
+fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) -> Treatment {
     let Some(target) = target.filter(|target| !address::is_local(target)) else {
         return Treatment::Pass;
     };
     match network::mode() {
         NetworkMode::Off => Treatment::Pass,
         NetworkMode::Block if !is_allowed(&target) => Treatment::Refuse(target),
-        NetworkMode::Observe | NetworkMode::Block => Treatment::Observe(target),
+        NetworkMode::Fault if !is_allowed(&target) => match fault::drawn(model, errors) {
+            Some(errno) => Treatment::Fault(target, errno),
+            None => Treatment::Observe(target),
+        },
+        NetworkMode::Observe | NetworkMode::Block | NetworkMode::Fault => {
+            Treatment::Observe(target)
+        }
     }
 }
 
@@ -75,6 +84,20 @@ fn failed(operation: &str, target: &SocketAddr, errno: c_int) {
 fn refuse(operation: &str, target: &SocketAddr) {
     failed(operation, target, libc::ENETUNREACH);
     set_errno(libc::ENETUNREACH);
+}
+
+/// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is not the machine's, and explains
+/// no failure.
+fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
+    if let Some(mut operation) = begin(operation, target) {
+        operation.end(NetworkOutcome::Failed(injected(error::name(errno))));
+    }
+    set_errno(errno);
+}
+
+/// The name of an error that the seed chose.
+fn injected(error: String) -> String {
+    error + " (from the seed)"
 }
 
 fn caller() -> Caller {

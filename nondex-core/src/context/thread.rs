@@ -182,7 +182,6 @@ impl ThreadState {
             // Of all calls at the site, this is the one that is looked at.
             state.stack = crate::stack::capture();
         }
-        let is_of_orders = !matches!(family, Family::Entropy);
         Some(Reached {
             level: self.context.spec.level,
             seed: self.context.spec.seed,
@@ -191,7 +190,7 @@ impl ThreadState {
             ordinal,
             made: state.made.contains(ordinal),
             given: given.map(|(_, order)| Arc::clone(order)),
-            is_listed: is_of_orders && self.choices.len() < MAX_LISTED,
+            is_listed: family.is_of_orders() && self.choices.len() < MAX_LISTED,
         })
     }
 

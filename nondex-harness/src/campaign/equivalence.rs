@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Family, Level, Made, PointRecord, RunSpec, Site};
+use nondex_core::{ChoiceRecord, Level, Made, PointRecord, RunSpec, Site};
 
 use super::evidence::Run;
 
@@ -20,6 +20,9 @@ const MAX_LEN: u64 = 8;
 pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given.is_empty() && other.given.is_empty()) {
         return made == other;
+    }
+    if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
+        return false;
     }
     run.points
         .iter()
@@ -37,13 +40,13 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     if a_made == Made::Never && b_made == Made::Never {
         return true;
     }
-    // Random bytes depend on the seed alone, whatever the level.
-    let is_entropy = point.site.family == Family::Entropy;
-    let is_same_seed = a.seed == b.seed && (is_entropy || a.schedule == b.schedule);
-    if a_made == b_made && is_same_seed && (is_entropy || a.level == b.level) {
+    // A value depends on the seed alone, whatever the level.
+    let is_value = !point.site.family.is_of_orders();
+    let is_same_seed = a.seed == b.seed && (is_value || a.schedule == b.schedule);
+    if a_made == b_made && is_same_seed && (is_value || a.level == b.level) {
         return true;
     }
-    if is_entropy || point.max_len > MAX_LEN {
+    if is_value || point.max_len > MAX_LEN {
         return false;
     }
     let place = place(&a.test, &point.thread, &point.site);

@@ -203,6 +203,11 @@ fn judge_wants(
             operations: found.wants.iter().map(event).collect(),
         });
     }
+    let clean = plan::clean_spec(&report.name, options);
+    let verification = options.network.verification(&clean);
+    report.notes.extend(
+        verification.and_then(|spec| network::evidence::verified(evidence, &spec, report.verdict)),
+    );
 }
 
 /// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
@@ -224,7 +229,9 @@ fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSp
     let mut failing: Vec<_> = evidence
         .specs()
         .filter(|(spec, _)| {
-            matches!(spec.choices, Selection::None | Selection::All) && spec.trace.is_empty()
+            matches!(spec.choices, Selection::None | Selection::All)
+                && spec.trace.is_empty()
+                && spec.network == options.network.mode
         })
         .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))
         .collect();

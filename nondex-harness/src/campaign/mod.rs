@@ -41,6 +41,7 @@ use self::plan::Conclusion;
 use self::queue::{Workload, execute};
 use self::workspace::Workspace;
 use crate::error::{Error, Result};
+use crate::network;
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{RunInfo, SCHEMA, Summary};
 use crate::report::{Report, RunDirectory, TestReport};
@@ -112,6 +113,7 @@ pub fn run(
             judged.unwrap_or_else(|| judge::not_run(suite, test))
         })
         .collect();
+    notes.extend(network::evidence::unknown(&tests, &options.network));
     Ok(Report {
         schema: SCHEMA,
         partial: executed.stopped,

@@ -135,9 +135,15 @@ impl Options {
         }
         if let Some(mode) = test.network.filter(|mode| *mode != self.network.mode) {
             let Policy {
-                allow, sanitise, ..
+                allow,
+                sanitise,
+                verify,
+                ..
             } = options.network;
-            options.network = Policy::new(mode, allow, sanitise);
+            options.network = Policy {
+                verify,
+                ..Policy::new(mode, allow, sanitise)
+            };
         }
         options.network.sanitise = test.sanitise.unwrap_or(options.network.sanitise);
         options

@@ -9,13 +9,17 @@ use nondex_core::NetworkMode;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Network options")]
 pub struct NetworkArgs {
-    /// Observe the network, block everything beyond the loopback, or do not look at it
+    /// Observe the network, block everything beyond the loopback, let single operations fail, or do not look at it
     #[arg(long, value_name = "MODE", default_value = "observe")]
     pub network: Option<Network>,
 
-    /// Hosts that are reached although the network is blocked; `*.` stands for subdomains
+    /// Hosts that are reached although the network is blocked or fails; `*.` stands for subdomains
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
+
+    /// Run each test that fails because the network is blocked once more with the network, to know whether it then passes
+    #[arg(long)]
+    pub network_verify: bool,
 
     /// Fail when more tests, or a larger share, fail only for want of the network
     #[arg(long, value_name = "N|P%")]
@@ -34,6 +38,8 @@ pub enum Network {
     Observe,
     /// Every operation beyond the loopback fails at once as if offline.
     Block,
+    /// Single operations beyond the loopback fail, drawn from the seed.
+    Fault,
     /// Nothing is done.
     Off,
 }
@@ -43,6 +49,7 @@ impl From<Network> for NetworkMode {
         match network {
             Network::Observe => NetworkMode::Observe,
             Network::Block => NetworkMode::Block,
+            Network::Fault => NetworkMode::Fault,
             Network::Off => NetworkMode::Off,
         }
     }
@@ -53,6 +60,9 @@ impl NetworkArgs {
     #[must_use]
     pub fn policy(&self) -> Policy {
         let mode = self.network.unwrap_or_default().into();
-        Policy::new(mode, self.network_allow.clone(), !self.no_sanitise)
+        Policy {
+            verify: self.network_verify,
+            ..Policy::new(mode, self.network_allow.clone(), !self.no_sanitise)
+        }
     }
 }

@@ -117,6 +117,9 @@ fn apis(listed: &[(Family, &'static Model)]) -> usize {
 /// What a run at `level` does with the choices of a family.
 const fn treatment(family: Family, level: Level) -> &'static str {
     match (family, level) {
+        (Family::Fault, _) => {
+            "with `--network fault`, one operation in four fails, the same at every level"
+        }
         (Family::Entropy, _) => "bytes drawn from the seed, the same at every level",
         (Family::FixedHasher, Level::Std) => "nothing: the order that this hasher gives today",
         (Family::HashMap | Family::HashSet, Level::Std) => {

@@ -280,7 +280,11 @@ mod tests {
             ("levels", "FUL", "expected one of STD, ONE, EQ, ID, FULL"),
             ("seeds", "-1", "expected a number of seeds"),
             ("timeout", "soon", "expected a number of seconds"),
-            ("network", "none", "expected one of observe, block, off"),
+            (
+                "network",
+                "none",
+                "expected one of observe, block, fault, off",
+            ),
             ("mode", "plain", "expected one of program, swap"),
             ("strict", "maybe", "not a boolean"),
             ("verbose", "300", "300"),

@@ -32,8 +32,13 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     for model in &spec.models_off {
         feed(model);
     }
-    if spec.network == NetworkMode::Block {
-        feed("block");
+    let network = match spec.network {
+        NetworkMode::Observe | NetworkMode::Off => None,
+        NetworkMode::Block => Some("block"),
+        NetworkMode::Fault => Some("fault"),
+    };
+    if let Some(network) = network {
+        feed(network);
         spec.network_allow.iter().for_each(|host| feed(host));
     }
     // A run that makes no choice is the same with every schedule.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::{NetworkOutcome, NetworkRecord};
+use nondex_core::{NetworkMode, NetworkOutcome, NetworkRecord, RunSpec};
 
 use super::{Policy, judge};
 use crate::campaign::evidence::{Evidence, Run};
 use crate::report::schema::NetworkEvent;
+use crate::report::{TestReport, Verdict};
 
 /// How many operations a report names of one test.
 const MAX_EVENTS: usize = 20;
@@ -71,6 +72,37 @@ pub fn explains_all(runs: &[Run], policy: &Policy) -> bool {
         && runs
             .iter()
             .all(|run| !judge::reason(&run.network, &[], &policy.canary).is_empty())
+}
+
+/// What a run of the test with the network told, a sentence for the report; `None` when there was none.
+#[must_use]
+pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Option<String> {
+    let run = evidence.of(verification).first()?;
+    let text = match (run.passed(), verdict) {
+        (true, _) => "it passes with the network",
+        (false, Verdict::Network) => "it was run with the network too, which is not there",
+        (false, _) => "it fails with the network too",
+    };
+    Some(text.to_owned())
+}
+
+/// What is not known of the tests with verdict `network`, a sentence for the report.
+#[must_use]
+pub fn unknown(tests: &[TestReport], policy: &Policy) -> Option<String> {
+    let sanitised = tests
+        .iter()
+        .filter(|test| test.verdict == Verdict::Network)
+        .count();
+    let tests = match sanitised {
+        0 => return None,
+        1 => "the test",
+        _ => "the tests",
+    };
+    (policy.mode == NetworkMode::Block && !policy.verify).then(|| {
+        format!(
+            "that {tests} with verdict `network` would pass with a network is not known: `--network-verify` looks"
+        )
+    })
 }
 
 /// The operations for the report. `place` gives the place in the source that a stack is shown at.

@@ -63,12 +63,13 @@ fn is_superseded(record: &NetworkRecord, run: &[NetworkRecord]) -> bool {
     })
 }
 
-/// Whether a run that passed met the same error.
+/// Whether a run that passed met the same error, and did not reach the machine otherwise, at another of its addresses.
 fn is_met_by(record: &NetworkRecord, passed: &[NetworkRecord]) -> bool {
     passed.iter().any(|other| {
         other.outcome == record.outcome
             && other.operation == record.operation
             && other.machine() == record.machine()
+            && !is_superseded(other, passed)
     })
 }
 

@@ -15,6 +15,8 @@ pub struct Policy {
     pub allow: Vec<String>,
     /// Whether a failure that the network's absence explains is a verdict of its own.
     pub sanitise: bool,
+    /// Whether a test that fails while the network is blocked is run once with it, if there is one.
+    pub verify: bool,
     /// Whether this machine is offline.
     pub canary: Arc<Canary>,
 }
@@ -25,14 +27,27 @@ impl Policy {
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
         let canary = match mode {
             NetworkMode::Block => Canary::known(true),
-            NetworkMode::Off | NetworkMode::Observe => Canary::new(),
+            NetworkMode::Off | NetworkMode::Observe | NetworkMode::Fault => Canary::new(),
         };
         Policy {
             mode,
             allow,
             sanitise,
+            verify: false,
             canary: Arc::new(canary),
         }
+    }
+
+    /// The run that tells whether a failure under `spec`, in which the network was blocked, came from that: the same with
+    /// the network. `None` unless that is asked for.
+    #[must_use]
+    pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
+        let can_tell = self.verify && self.mode == NetworkMode::Block;
+        can_tell.then(|| RunSpec {
+            network: NetworkMode::Observe,
+            network_allow: Vec::new(),
+            ..spec.clone()
+        })
     }
 
     /// `spec` under this policy.

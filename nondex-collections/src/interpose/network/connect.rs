@@ -3,11 +3,12 @@
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::NetworkOutcome;
 use nondex_core::network::{self, NetworkMode};
+use nondex_core::{NetworkOutcome, model};
 
 use super::{
-    Errno, Treatment, address, begin, errno, error, failed, original, refuse, socket, treat,
+    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
+    socket, treat,
 };
 
 pub(super) type Getsockopt =
@@ -27,9 +28,13 @@ pub(super) unsafe extern "C" fn connect(
     let call = || unsafe { original(fd, address, len) };
     // SAFETY: the caller gives an address of this length.
     let target = unsafe { address::read(address, len) };
-    match treat(target) {
+    match treat(&model::NETWORK_CONNECT, fault::CONNECT, target) {
         Treatment::Refuse(target) => {
             refuse("connect", &target);
+            -1
+        }
+        Treatment::Fault(target, errno) => {
+            inject("connect", &target, errno);
             -1
         }
         Treatment::Observe(target) => observe(fd, &target, call),

@@ -71,5 +71,16 @@ pub(super) const fn of_h_errno(h_errno: c_int) -> c_int {
     }
 }
 
+/// What the older functions leave in `h_errno` for a code of `getaddrinfo`.
+pub(super) const fn to_h_errno(code: c_int) -> c_int {
+    match code {
+        libc::EAI_AGAIN => TRY_AGAIN,
+        _ => NO_RECOVERY,
+    }
+}
+
 /// `TRY_AGAIN` of `netdb.h`.
-pub(super) const TRY_AGAIN: c_int = 2;
+const TRY_AGAIN: c_int = 2;
+
+/// `NO_RECOVERY` of `netdb.h`.
+const NO_RECOVERY: c_int = 3;

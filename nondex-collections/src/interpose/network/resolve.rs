@@ -3,16 +3,17 @@
 use ::std::ffi::{CStr, c_char, c_int, c_uchar};
 use ::std::ptr;
 
-use nondex_core::NetworkOutcome;
 use nondex_core::network::{self, NetworkMode, Operation};
+use nondex_core::{NetworkOutcome, model};
 
-use super::{Errno, address, caller, error, original};
+use super::{Errno, address, caller, error, fault, injected, original};
 
 /// What to do with the lookup of a name.
 enum Lookup {
     Pass,
     Observe(String, Option<Box<Operation>>),
-    Refuse,
+    /// Fail with this code.
+    Refuse(c_int),
 }
 
 /// # Safety
@@ -35,7 +36,16 @@ unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
     let begun = network::begin(operation, name.to_owned(), None, caller());
     if mode == NetworkMode::Block && !network::is_allowed(name) {
         end(begun.map(Box::new), libc::EAI_AGAIN);
-        return Lookup::Refuse;
+        return Lookup::Refuse(libc::EAI_AGAIN);
+    }
+    if mode == NetworkMode::Fault
+        && !network::is_allowed(name)
+        && let Some(code) = fault::drawn(&model::NETWORK_RESOLVE, fault::RESOLVE)
+    {
+        if let Some(mut operation) = begun {
+            operation.end(NetworkOutcome::Failed(injected(error::resolver_name(code))));
+        }
+        return Lookup::Refuse(code);
     }
     Lookup::Observe(name.to_owned(), begun.map(Box::new))
 }
@@ -72,7 +82,7 @@ unsafe extern "C" fn getaddrinfo(
     // SAFETY: the caller gives a name that ends with NUL, or none.
     match unsafe { look_up("getaddrinfo", node) } {
         Lookup::Pass => call(),
-        Lookup::Refuse => libc::EAI_AGAIN,
+        Lookup::Refuse(code) => code,
         Lookup::Observe(name, operation) => {
             let code = call();
             end(operation, code);
@@ -126,8 +136,8 @@ unsafe fn older<R: Copy>(
     // SAFETY: as the caller promises.
     match unsafe { look_up(operation, name) } {
         Lookup::Pass => call(),
-        Lookup::Refuse => {
-            set_h_errno(error::TRY_AGAIN);
+        Lookup::Refuse(code) => {
+            set_h_errno(error::to_h_errno(code));
             refused
         }
         Lookup::Observe(_, operation) => {
@@ -180,11 +190,11 @@ unsafe extern "C" fn gethostbyname_r(
     // SAFETY: the caller gives a name that ends with NUL.
     match unsafe { look_up("gethostbyname", name) } {
         Lookup::Pass => call(),
-        Lookup::Refuse => {
+        Lookup::Refuse(code) => {
             // SAFETY: the caller gives places for both.
             unsafe {
                 result.write(ptr::null_mut());
-                reason.write(error::TRY_AGAIN);
+                reason.write(error::to_h_errno(code));
             }
             libc::EAGAIN
         }

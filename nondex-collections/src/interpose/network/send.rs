@@ -3,8 +3,11 @@
 use ::std::ffi::{c_int, c_uint, c_void};
 use ::std::net::SocketAddr;
 
+use nondex_core::model;
+
 use super::{
-    Errno, Treatment, address, begin, errno, error, failed, original, refuse, socket, treat,
+    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
+    socket, treat,
 };
 
 /// The name of every operation that sends.
@@ -21,9 +24,13 @@ fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize
 
 #[cold]
 fn watched(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
-    match treat(target) {
+    match treat(&model::NETWORK_SEND, fault::SEND, target) {
         Treatment::Refuse(target) => {
             refuse(OPERATION, &target);
+            -1
+        }
+        Treatment::Fault(target, errno) => {
+            inject(OPERATION, &target, errno);
             -1
         }
         Treatment::Observe(target) => {

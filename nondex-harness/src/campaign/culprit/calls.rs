@@ -1,7 +1,7 @@
 //! From the sites that are responsible to the calls there.
 
 use nondex_core::selection::Calls;
-use nondex_core::{Family, Given, GivenOrder, PointRecord, Scope, Selection, Site};
+use nondex_core::{Given, GivenOrder, PointRecord, Scope, Selection, Site};
 
 use super::elements::Exchange;
 use super::subset::{Part, smallest};
@@ -93,7 +93,7 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         for index in 0..calls.len() {
-            if calls[index].site.family != Family::Entropy {
+            if calls[index].site.family.is_of_orders() {
                 calls[index].exchange = self.exchange(&calls, index)?;
             }
         }

@@ -1,4 +1,4 @@
-use nondex_core::{Level, Outcome, Schedule, Scope, Selection, selection::Calls};
+use nondex_core::{Family, Level, Outcome, Schedule, Scope, Selection, selection::Calls};
 
 use super::*;
 

@@ -112,6 +112,26 @@ fn an_error_that_a_passing_run_meets_too_does_not_count() {
 }
 
 #[test]
+fn an_error_of_a_passing_run_that_reached_the_host_otherwise_excuses_nothing() {
+    let dead = || of_host(HOST, failed("connect", "[2001:db8::1]:80", "ENETUNREACH"));
+    let alive = of_host(HOST, record("connect", ADDRESS, NetworkOutcome::Answered));
+    assert_eq!(explained(&[dead()], &[&[dead(), alive]]), ALWAYS);
+    assert_eq!(explained(&[dead()], &[&[dead()]]), NEVER);
+}
+
+#[test]
+fn an_error_from_the_seed_explains_nothing() {
+    for error in ["ENETUNREACH", "ETIMEDOUT", "EAI_AGAIN"] {
+        let run = [failed(
+            "connect",
+            ADDRESS,
+            &format!("{error} (from the seed)"),
+        )];
+        assert_eq!(explained(&run, &[]), NEVER);
+    }
+}
+
+#[test]
 fn one_dead_family_of_a_host_that_was_reached_does_not_count() {
     let dead = || of_host(HOST, failed("connect", "[2001:db8::1]:80", "ENETUNREACH"));
     let alive = || of_host(HOST, record("connect", ADDRESS, NetworkOutcome::Answered));
