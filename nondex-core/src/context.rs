@@ -21,7 +21,7 @@ use crate::inheritance;
 use crate::journal::Journal;
 use crate::level::Level;
 use crate::model::{Family, Model};
-use crate::network::Stacks;
+use crate::network::{self, NetworkRecord, Stacks};
 use crate::operation::Failures;
 use crate::record::Event;
 use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
@@ -71,6 +71,16 @@ impl Context {
     #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.journal.take()
+    }
+
+    /// The operations of a test on other machines, when the spec names no file.
+    #[must_use]
+    pub fn network_of(&self, name: &str) -> Vec<NetworkRecord> {
+        let events = self.journal.kept().into_iter();
+        network::fold(events.filter_map(|event| match event {
+            Event::Network { test, id, network } if test == name => Some((id, network)),
+            _ => None,
+        }))
     }
 
     fn model_is_off(&self, model: &Model, family: Family) -> bool {

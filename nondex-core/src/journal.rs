@@ -43,6 +43,17 @@ impl Journal {
         }
     }
 
+    /// The events that are kept in memory.
+    pub(crate) fn kept(&self) -> Vec<Event> {
+        match self {
+            Journal::Memory(events) => events
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+            Journal::File(_) => Vec::new(),
+        }
+    }
+
     pub(crate) fn take(&self) -> Vec<Event> {
         match self {
             Journal::Memory(events) => {

@@ -49,6 +49,37 @@ pub enum NetworkOutcome {
     Answered,
 }
 
+/// What the end of an operation says about the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The network was not there.
+    Absent,
+    /// The network was not there, if this machine is offline as a whole; else it is an answer.
+    AbsentIfOffline,
+    /// Something else.
+    Other,
+}
+
+impl NetworkOutcome {
+    /// What it says about the network.
+    #[must_use]
+    pub fn meaning(&self) -> Meaning {
+        let error = match self {
+            NetworkOutcome::Answered => return Meaning::Other,
+            NetworkOutcome::Pending => return Meaning::Absent,
+            NetworkOutcome::Failed(error) => error.as_str(),
+        };
+        match error {
+            "EAI_AGAIN" | "EAI_FAIL" | "EAI_SYSTEM" => Meaning::Absent,
+            "EAI_NONAME" | "EAI_NODATA" => Meaning::AbsentIfOffline,
+            "ENETUNREACH" | "EHOSTUNREACH" | "ENETDOWN" | "ETIMEDOUT" | "EADDRNOTAVAIL"
+            | "EACCES" | "EPERM" => Meaning::Absent,
+            "ECONNREFUSED" | "ECONNRESET" => Meaning::AbsentIfOffline,
+            _ => Meaning::Other,
+        }
+    }
+}
+
 /// Operations on other machines that are alike in all that is known of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkRecord {
@@ -85,6 +116,16 @@ impl NetworkRecord {
                     .unwrap_or(address),
                 _ => &self.target,
             }
+        })
+    }
+
+    /// Whether the same was tried again in this run, or at another address of the same host, and succeeded.
+    #[must_use]
+    pub fn is_superseded(&self, run: &[NetworkRecord]) -> bool {
+        run.iter().any(|other| {
+            other.outcome == NetworkOutcome::Answered
+                && other.operation == self.operation
+                && other.machine() == self.machine()
         })
     }
 

@@ -10,16 +10,24 @@ use nondex_core::site::portable_path;
 
 use super::bencher::Bencher;
 use super::descriptor::{TestDesc, TestFn};
+use super::network;
 use super::panics;
 use super::time_limit::TimeLimits;
 use super::verdict::{Thrown, Verdict, judge, message_of};
 
+/// How a test ended on its thread.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// The time it took, when there were limits.
+    pub(crate) time: Option<Duration>,
+    /// Why a failure is none: its verdict is then that it was ignored.
+    pub(crate) excuse: Option<String>,
+}
+
 /// Runs a test on this thread; the time it took only when there are `limits`.
-pub(crate) fn run_test(
-    desc: &TestDesc,
-    function: TestFn,
-    limits: Option<&TimeLimits>,
-) -> (Verdict, Option<Duration>) {
+pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLimits>) -> Ended {
     let context = context::global();
     // Around the test, this thread does our own work.
     let _pause = context::pause();
@@ -39,9 +47,19 @@ pub(crate) fn run_test(
         let failure = explain(desc, &verdict, thrown.as_deref(), panics::unwatch());
         entered.end(context, name, failure, !verdict.is_failure());
     }
+    let excuse = context
+        .filter(|_| verdict.is_failure())
+        .and_then(|context| network::excuse(context, name));
+    if excuse.is_some() {
+        verdict = Verdict::Ignored;
+    }
     // What was thrown may panic when it is dropped, too.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(thrown)));
-    (verdict, time)
+    Ended {
+        verdict,
+        time,
+        excuse,
+    }
 }
 
 /// Calls a test function. The verdict is that of a benchmark that was measured.

@@ -19,6 +19,9 @@
 //! for it, and its outcome, with message and place, goes to the record; for the driver nothing else is printed than what the
 //! tests print. Otherwise nothing is added.
 //!
+//! In a run without the driver, a test that fails only for want of the network is ignored, with that as its reason, unless
+//! `NONDEX_NO_SANITISE=1` (Linux with glibc, where the network is observed).
+//!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.
 //! - `-Z unstable-options` is accepted on every toolchain, and `--format json` does not need it.
@@ -34,6 +37,7 @@ mod getopt;
 pub mod libtest;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;
+mod network;
 mod panics;
 mod runner;
 mod selection;

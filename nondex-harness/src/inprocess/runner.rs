@@ -12,7 +12,7 @@ use nondex_core::context::{self, Context};
 use super::arguments::Arguments;
 use super::console::{Care, Console, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
-use super::execution;
+use super::execution::{self, Ended};
 use super::selection::select;
 use super::shuffle;
 use super::verdict::Verdict;
@@ -23,6 +23,7 @@ struct Completed {
     id: usize,
     verdict: Verdict,
     time: Option<Duration>,
+    excuse: Option<String>,
 }
 
 /// A test that was started.
@@ -148,14 +149,19 @@ impl<'a> Runner<'a> {
         let sender = self.sender.clone();
         let not_run = desc.ignore || !self.arguments.run_tests && !testfn.is_benchmark();
         let thread = if not_run {
-            report(&sender, id, Verdict::Ignored, None);
+            let ended = Ended {
+                verdict: Verdict::Ignored,
+                time: None,
+                excuse: None,
+            };
+            report(&sender, id, ended);
             None
         } else {
             let limits = self.arguments.time_limits;
             let desc = desc.clone();
             spawn(desc.name.as_slice().to_owned(), move || {
-                let (verdict, time) = execution::run_test(&desc, testfn, limits.as_ref());
-                report(&sender, id, verdict, time);
+                let ended = execution::run_test(&desc, testfn, limits.as_ref());
+                report(&sender, id, ended);
             })
         };
         let started = Started {
@@ -206,8 +212,9 @@ impl<'a> Runner<'a> {
             id,
             mut verdict,
             time,
+            excuse,
         } = completed;
-        let started = self
+        let mut started = self
             .started
             .remove(&id)
             .expect("a test ends once, after it started");
@@ -217,13 +224,27 @@ impl<'a> Runner<'a> {
         {
             verdict = Verdict::FailedBecause("panicked after reporting success".to_owned());
         }
+        if let Some(excuse) = excuse {
+            // A description has the text of an attribute, which lives as long as the program.
+            started.desc.ignore_message = Some(excuse.leak());
+        }
         self.console.test_end(&started.desc, &verdict, time)
     }
 }
 
-fn report(sender: &Sender<Completed>, id: usize, verdict: Verdict, time: Option<Duration>) {
+fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
+    let Ended {
+        verdict,
+        time,
+        excuse,
+    } = ended;
     // After `--fail-fast` nobody listens any more.
-    let _ = sender.send(Completed { id, verdict, time });
+    let _ = sender.send(Completed {
+        id,
+        verdict,
+        time,
+        excuse,
+    });
 }
 
 /// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to give.

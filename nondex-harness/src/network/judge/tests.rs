@@ -1,5 +1,7 @@
 //! Every rule, as a row of a table.
 
+use nondex_core::NetworkOutcome;
+
 use super::*;
 
 fn record(operation: &str, target: &str, outcome: NetworkOutcome) -> NetworkRecord {
