@@ -7,11 +7,11 @@ static START: extern "C" fn() = {
     extern "C" fn start() {
         // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
         // earlier could have started one; it would have to read the environment in this very moment.)
-        let _context = unsafe { nondex_core::context::take_global() };
-        #[cfg(feature = "network")]
-        if let Some(context) = _context {
-            super::network::child::prepare(context);
+        let context = unsafe { nondex_core::context::take_global() };
+        if let Some(context) = context {
             super::operations::observe(context);
+            #[cfg(feature = "network")]
+            super::network::child::prepare(context);
         }
     }
     start

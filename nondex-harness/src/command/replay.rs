@@ -116,7 +116,8 @@ pub(super) fn expect_this_algorithm(finding: &Finding) -> Result<()> {
 /// Builds the test as it was built.
 pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
     let mut args = finding.build.build_args()?;
-    args.without_network = finding.spec.network == NetworkMode::Off;
+    args.without_network =
+        finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
     let directory = finding.build.directory_in(root);
     // Cargo reads its configuration from the current folder, and selects packages by it.
     std::env::set_current_dir(&directory)

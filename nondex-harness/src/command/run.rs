@@ -84,9 +84,11 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
 fn build_args(args: &RunArgs) -> BuildArgs {
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
-    // An override may look at the network for single tests.
-    build.without_network =
-        args.network.network == Some(Network::Off) && args.config.loaded.overrides.is_empty();
+    // An override may look at the network for single tests, and sanitisers look at the same functions.
+    let loaded = &args.config.loaded;
+    build.without_network = args.network.network == Some(Network::Off)
+        && loaded.overrides.is_empty()
+        && loaded.sanitisers.is_empty();
     build
 }
 
