@@ -29,6 +29,10 @@ pub struct ConfirmArgs {
     #[arg(help_heading = "Confirm options", allow_hyphen_values = true)]
     pub seeds: Option<Seeds>,
 
+    /// Do not look for a script that makes a test fail as its newest finding says
+    #[arg(long, help_heading = "Confirm options")]
+    pub no_repro: bool,
+
     /// Time limit of one run of one test
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     #[arg(help_heading = "Confirm options", value_parser = seconds)]

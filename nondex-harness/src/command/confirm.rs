@@ -14,10 +14,13 @@ use super::console::Console;
 use super::{interrupt, selection};
 use crate::campaign::{StopFlag, launch, message, process};
 use crate::cli::seeds::Seeds;
+use crate::cli::shell;
 use crate::cli::{ConfirmArgs, MessageFormat, Mode};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Store};
 use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
+use crate::repro::{Repro, Subject};
 use crate::statistics::wilson;
 
 /// What is known of all tests, as JSON.
@@ -46,6 +49,8 @@ struct Confirmed {
     message: Option<String>,
     /// What that run wrote.
     output: Option<String>,
+    /// What came of the attempts to make it fail as its newest finding says, without this tool.
+    repros: Vec<Repro>,
 }
 
 /// How often it failed.
@@ -113,6 +118,10 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         .build
         .jobs
         .or_else(|| thread::available_parallelism().ok());
+    let findings = match &seeded {
+        None if !args.no_repro => Store::new(&project.target_dir).all()?.0,
+        _ => Vec::new(),
+    };
     let mut confirmation = Confirmation {
         partial: false,
         tests: Vec::new(),
@@ -132,10 +141,24 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
             seeded: seeded.as_ref(),
         };
         let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
-        let confirmed = match &seeded {
+        let mut confirmed = match &seeded {
             Some(seeded) => trials.confirm_seeds(id, &seeded.seeds, jobs)?,
             None => trials.confirm(id, args.runs.get().into(), jobs)?,
         };
+        if let Some(finding) = finding_of(&confirmed.id, &findings) {
+            console.status("Reproducing", &format!("{}: {}", finding.id, confirmed.id));
+            let subject = Subject {
+                finding,
+                binary: &suite.binary,
+                test,
+                project: &project,
+                build: &build,
+                ordinary: (confirmed.rate.failures, confirmed.rate.runs),
+                timeout: args.timeout,
+                stop: &stop,
+            };
+            confirmed.repros = subject.reproduce()?;
+        }
         if console.format == MessageFormat::Human {
             tell(&confirmed, console);
         }
@@ -151,7 +174,10 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     if confirmation.partial {
         console.warning("interrupted: fewer runs were made than were asked for");
     }
-    let failed = |confirmed: &Confirmed| confirmed.rate.failures > 0;
+    let failed = |confirmed: &Confirmed| {
+        let mut repros = confirmed.repros.iter();
+        confirmed.rate.failures > 0 || repros.any(|repro| repro.script.is_some())
+    };
     Ok(
         if confirmation.partial || confirmation.tests.iter().any(failed) {
             ExitCode::Found
@@ -209,6 +235,32 @@ fn tell(confirmed: &Confirmed, console: &Console) {
              pass does not refute a finding",
         );
     }
+    for repro in &confirmed.repros {
+        let Repro {
+            culprit,
+            explanation,
+            ..
+        } = repro;
+        match &repro.script {
+            Some(script) => console.result(
+                AnsiColor::Red,
+                "Reproduced",
+                &format!(
+                    "{culprit}: {} of {} times, without cargo nondex\nsh {}\n{explanation}",
+                    repro.failures,
+                    repro.runs,
+                    shell::quote(script.as_str())
+                ),
+            ),
+            None => console.note(&format!("no repro for {culprit}: {explanation}")),
+        }
+    }
+}
+
+/// The newest finding of a test that has a culprit.
+fn finding_of<'a>(test: &str, findings: &'a [Finding]) -> Option<&'a Finding> {
+    let mut findings = findings.iter();
+    findings.find(|finding| finding.test == test && !finding.culprits.is_empty())
 }
 
 /// Seeds for the entropy of ordinary programs.
@@ -272,6 +324,7 @@ impl Trials<'_> {
             unrepeated_seeds: None,
             message: counted.first.as_ref().map(|first| first.message.clone()),
             output: counted.first.map(|first| first.output),
+            repros: Vec::new(),
         })
     }
 
@@ -293,6 +346,7 @@ impl Trials<'_> {
             unrepeated_seeds,
             message: first.as_ref().map(|first| first.message.clone()),
             output: first.map(|first| first.output),
+            repros: Vec::new(),
         })
     }
 
