@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use serde_derive::{Deserialize, Serialize};
 
@@ -98,6 +99,10 @@ pub struct NetworkRecord {
     pub site: String,
     /// How many there were.
     pub count: u64,
+    /// How long the longest of them took, in milliseconds; 0 while it has not ended. The only thing in a record that differs between
+    /// runs of one spec.
+    #[serde(default)]
+    pub elapsed_ms: u64,
     /// The caller's stack, innermost frame first, when the test failed and could still say so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
@@ -129,7 +134,7 @@ impl NetworkRecord {
         })
     }
 
-    /// Everything but the count and the stack.
+    /// Everything but the count, the time and the stack.
     fn identity(&self) -> (&str, &str, Option<&str>, &NetworkOutcome, &str, &str) {
         (
             &self.operation,
@@ -159,6 +164,7 @@ pub fn fold(events: impl IntoIterator<Item = (u64, NetworkRecord)>) -> Vec<Netwo
         let alike = next.identity() == kept.identity();
         if alike {
             kept.count += next.count;
+            kept.elapsed_ms = kept.elapsed_ms.max(next.elapsed_ms);
         }
         alike
     });
@@ -197,6 +203,7 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
 #[derive(Debug)]
 pub struct Operation {
     id: u64,
+    begun: Instant,
     /// What is known of it. [`Pending`](NetworkOutcome::Pending) until [`Operation::end`].
     pub record: NetworkRecord,
 }
@@ -219,6 +226,7 @@ pub fn begin(
         thread: String::new(),
         site: caller.file.to_owned(),
         count: 1,
+        elapsed_ms: 0,
         stack: Vec::new(),
     };
     record.thread = context::record_network(|test, thread| Event::Network {
@@ -229,7 +237,11 @@ pub fn begin(
             ..record.clone()
         },
     })?;
-    Some(Operation { id, record })
+    Some(Operation {
+        id,
+        begun: Instant::now(),
+        record,
+    })
 }
 
 impl Operation {
@@ -239,6 +251,8 @@ impl Operation {
             return;
         }
         self.record.outcome = outcome;
+        self.record.elapsed_ms =
+            u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         let event = |test, _| Event::Network {
             test,
             id: self.id,
@@ -296,6 +310,7 @@ mod tests {
             thread: "0".to_owned(),
             site: "stack:1".to_owned(),
             count: 1,
+            elapsed_ms: 0,
             stack: Vec::new(),
         }
     }

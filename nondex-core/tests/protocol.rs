@@ -170,6 +170,7 @@ fn network() -> impl Strategy<Value = NetworkRecord> {
             thread: "0".to_owned(),
             site: "stack:1".to_owned(),
             count,
+            elapsed_ms: count / 3,
             stack: Vec::new(),
         })
 }

@@ -57,6 +57,7 @@ fn report() -> Report {
         error: "ENETUNREACH".to_owned(),
         file: Some("tests/web.rs".to_owned()),
         line: Some(3),
+        ..NetworkEvent::default()
     };
     let offline = TestReport {
         network: vec![connect.clone()],

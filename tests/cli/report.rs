@@ -38,8 +38,9 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
         operation: "connect".to_owned(),
         address: "example.org:443".to_owned(),
         error: "network is unreachable".to_owned(),
-        file: None,
-        line: None,
+        thread: "0.1".to_owned(),
+        elapsed_ms: Some(30_250),
+        ..NetworkEvent::default()
     };
     let long: String = (0..50).map(|n| format!("line {n}\n")).collect();
     let tests = vec![

@@ -195,6 +195,7 @@ fn judge_wants(
                 error: want.error.clone(),
                 file,
                 line,
+                ..NetworkEvent::default()
             }
         };
         report.sanitised_by = Some(Sanitised {

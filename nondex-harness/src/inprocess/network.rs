@@ -48,6 +48,7 @@ mod tests {
             thread: "0".to_owned(),
             site: String::new(),
             count: 1,
+            elapsed_ms: 0,
             stack: Vec::new(),
         };
         let failed = |error: &str| NetworkOutcome::Failed(error.to_owned());

@@ -128,6 +128,9 @@ pub fn events(
                 },
                 file,
                 line,
+                thread: record.thread.clone(),
+                elapsed_ms: (record.outcome != NetworkOutcome::Pending)
+                    .then_some(record.elapsed_ms),
             }
         })
         .collect()

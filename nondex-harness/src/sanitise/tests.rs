@@ -35,6 +35,7 @@ fn offline() -> Run {
         thread: "0".to_owned(),
         site: "stack:1".to_owned(),
         count: 1,
+        elapsed_ms: 0,
         stack: Vec::new(),
     };
     Run {

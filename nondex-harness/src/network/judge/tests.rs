@@ -13,6 +13,7 @@ fn record(operation: &str, target: &str, outcome: NetworkOutcome) -> NetworkReco
         thread: "0".to_owned(),
         site: "stack:1".to_owned(),
         count: 1,
+        elapsed_ms: 0,
         stack: Vec::new(),
     }
 }
