@@ -78,7 +78,7 @@ impl Subject<'_> {
         Script::discard(&folder);
         Ok(Found::Nothing(match (failing, passing) {
             (Some(_), None) => {
-                "it fails on every filesystem here, plain `cargo test` shows it".to_owned()
+                "it fails on each filesystem that was tried: plain `cargo test` shows it".to_owned()
             }
             _ => format!(
                 "no directory was found whose order on this machine makes it fail: it lists none below the temporary folder or \
