@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
 
@@ -65,9 +66,12 @@ enum Harness {
     Ours,
 }
 
-/// Compiles a fixture and returns the executable. Both harnesses give it the same name, in different directories.
+/// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
+/// the same time.
 fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
-    let directory = Path::new(TEMPORARY).join(format!("{harness:?}-{edition}"));
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+    let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+    let directory = Path::new(TEMPORARY).join(format!("{harness:?}-{edition}-{number}"));
     fs::create_dir_all(&directory).unwrap();
     let executable = directory.join(name.strip_suffix(".rs").unwrap());
     let mut rustc = Command::new("rustc");

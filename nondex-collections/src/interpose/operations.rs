@@ -37,7 +37,10 @@ pub(crate) fn failed(operation: &str, errno: c_int, target: impl FnOnce() -> Str
 ///
 /// # Safety
 /// `program` must be null or end with NUL.
-#[cfg(feature = "network")]
+#[cfg_attr(
+    not(feature = "network"),
+    allow(dead_code, reason = "programs are watched where the network is")
+)]
 pub(crate) unsafe fn not_started(program: *const c_char, errno: c_int, is_child: bool) {
     if IS_OBSERVING.load(Ordering::Relaxed) {
         // SAFETY: as the caller promises.
