@@ -219,28 +219,24 @@ impl<'a> Search<'a> {
         Ok(groups.iter().all(is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
     }
 
-    /// Whether each spec changes the outcome `times` times, or never, as is said of it. The runs of different specs take turns:
-    /// a test may fail for a while, for a reason of its own.
+    /// Whether each spec changes the outcome `times` times, or never, as is said of it.
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
-        let mut missing: Vec<Vec<RunSpec>> = Vec::new();
-        let mut confirmed = true;
-        for (spec, changes) in expected {
-            match self.evidence.repeat(spec, times) {
-                Ok(runs) => {
-                    confirmed &= runs
-                        .iter()
-                        .all(|run| (run.passed() != self.baseline) == *changes);
-                }
-                Err(Missing(specs)) => missing.push(specs),
-            }
+        let is_as_expected = |runs: &[Run], changes: bool| {
+            let mut runs = runs.iter();
+            runs.all(|run| (run.passed() != self.baseline) == changes)
+        };
+        // One run that is not as expected makes all others needless.
+        let refuted = expected.iter().any(|(spec, changes)| {
+            let runs = self.evidence.standing_for(spec);
+            !is_as_expected(runs, *changes)
+        });
+        if refuted {
+            return Ok(false);
         }
-        if missing.is_empty() || !confirmed {
-            return Ok(confirmed);
-        }
-        let longest = missing.iter().map(Vec::len).max().unwrap_or(0);
-        let turns =
-            (0..longest).flat_map(|turn| missing.iter().filter_map(move |specs| specs.get(turn)));
-        Err(Missing(turns.cloned().collect()))
+        let specs: Vec<&RunSpec> = expected.iter().map(|(spec, _)| spec).collect();
+        let repeated = self.evidence.repeat_in_turns(&specs, times)?;
+        let mut repeated = repeated.into_iter().zip(expected);
+        Ok(repeated.all(|(runs, (_, changes))| is_as_expected(runs, *changes)))
     }
 }
 

@@ -259,6 +259,33 @@ impl Evidence {
             .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
     }
 
+    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in turns: a test may fail for a
+    /// while, for a reason of its own, and must not do so for one spec only.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat_in_turns(
+        &self,
+        specs: &[&RunSpec],
+        times: usize,
+    ) -> Result<Vec<&[Run]>, Missing> {
+        let mut repeated = Vec::new();
+        let mut missing: Vec<Vec<RunSpec>> = Vec::new();
+        for spec in specs {
+            match self.repeat(spec, times) {
+                Ok(runs) => repeated.push(runs),
+                Err(Missing(specs)) => missing.push(specs),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(repeated);
+        }
+        let longest = missing.iter().map(Vec::len).max().unwrap_or(0);
+        let turns =
+            (0..longest).flat_map(|turn| missing.iter().filter_map(move |specs| specs.get(turn)));
+        Err(Missing(turns.cloned().collect()))
+    }
+
     fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
         let exact = self.place(spec);
         let place = exact.or_else(|| self.implying(spec))?;

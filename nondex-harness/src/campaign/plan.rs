@@ -25,6 +25,9 @@ const MAX_CANDIDATES: usize = 3;
 /// How often a failing spec and the clean one must agree with themselves before a test is said to depend on choices.
 const REPETITIONS: usize = 5;
 
+/// The same when no culprit was confirmed: then it is doubtful that there is any.
+const REPETITIONS_UNCONFIRMED: usize = 10;
+
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Conclusion {
@@ -109,18 +112,24 @@ pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Co
         return Ok(unchanged);
     };
     let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
-    // A confirmed hang needs no more of them.
-    if !(culprits.confirmed
-        && evidence.answers(std::slice::from_ref(&spec))?[0]
-            .run
-            .outcome
-            == Outcome::TimedOut)
+    // A run that hangs takes the whole time limit, and was made twice already.
+    let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
+        .run
+        .outcome
+        == Outcome::TimedOut;
+    let repetitions = match culprits.confirmed {
+        _ if hangs => 2,
+        true => REPETITIONS,
+        false => REPETITIONS_UNCONFIRMED,
+    };
+    let repeated = evidence.repeat_in_turns(&[&clean_spec, &spec], repetitions)?;
+    for ((runs, spec), passes) in repeated
+        .iter()
+        .zip([&clean_spec, &spec])
+        .zip([baseline, !baseline])
     {
-        for (spec, passes) in [(&clean_spec, baseline), (&spec, !baseline)] {
-            let runs = evidence.repeat(spec, REPETITIONS)?;
-            if runs.iter().any(|run| run.passed() != passes) {
-                return Ok(non_deterministic(spec.clone()));
-            }
+        if runs.iter().any(|run| run.passed() != passes) {
+            return Ok(non_deterministic(spec.clone()));
         }
     }
     let traced: Vec<RunSpec> = culprits
