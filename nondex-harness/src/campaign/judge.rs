@@ -130,6 +130,11 @@ pub fn report(
         }
     };
     judge_wants(&mut report, evidence, options, workspace, &suite.binary.cwd);
+    let clean = plan::clean_spec(&test.name, options);
+    let verification = options.network.verification(&clean);
+    report.notes.extend(
+        verification.and_then(|spec| network::evidence::verified(evidence, &spec, report.verdict)),
+    );
     if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
         report.run_alone = true;
         report.notes.push(disturbance(interference));
@@ -204,11 +209,6 @@ fn judge_wants(
             operations: found.wants.iter().map(event).collect(),
         });
     }
-    let clean = plan::clean_spec(&report.name, options);
-    let verification = options.network.verification(&clean);
-    report.notes.extend(
-        verification.and_then(|spec| network::evidence::verified(evidence, &spec, report.verdict)),
-    );
 }
 
 /// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
