@@ -68,6 +68,17 @@ fn a_run_without_choice_points_is_every_run() {
 }
 
 #[test]
+fn a_run_without_the_network_is_not_one_with_it() {
+    let clean = RunSpec::clean("t");
+    let blocked = RunSpec {
+        network: nondex_core::NetworkMode::Block,
+        ..clean.clone()
+    };
+    assert!(!decide_alike(&blocked, &clean, &run(&[], None)));
+    assert!(decide_alike(&blocked, &blocked, &run(&[], None)));
+}
+
+#[test]
 fn a_level_at_which_nothing_varies_is_the_clean_run() {
     let run = run(&[(Family::FixedHasher, 1, 9, 100)], None);
     let clean = RunSpec::clean("t");
