@@ -154,12 +154,8 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
 
 #[test]
 fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
-    let project = Fixture::new("reachable");
+    let project = built("reachable");
     let root = project.path("");
-    Nondex::command(&root, "list")
-        .arg("--offline")
-        .run()
-        .expect(ExitCode::Ok);
     let args = ["--seeds", "0", "--clean-runs", "1", "--network", "block"];
     let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
@@ -208,12 +204,8 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
 
 #[test]
 fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
-    let project = Fixture::new("reachable");
+    let project = built("reachable");
     let root = project.path("");
-    Nondex::command(&root, "list")
-        .arg("--offline")
-        .run()
-        .expect(ExitCode::Ok);
     let args = ["--network", "fault", "--seeds", "20", "--levels", "STD"];
     let Some(report) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
@@ -235,6 +227,16 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     for name in ["tries_again", "does_not_mind"] {
         assert_eq!(test(&report, name).verdict, Verdict::Stable, "{name}");
     }
+}
+
+/// A copy of a fixture whose tests are built: in a namespace nothing can be fetched.
+fn built(name: &str) -> Fixture {
+    let project = Fixture::new(name);
+    Nondex::command(&project.path(""), "list")
+        .arg("--offline")
+        .run()
+        .expect(ExitCode::Ok);
+    project
 }
 
 /// A namespace's network that is a loopback interface.

@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::build_args::location_flags;
 use super::output_args::OutputArgs;
 
 /// The options of `cargo nondex explain`.
@@ -28,4 +29,12 @@ pub struct ExplainArgs {
     /// How results are shown.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl ExplainArgs {
+    /// The options by which another command finds the project. Quoted for a shell.
+    #[must_use]
+    pub fn location_flags(&self) -> Vec<String> {
+        location_flags(self.manifest_path.as_deref(), self.target_dir.as_deref())
+    }
 }

@@ -13,7 +13,6 @@ use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
 use super::seeds::Seeds;
-use super::shell;
 use super::test_filter::FilterArgs;
 use crate::campaign::options::DEFAULT_SEEDS;
 
@@ -128,9 +127,7 @@ impl RunArgs {
     /// The options by which another command finds the project. Quoted for a shell.
     #[must_use]
     pub fn location_flags(&self) -> Vec<String> {
-        let flags = self.build.location_flags();
-        let quoted = flags.iter().map(|flag| shell::quote(flag).into_owned());
-        quoted.collect()
+        self.build.location_flags()
     }
 }
 

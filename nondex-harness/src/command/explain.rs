@@ -1,25 +1,22 @@
 //! `cargo nondex explain`: the search for a culprit, from where it ended.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use nondex_core::RunSpec;
 
 use super::console::Console;
-use super::progress::Display;
 use super::replay;
 use super::report::Place;
-use super::{interrupt, selection};
+use super::{interrupt, outcome, selection};
 use crate::campaign::memo::Memo;
 use crate::campaign::{self, Options, Selected};
-use crate::cli::{ExplainArgs, MessageFormat};
+use crate::cli::ExplainArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::network::Policy;
-use crate::report::human::{self, Sources, View};
-use crate::report::{Report, RunDirectory, exit_code};
+use crate::report::{Report, RunDirectory};
 
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -72,25 +69,17 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         ),
     );
     let directory = RunDirectory::create(&project.target_dir)?;
-    let display = Display::new(console);
-    let result = campaign::run(&selected, &options, &directory, &display, &stop);
-    display.finish();
-    let mut report = result?;
-    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let report = outcome::run(&selected, &options, &directory, started, &stop, console)?;
     let path = directory.write(&report)?;
     store.write(&explained(&finding, &report))?;
-    let view = View {
-        sources: &Sources::of_user(&project.workspace_root),
-        report: Some(&path),
-        elapsed: started.elapsed(),
-        verbose: console.verbose,
-        quiet: console.quiet,
-    };
-    console.text(&human::render(&report, &view));
-    if console.format == MessageFormat::Json {
-        console.json(&report)?;
-    }
-    Ok(exit_code(&report))
+    outcome::show(
+        &report,
+        &project.workspace_root,
+        &path,
+        started,
+        None,
+        console,
+    )
 }
 
 /// The newest finding with this id or of this test that was made by choices.
@@ -152,18 +141,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.budget = args.budget;
-    options.regressions = BTreeMap::new();
-    for (flag, path) in [
-        ("--manifest-path", &args.manifest_path),
-        ("--target-dir", &args.target_dir),
-    ] {
-        if let Some(path) = path {
-            options.location_flags.push(flag.to_owned());
-            options
-                .location_flags
-                .push(crate::cli::shell::quote(path.as_str()).into_owned());
-        }
-    }
+    options.location_flags = args.location_flags();
     options
 }
 

@@ -8,6 +8,7 @@ mod interrupt;
 mod list;
 mod models;
 mod network;
+mod outcome;
 mod progress;
 mod replay;
 mod report;

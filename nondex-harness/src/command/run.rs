@@ -7,18 +7,16 @@ use std::time::Instant;
 use nondex_core::{Level, Schedule};
 
 use super::console::Console;
-use super::progress::Display;
 use super::report::regressions_file;
-use super::{interrupt, selection};
+use super::{interrupt, outcome, selection};
 use crate::campaign::{self, Options};
 use crate::cli::network_args::Network;
-use crate::cli::{BuildArgs, MessageFormat, RunArgs};
+use crate::cli::{BuildArgs, RunArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Recipe, Regressions, Store, Tried};
 use crate::project::{self, Project};
-use crate::report::human::{self, Sources, View};
-use crate::report::{Report, RunDirectory, exit_code, junit};
+use crate::report::{Report, RunDirectory};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -54,30 +52,19 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     }
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
-    let display = Display::new(console);
-    let result = campaign::run(&selected, &options, &directory, &display, &stop);
-    display.finish();
-    let mut report = result?;
+    let mut report = outcome::run(&selected, &options, &directory, started, &stop, console)?;
     report.notes.append(&mut project.notes);
-    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     let path = directory.write(&report)?;
     Store::new(&project.target_dir).write(&findings(args, &options, &report, &project)?)?;
-
-    let view = View {
-        sources: &Sources::of_user(&project.workspace_root),
-        report: Some(&path),
-        elapsed: started.elapsed(),
-        verbose: console.verbose,
-        quiet: console.quiet,
-    };
-    console.text(&human::render(&report, &view));
-    if let Some(file) = &args.junit {
-        junit::write(&report, &view, file)?;
-    }
-    if console.format == MessageFormat::Json {
-        console.json(&report)?;
-    }
-    Ok(exit_code(&report))
+    let junit = args.junit.as_deref();
+    outcome::show(
+        &report,
+        &project.workspace_root,
+        &path,
+        started,
+        junit,
+        console,
+    )
 }
 
 /// The build flags, with what `--color` says to cargo too.

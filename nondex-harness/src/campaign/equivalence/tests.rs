@@ -1,6 +1,7 @@
-use nondex_core::{Family, Level, Outcome, Schedule, Scope, Selection, selection::Calls};
+use nondex_core::{Family, Level, Schedule, Scope, Selection, selection::Calls};
 
 use super::*;
+use crate::campaign::simulation;
 
 fn site(family: Family, line: u32) -> Site {
     Site {
@@ -23,8 +24,6 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
         })
     });
     Run {
-        outcome: Outcome::Passed,
-        failure: None,
         points: points
             .iter()
             .map(|&(family, line, count, max_len)| PointRecord {
@@ -36,12 +35,7 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
             })
             .collect(),
         choices: listed.collect(),
-        steps: Vec::new(),
-        complete: true,
-        output: None,
-        notes: Vec::new(),
-        network: [].into(),
-        failed_operations: [].into(),
+        ..simulation::run(true, [])
     }
 }
 

@@ -1,0 +1,63 @@
+//! A campaign with its progress shown, and what it came to.
+
+use std::time::Instant;
+
+use camino::Utf8Path;
+
+use super::console::Console;
+use super::progress::Display;
+use crate::campaign::{self, Options, Selected, StopFlag};
+use crate::cli::MessageFormat;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::report::human::{self, Sources, View};
+use crate::report::{Report, RunDirectory, exit_code, junit};
+
+/// Runs a campaign, and says in its report how long everything took since `started`.
+///
+/// # Errors
+/// As [`campaign::run`].
+pub(super) fn run(
+    selected: &[Selected<'_>],
+    options: &Options,
+    directory: &RunDirectory,
+    started: Instant,
+    stop: &StopFlag,
+    console: &Console,
+) -> Result<Report> {
+    let display = Display::new(console);
+    let result = campaign::run(selected, options, directory, &display, stop);
+    display.finish();
+    let mut report = result?;
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(report)
+}
+
+/// Shows a report that was written to `path`, as JUnit's XML in a file too if that is asked for. The code it ends with.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn show(
+    report: &Report,
+    workspace_root: &Utf8Path,
+    path: &Utf8Path,
+    started: Instant,
+    junit: Option<&Utf8Path>,
+    console: &Console,
+) -> Result<ExitCode> {
+    let view = View {
+        sources: &Sources::of_user(workspace_root),
+        report: Some(path),
+        elapsed: started.elapsed(),
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    console.text(&human::render(report, &view));
+    if let Some(file) = junit {
+        junit::write(report, &view, file)?;
+    }
+    if console.format == MessageFormat::Json {
+        console.json(report)?;
+    }
+    Ok(exit_code(report))
+}
