@@ -229,6 +229,64 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     }
 }
 
+#[test]
+fn tests_of_one_process_are_excused_by_their_own_operations_only() {
+    let project = Fixture::linked("tests/fixtures/trials");
+    let root = project.path("");
+    let mut build = support::plain_command(support::cargo(), &root);
+    build.args(["test", "--offline", "--no-run", "--message-format", "json"]);
+    let built = build.output().unwrap();
+    let text = String::from_utf8(built.stdout).unwrap();
+    let executable = text.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        (message["target"]["kind"][0] == "test")
+            .then(|| message["executable"].as_str().map(str::to_owned))?
+    });
+    let executable = executable.expect("cargo names the test's executable");
+    let run = |threads: &str, variables: &[(&str, &str)]| {
+        let mut command = in_namespace(&root, LOOPBACK, Path::new(&executable))?;
+        command
+            .env("NONDEX_SEED", "1")
+            .envs(variables.iter().copied());
+        command.args(["--test-threads", threads]);
+        let output = command.output().unwrap();
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        let mut lines: Vec<String> = stdout
+            .lines()
+            .filter(|line| line.contains(" ... "))
+            .map(str::to_owned)
+            .collect();
+        lines.sort();
+        Some((lines, stderr))
+    };
+    let own = "ignored, needs the network: connect 192.0.2.1:80: ENETUNREACH";
+    for threads in ["1", "4"] {
+        let Some((lines, stderr)) = run(threads, &[]) else {
+            return;
+        };
+        assert_eq!(
+            lines,
+            [
+                "test expects_the_failure ... ok",
+                "test fails_by_itself ... FAILED",
+                "test needs_it_on_a_thread_of_a_pool ... FAILED",
+                &format!("test needs_it_on_a_thread_of_its_own ... {own}"),
+                &format!("test needs_the_network ... {own}"),
+            ],
+            "{stderr}"
+        );
+        let note = "note: test `needs_it_on_a_thread_of_a_pool` may need the network: meanwhile, on a thread that \
+                    belongs to no test, connect 192.0.2.1:80: ENETUNREACH";
+        assert!(stderr.lines().any(|line| line == note), "{stderr}");
+    }
+    let (lines, _) = run("1", &[("NONDEX_NO_SANITISE", "1")]).unwrap();
+    assert!(
+        lines.iter().all(|line| !line.contains("ignored")),
+        "{lines:?}"
+    );
+}
+
 /// A copy of a fixture whose tests are built: in a namespace nothing can be fetched.
 fn built(name: &str) -> Fixture {
     let project = Fixture::new(name);
@@ -245,12 +303,13 @@ const LOOPBACK: &str = "ip link set lo up";
 /// The same, with an address that is none of the loopback's.
 const ANOTHER_MACHINE: &str = "ip link set lo up && ip address add 192.0.2.1/32 dev lo";
 
-/// The report of a run in a namespace with this network; `None`, and a word about it, where none can be made.
+/// The report of a run in a namespace with this network; `None` where none can be made.
 fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
-    let Some(mut nondex) = in_namespace(root, network) else {
-        eprintln!("SKIPPED: no network namespace can be made here");
-        return None;
-    };
+    let mut nondex = in_namespace(root, network, Path::new(env!("CARGO_BIN_EXE_cargo-nondex")))?;
+    nondex.args(["nondex", "run", "--offline", "--message-format", "json"]);
+    nondex
+        .env("NONDEX_CACHE_DIR", support::cache())
+        .env("NO_COLOR", "1");
     let output = nondex.args(args).output().unwrap();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
         panic!(
@@ -261,21 +320,16 @@ fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Repo
     Some(report)
 }
 
-/// The binary in a namespace with this network; `None` where there are none.
-fn in_namespace(root: &Path, network: &str) -> Option<Command> {
+/// A program in a namespace with this network; `None`, and a word about it, where none can be made.
+fn in_namespace(root: &Path, network: &str, program: &Path) -> Option<Command> {
     let script = format!("{network} && exec \"$@\"");
     let wrapper = ["--map-root-user", "--net", "sh", "-c", &script, "sh"];
     let works = Command::new("unshare").args(wrapper).arg("true").output();
     if !works.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: no network namespace can be made here");
         return None;
     }
     let mut command = support::plain_command("unshare", root);
-    command
-        .args(wrapper)
-        .arg(env!("CARGO_BIN_EXE_cargo-nondex"));
-    command.args(["nondex", "run", "--offline", "--message-format", "json"]);
-    command
-        .env("NONDEX_CACHE_DIR", support::cache())
-        .env("NO_COLOR", "1");
+    command.args(wrapper).arg(program);
     Some(command)
 }

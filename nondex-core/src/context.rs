@@ -73,10 +73,27 @@ impl Context {
         self.journal.take()
     }
 
+    /// How many events are kept in memory.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.journal.len()
+    }
+
     /// The operations of a test on other machines, when the spec names no file.
     #[must_use]
-    pub fn network_of(&self, name: &str) -> Vec<NetworkRecord> {
-        let events = self.journal.kept().into_iter();
+    pub fn network_of(&self, test: &str) -> Vec<NetworkRecord> {
+        self.network_since(0, test)
+    }
+
+    /// The operations of threads that work for no test in particular, when the spec names neither a test nor a file: those
+    /// with something to say since that many events were [kept](Context::kept).
+    #[must_use]
+    pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
+        self.network_since(since, "")
+    }
+
+    fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
+        let events = self.journal.kept().into_iter().skip(since);
         network::fold(events.filter_map(|event| match event {
             Event::Network { test, id, network } if test == name => Some((id, network)),
             _ => None,

@@ -43,6 +43,14 @@ impl Journal {
         }
     }
 
+    /// How many events are kept in memory.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Journal::Memory(events) => events.lock().unwrap_or_else(PoisonError::into_inner).len(),
+            Journal::File(_) => 0,
+        }
+    }
+
     /// The events that are kept in memory.
     pub(crate) fn kept(&self) -> Vec<Event> {
         match self {

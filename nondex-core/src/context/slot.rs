@@ -141,8 +141,8 @@ pub(crate) fn record_network(event: impl FnOnce(String, String) -> Event) -> Opt
     let event = event(test, path.clone());
     // It opens files and takes locks, through functions that ask for the state of this thread.
     let _pause = pause();
-    // Only the test's own process reads them.
-    if context.is_own_process() {
+    // Only the test's own process reads them, and only for the driver, which gives it one test.
+    if context.is_own_process() && context.spec.record.is_some() {
         context.stacks.note(&event);
     }
     context.journal.append(&event);

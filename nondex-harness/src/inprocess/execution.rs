@@ -10,7 +10,7 @@ use nondex_core::site::portable_path;
 
 use super::bencher::Bencher;
 use super::descriptor::{TestDesc, TestFn};
-use super::network;
+use super::network::{Remark, Watch};
 use super::panics;
 use super::time_limit::TimeLimits;
 use super::verdict::{Thrown, Verdict, judge, message_of};
@@ -32,6 +32,7 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLi
     // Around the test, this thread does our own work.
     let _pause = context::pause();
     let name = desc.name.as_slice();
+    let network = context.and_then(Watch::start);
     let entered = context.map(|context| {
         panics::watch(context, name);
         context::enter(context, name)
@@ -47,12 +48,20 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLi
         let failure = explain(desc, &verdict, thrown.as_deref(), panics::unwatch());
         entered.end(context, name, failure, !verdict.is_failure());
     }
-    let excuse = context
+    let remark = network
         .filter(|_| verdict.is_failure())
-        .and_then(|context| network::excuse(context, name));
-    if excuse.is_some() {
-        verdict = Verdict::Ignored;
-    }
+        .and_then(|network| network.remark(name));
+    let excuse = match remark {
+        Some(Remark::Excuse(reason)) => {
+            verdict = Verdict::Ignored;
+            Some(reason)
+        }
+        Some(Remark::Uncertain(text)) => {
+            eprintln!("note: test `{name}` {text}");
+            None
+        }
+        None => None,
+    };
     // What was thrown may panic when it is dropped, too.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(thrown)));
     Ended {

@@ -1,8 +1,11 @@
 //! A failure that only says that there is no network, when no driver is there to judge it: the test is reported as
 //! ignored, with the reason.
 //!
-//! Only what the network's absence alone explains counts; whether this machine is offline as a whole is not asked. An
-//! operation of a thread that belongs to no test in particular is nobody's, and excuses no failure.
+//! Only what the network's absence alone explains counts; whether this machine is offline as a whole is not asked. The
+//! tests of one process run beside each other, so an operation is a test's own only on a thread that the test, or one of its
+//! threads, started. Any other thread's operation is nobody's: it excuses no failure, and is only mentioned.
+
+use std::sync::Arc;
 
 use nondex_core::context::Context;
 use nondex_core::network::Meaning;
@@ -11,14 +14,50 @@ use nondex_core::{NetworkOutcome, NetworkRecord};
 /// Switches this off.
 const NO_SANITISE: &str = "NONDEX_NO_SANITISE";
 
-/// Why the failure of `test`, which has ended, says nothing about the code; `None` when it may.
-pub(crate) fn excuse(context: &Context, test: &str) -> Option<String> {
-    let is_ours = context.is_own_process() && context.spec().record.is_none();
-    let is_off = std::env::var_os(NO_SANITISE).is_some_and(|value| value != "0");
-    if !is_ours || is_off {
-        return None;
+/// Looks at the network while a test runs.
+#[derive(Debug)]
+pub(crate) struct Watch<'a> {
+    context: &'a Context,
+    /// The events before the test.
+    before: usize,
+}
+
+/// What the network has to do with a failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Remark {
+    /// It is the reason: the failure says nothing about the code.
+    Excuse(String),
+    /// It may be the reason.
+    Uncertain(String),
+}
+
+impl<'a> Watch<'a> {
+    /// From here on; `None` where the driver judges, or nobody shall.
+    pub(crate) fn start(context: &'a Arc<Context>) -> Option<Self> {
+        let is_ours = context.is_own_process() && context.spec().record.is_none();
+        let is_off = std::env::var_os(NO_SANITISE).is_some_and(|value| value != "0");
+        (is_ours && !is_off).then(|| Watch {
+            context,
+            before: context.kept(),
+        })
     }
-    reason(&context.network_of(test))
+
+    /// What is to be said of the failure of `test`, which has ended.
+    pub(crate) fn remark(&self, test: &str) -> Option<Remark> {
+        let own = self.context.network_of(test);
+        let others = self.context.network_of_nobody(self.before);
+        remark(&own, &others)
+    }
+}
+
+fn remark(own: &[NetworkRecord], others: &[NetworkRecord]) -> Option<Remark> {
+    if let Some(reason) = reason(own) {
+        return Some(Remark::Excuse(format!("needs the network: {reason}")));
+    }
+    let reason = reason(others)?;
+    Some(Remark::Uncertain(format!(
+        "may need the network: meanwhile, on a thread that belongs to no test, {reason}"
+    )))
 }
 
 fn reason(operations: &[NetworkRecord]) -> Option<String> {
@@ -31,7 +70,7 @@ fn reason(operations: &[NetworkRecord]) -> Option<String> {
         NetworkOutcome::Pending | NetworkOutcome::Answered => "no answer",
     };
     let (operation, target) = (&record.operation, &record.target);
-    Some(format!("needs the network: {operation} {target}: {error}"))
+    Some(format!("{operation} {target}: {error}"))
 }
 
 #[cfg(test)]
@@ -53,6 +92,7 @@ mod tests {
         };
         let failed = |error: &str| NetworkOutcome::Failed(error.to_owned());
         let unreachable = || record("192.0.2.1:80", failed("ENETUNREACH"));
+        let reached = || record("192.0.2.1:80", NetworkOutcome::Answered);
         assert_eq!(reason(&[]), None);
         assert_eq!(
             reason(&[record("192.0.2.1:80", failed("ECONNREFUSED"))]),
@@ -60,9 +100,18 @@ mod tests {
         );
         assert_eq!(
             reason(&[unreachable()]).as_deref(),
-            Some("needs the network: connect 192.0.2.1:80: ENETUNREACH")
+            Some("connect 192.0.2.1:80: ENETUNREACH")
         );
-        let reached = record("192.0.2.1:80", NetworkOutcome::Answered);
-        assert_eq!(reason(&[unreachable(), reached]), None);
+        assert_eq!(reason(&[unreachable(), reached()]), None);
+
+        assert_eq!(remark(&[reached()], &[]), None);
+        let Some(Remark::Excuse(text)) = remark(&[unreachable()], &[unreachable()]) else {
+            panic!("the test's own operation excuses it");
+        };
+        assert!(text.starts_with("needs the network: "), "{text}");
+        let Some(Remark::Uncertain(text)) = remark(&[], &[unreachable()]) else {
+            panic!("an operation of nobody is mentioned");
+        };
+        assert!(text.starts_with("may need the network: "), "{text}");
     }
 }

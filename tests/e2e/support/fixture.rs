@@ -27,11 +27,17 @@ impl Fixture {
 
     /// A copy of `examples/<name>`, which still finds the repository's own packages.
     pub(crate) fn example(name: &str) -> Self {
-        let fixture = Self::copy(&repository().join("examples").join(name));
+        Self::linked(&format!("examples/{name}"))
+    }
+
+    /// A copy of the project in this folder of the repository, which still finds the repository's own packages.
+    pub(crate) fn linked(folder: &str) -> Self {
+        let up = "../".repeat(folder.split('/').count());
+        let fixture = Self::copy(&repository().join(folder));
         let manifest = fixture.path("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
         let own = format!("path = \"{}/", repository().display());
-        fs::write(manifest, text.replace("path = \"../../", &own)).unwrap();
+        fs::write(manifest, text.replace(&format!("path = \"{up}"), &own)).unwrap();
         // Offline, only the versions that the repository was built with are sure to be there.
         fs::copy(repository().join("Cargo.lock"), fixture.path("Cargo.lock")).unwrap();
         fixture
