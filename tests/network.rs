@@ -153,6 +153,49 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
 }
 
 #[test]
+fn system_calls_of_rustix_are_seen() {
+    let project = Fixture::linked("tests/fixtures/raw");
+    let output = run(&project, &["--network", "block"]);
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    for (name, verdict) in [
+        ("needs_the_network", Verdict::Network),
+        ("expects_the_failure", Verdict::Stable),
+        ("is_refused_on_the_loopback", Verdict::Broken),
+    ] {
+        assert_eq!(test(&report, name).verdict, verdict, "{name}");
+    }
+    assert_eq!(
+        test(&report, "needs_the_network").network[0].address,
+        "192.0.2.1:80"
+    );
+    assert!(
+        !report.notes.iter().any(|note| note.contains("rustix")),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Fixture::linked("tests/fixtures/raw");
+    // Nothing more can be fetched.
+    let cargo = project.path("cargo");
+    let text = "#!/bin/sh\n[ \"$1\" = fetch ] && exit 101\nexec \"$REAL\" \"$@\"\n";
+    std::fs::write(&cargo, text).unwrap();
+    std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o755)).unwrap();
+    let output = Nondex::run_in(&project.path(""))
+        .args(["--seeds", "0", "--clean-runs", "1", "expects_the_failure"])
+        .args(["--network", "block"])
+        .env("CARGO", &cargo)
+        .env("REAL", support::cargo())
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    let is_mentioned = |note: &String| note.contains("rustix") && note.contains("errno");
+    assert!(report.notes.iter().any(is_mentioned), "{:?}", report.notes);
+}
+
+#[test]
 fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     let project = built("reachable");
     let root = project.path("");

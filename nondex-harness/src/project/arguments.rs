@@ -87,3 +87,15 @@ pub(crate) fn for_cargo(args: &BuildArgs) -> Vec<OsString> {
     }
     words
 }
+
+/// The arguments of a cargo that only finds out which packages there are.
+pub(crate) fn for_resolution(args: &BuildArgs) -> Vec<OsString> {
+    for_cargo(&BuildArgs {
+        manifest_path: args.manifest_path.clone(),
+        locked: args.locked,
+        offline: args.offline,
+        frozen: args.frozen,
+        config: args.config.clone(),
+        ..BuildArgs::default()
+    })
+}

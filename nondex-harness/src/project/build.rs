@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::BufReader;
-use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{Message, Metadata, MetadataCommand, PackageId, TargetKind};
+use cargo_metadata::{Metadata, MetadataCommand};
 
-use super::arguments;
-use super::config::{CargoConfig, runner_variable};
-use super::intercept::{Intercept, RECORD, Start};
+use super::cargo::Cargo;
+use super::config::CargoConfig;
+use super::intercept::{Intercept, Start};
 use super::listing;
 use super::runtime::Runtime;
+use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::Toolchain;
 use crate::cli::{BuildArgs, Mode};
@@ -107,6 +106,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         toolchain: &toolchain,
         target: &target,
         metadata: &metadata,
+        wrapper: config.rustc_wrapper.as_deref(),
     };
     let build_dir = own.join(match args.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
@@ -115,7 +115,13 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         Mode::Swap => "swap",
         Mode::Plain => "plain",
     });
-    prepare(&build_dir, runtime.as_ref())?;
+    let rustix = if args.mode == Mode::Program && !args.without_network {
+        rustix::backend(&cargo, &own)?
+    } else {
+        Backend::Unchanged
+    };
+    let key = runtime.as_ref().map_or("", |runtime| &runtime.key);
+    prepare(&build_dir, &format!("{key}{}", rustix.key()))?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
 
@@ -124,12 +130,9 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
     let intercept = Intercept {
         runtime,
-        wrapper: config.rustc_wrapper,
+        rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
-        replaced: ["RUSTC_WRAPPER", "RUSTDOC"]
-            .into_iter()
-            .map(|name| (name.to_owned(), std::env::var(name).ok()))
-            .collect(),
+        ..cargo.intercept()
     };
     let built = cargo
         .build(&build_dir, &intercept, quiet)
@@ -140,7 +143,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     let _ = std::fs::remove_dir_all(&starts);
     let (executables, started, doctests) = built?;
 
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
     if doctests > 0 {
         let packages = if doctests == 1 {
             "1 package"
@@ -191,10 +194,9 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     })
 }
 
-/// Makes sure that `dir` holds nothing that was built with another runtime: cargo does not see what our wrapper adds.
-fn prepare(dir: &Utf8Path, runtime: Option<&Runtime>) -> Result<()> {
+/// Makes sure that `dir` holds nothing that was built with another `key`: cargo does not see what our wrapper adds.
+fn prepare(dir: &Utf8Path, key: &str) -> Result<()> {
     let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{dir}`: {e}"));
-    let key = runtime.map_or("", |runtime| runtime.key.as_str());
     let stamp = dir.join("nondex-runtime");
     let before = std::fs::read_to_string(&stamp).ok();
     if before.as_deref().is_some_and(|before| before != key) {
@@ -210,189 +212,6 @@ fn prepare(dir: &Utf8Path, runtime: Option<&Runtime>) -> Result<()> {
         let _ = std::fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
     }
     Ok(())
-}
-
-/// A test executable that cargo built.
-struct Executable {
-    path: Utf8PathBuf,
-    id: String,
-    package: String,
-    target: String,
-    kind: String,
-}
-
-impl Executable {
-    fn into_binary(self, start: &Start, runner: &[OsString]) -> TestBinary {
-        TestBinary {
-            id: self.id,
-            package: self.package,
-            target: self.target,
-            kind: self.kind,
-            executable: self.path,
-            cwd: start.cwd.clone(),
-            env: start.environment(),
-            runner: runner.to_vec(),
-            harness: super::suite::Harness::Opaque,
-            preload: None,
-        }
-    }
-}
-
-/// One selection of a project's targets, for cargo.
-struct Cargo<'a> {
-    args: &'a BuildArgs,
-    toolchain: &'a Toolchain,
-    target: &'a str,
-    metadata: &'a Metadata,
-}
-
-impl Cargo<'_> {
-    /// `cargo test` for the selection, with our part in it.
-    fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
-        let own = std::env::current_exe()
-            .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
-        let own = own
-            .to_str()
-            .ok_or_else(|| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
-        let mut command = Command::new(&self.toolchain.cargo);
-        command.arg("test").arg("--target-dir").arg(build_dir);
-        command
-            .args(arguments::for_cargo(self.args))
-            .env("RUSTDOC", own)
-            .stdin(Stdio::null());
-        // Naming the host changes which flags reach build scripts: an ordinary build is the user's own.
-        if self.args.mode != Mode::Plain || self.args.target.is_some() {
-            command.args(["--target", self.target]);
-        }
-        match self.args.mode {
-            Mode::Program => {
-                command.env("RUSTC_WRAPPER", own);
-            }
-            Mode::Swap => {
-                command.args(["--features", &self.swap_features()]);
-            }
-            Mode::Plain => {}
-        }
-        // On the command line, because only an array can hold a path with spaces.
-        let runner = toml::Value::from(vec![own, RECORD]);
-        command
-            .arg("--config")
-            .arg(format!("target.{}.runner={runner}", self.target));
-        command.env_remove(runner_variable(self.target));
-        intercept.install(&mut command);
-        Ok(command)
-    }
-
-    /// The features that switch the shims on: of `nondex-collections`, and of each selected package that has a feature of
-    /// the same name for what else it changes in such a build.
-    fn swap_features(&self) -> String {
-        let selected = |package: &cargo_metadata::Package| {
-            if !self.args.packages.is_empty() {
-                self.args.packages.iter().any(|name| *name == *package.name)
-            } else if self.args.workspace {
-                !self.args.exclude.iter().any(|name| *name == *package.name)
-            } else {
-                self.metadata
-                    .workspace_default_members
-                    .contains(&package.id)
-            }
-        };
-        let own = self
-            .metadata
-            .workspace_packages()
-            .into_iter()
-            .filter(|package| selected(package) && package.features.contains_key("nondex"))
-            .map(|package| format!("{}/nondex", package.name));
-        let mut features = vec!["nondex-collections/nondex".to_owned()];
-        features.extend(own);
-        features.join(",")
-    }
-
-    /// Builds, with cargo's own output on stderr.
-    fn build(
-        &self,
-        build_dir: &Utf8Path,
-        intercept: &Intercept,
-        quiet: bool,
-    ) -> Result<Vec<Executable>> {
-        let mut command = self.test(build_dir, intercept)?;
-        command
-            .args(["--no-run", "--message-format=json-render-diagnostics"])
-            .stdout(Stdio::piped());
-        if quiet {
-            command.arg("--quiet");
-        }
-        let spawned = command.spawn();
-        let mut cargo = spawned.map_err(|e| {
-            Error::setup(format!(
-                "failed to run `{}`: {e}",
-                self.toolchain.cargo.display()
-            ))
-        })?;
-        let stdout = cargo.stdout.take().expect("stdout is piped");
-        let mut executables = Vec::new();
-        for message in Message::parse_stream(BufReader::new(stdout)) {
-            let message = message
-                .map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
-            if let Message::CompilerArtifact(artifact) = message
-                && artifact.profile.test
-                && let Some(path) = artifact.executable
-            {
-                executables.push(self.executable(path, &artifact.package_id, &artifact.target));
-            }
-        }
-        let status = cargo
-            .wait()
-            .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
-        if status.success() {
-            Ok(executables)
-        } else {
-            Err(Error::build("the project's tests do not build"))
-        }
-    }
-
-    /// Lets cargo start every executable, which only writes down how.
-    fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
-        let mut command = self.test(build_dir, intercept)?;
-        command.args(["--no-fail-fast", "--quiet"]);
-        super::toolchain::stdout(&mut command)
-            .map(drop)
-            .map_err(|e| e.context("failed to ask cargo how it starts the tests"))
-    }
-
-    fn executable(
-        &self,
-        path: Utf8PathBuf,
-        package: &PackageId,
-        target: &cargo_metadata::Target,
-    ) -> Executable {
-        let package = self
-            .metadata
-            .packages
-            .iter()
-            .find(|known| known.id == *package)
-            .map_or_else(|| package.repr.clone(), |package| package.name.to_string());
-        let kind = match target.kind.first() {
-            Some(TargetKind::Bin) => "bin",
-            Some(TargetKind::Test) => "test",
-            Some(TargetKind::Example) => "example",
-            Some(TargetKind::Bench) => "bench",
-            Some(TargetKind::ProcMacro) => "proc-macro",
-            _ => "lib",
-        };
-        let id = match kind {
-            "lib" | "proc-macro" => package.clone(),
-            "test" => format!("{package}::{}", target.name),
-            kind => format!("{package}::{kind}/{}", target.name),
-        };
-        Executable {
-            path,
-            id,
-            package,
-            target: target.name.clone(),
-            kind: kind.to_owned(),
-        }
-    }
 }
 
 /// The starts that were written down, by executable, and how many packages' doctests were left out.

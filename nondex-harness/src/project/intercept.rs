@@ -14,6 +14,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::runtime::Runtime;
+use super::rustix;
 
 /// The environment variable that carries an [`Intercept`] as JSON to ourselves.
 pub(crate) const VARIABLE: &str = "NONDEX_INTERCEPT";
@@ -28,6 +29,8 @@ pub(super) struct Intercept {
     pub(super) runtime: Option<Runtime>,
     /// The user's own rustc wrapper, which is run around rustc.
     pub(super) wrapper: Option<String>,
+    /// Whether rustix goes through libc, where its operations are seen.
+    pub(super) rustix_uses_libc: bool,
     /// Where calls as target runner are written down.
     pub(super) starts: Utf8PathBuf,
     /// The environment variables we set for cargo, with their values before.
@@ -93,8 +96,14 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         None => Command::new(&arguments[0]),
     };
     command.args(&arguments[1..]);
+    let role = Role::of(arguments);
+    if intercept.rustix_uses_libc
+        && (role == Role::Probe || role == Role::Crate && rustix::is_rustix(arguments))
+    {
+        command.args(["--cfg", rustix::CFG]);
+    }
     if let Some(runtime) = &intercept.runtime
-        && is_target_crate(arguments)
+        && role == Role::Crate
     {
         command.arg(format!("-Ldependency={}", runtime.libraries));
         command.arg(format!("--extern=std={}", runtime.std));
@@ -117,21 +126,36 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     ))
 }
 
-/// Whether a rustc call compiles a crate for the target: build scripts, proc macros and their dependencies have no
-/// `--target`, and cargo's own probing has a crate name of its own.
-fn is_target_crate(arguments: &[OsString]) -> bool {
-    let has = |flag: &str| {
-        arguments.iter().any(|argument| {
-            argument == flag
-                || argument
-                    .to_str()
-                    .is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
-        })
-    };
-    let probe = arguments
-        .windows(2)
-        .any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
-    has("--target") && has("--crate-name") && !probe
+/// What a call of rustc is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// It compiles a crate for the target.
+    Crate,
+    /// It tells cargo about the target. Such a call has a crate name of its own.
+    Probe,
+    /// It is for the host, as build scripts, proc macros and what they depend on are: these have no `--target`.
+    Host,
+}
+
+impl Role {
+    fn of(arguments: &[OsString]) -> Self {
+        let has = |flag: &str| {
+            arguments.iter().any(|argument| {
+                argument == flag
+                    || argument
+                        .to_str()
+                        .is_some_and(|argument| argument.starts_with(&format!("{flag}=")))
+            })
+        };
+        let is_probe = arguments
+            .windows(2)
+            .any(|pair| pair[0] == "--crate-name" && pair[1] == "___");
+        match (has("--target") && has("--crate-name"), is_probe) {
+            (true, true) => Role::Probe,
+            (true, false) => Role::Crate,
+            (false, _) => Role::Host,
+        }
+    }
 }
 
 /// Doctests are compiled and run by rustdoc, out of our sight: they are noted and not run.

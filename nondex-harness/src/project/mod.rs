@@ -2,11 +2,13 @@
 
 mod arguments;
 pub mod build;
+mod cargo;
 mod config;
 pub mod intercept;
 mod listing;
 mod preload;
 pub mod runtime;
+mod rustix;
 pub mod suite;
 mod toolchain;
 

@@ -1,0 +1,237 @@
+//! Cargo, with our part in what it does: it builds the test executables, and says how it would start each.
+
+use std::ffi::OsString;
+use std::io::BufReader;
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
+
+use super::arguments;
+use super::config::runner_variable;
+use super::intercept::{Intercept, RECORD, Start};
+use super::suite::{Harness, TestBinary};
+use super::toolchain::{self, Toolchain};
+use crate::cli::{BuildArgs, Mode};
+use crate::error::{Error, Result};
+
+/// A test executable that cargo built.
+pub(super) struct Executable {
+    pub(super) path: Utf8PathBuf,
+    pub(super) id: String,
+    package: String,
+    target: String,
+    pub(super) kind: String,
+}
+
+impl Executable {
+    pub(super) fn into_binary(self, start: &Start, runner: &[OsString]) -> TestBinary {
+        TestBinary {
+            id: self.id,
+            package: self.package,
+            target: self.target,
+            kind: self.kind,
+            executable: self.path,
+            cwd: start.cwd.clone(),
+            env: start.environment(),
+            runner: runner.to_vec(),
+            harness: Harness::Opaque,
+            preload: None,
+        }
+    }
+}
+
+/// One selection of a project's targets, for cargo.
+pub(super) struct Cargo<'a> {
+    pub(super) args: &'a BuildArgs,
+    pub(super) toolchain: &'a Toolchain,
+    /// The triple that is built for.
+    pub(super) target: &'a str,
+    pub(super) metadata: &'a Metadata,
+    /// The user's own rustc wrapper.
+    pub(super) wrapper: Option<&'a str>,
+}
+
+impl Cargo<'_> {
+    /// What the calls that come back to us need to know of the user's own settings, and nothing else.
+    pub(super) fn intercept(&self) -> Intercept {
+        Intercept {
+            runtime: None,
+            wrapper: self.wrapper.map(str::to_owned),
+            rustix_uses_libc: false,
+            starts: Utf8PathBuf::new(),
+            replaced: ["RUSTC_WRAPPER", "RUSTDOC"]
+                .into_iter()
+                .map(|name| (name.to_owned(), std::env::var(name).ok()))
+                .collect(),
+        }
+    }
+
+    /// Fetches the packages of the workspace for the target, as `intercept` tells of it. Nothing is built; `target_dir` is
+    /// for what cargo remembers of rustc.
+    pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
+        let mut command = Command::new(&self.toolchain.cargo);
+        command
+            .args(["fetch", "--quiet", "--target", self.target])
+            .args(arguments::for_resolution(self.args))
+            .env("CARGO_TARGET_DIR", target_dir)
+            .env("RUSTC_WRAPPER", own()?)
+            // Where there is no network, the build says so, and tries again.
+            .env("CARGO_NET_RETRY", "0")
+            .stdin(Stdio::null());
+        intercept.install(&mut command);
+        toolchain::stdout(&mut command).map(drop)
+    }
+
+    /// `cargo test` for the selection, with our part in it.
+    fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
+        let own = own()?;
+        let mut command = Command::new(&self.toolchain.cargo);
+        command.arg("test").arg("--target-dir").arg(build_dir);
+        command
+            .args(arguments::for_cargo(self.args))
+            .env("RUSTDOC", &own)
+            .stdin(Stdio::null());
+        // Naming the host changes which flags reach build scripts: an ordinary build is the user's own.
+        if self.args.mode != Mode::Plain || self.args.target.is_some() {
+            command.args(["--target", self.target]);
+        }
+        match self.args.mode {
+            Mode::Program => {
+                command.env("RUSTC_WRAPPER", &own);
+            }
+            Mode::Swap => {
+                command.args(["--features", &self.swap_features()]);
+            }
+            Mode::Plain => {}
+        }
+        // On the command line, because only an array can hold a path with spaces.
+        let runner = toml::Value::from(vec![own.as_str(), RECORD]);
+        command
+            .arg("--config")
+            .arg(format!("target.{}.runner={runner}", self.target));
+        command.env_remove(runner_variable(self.target));
+        intercept.install(&mut command);
+        Ok(command)
+    }
+
+    /// The features that switch the shims on: of `nondex-collections`, and of each selected package that has a feature of
+    /// the same name for what else it changes in such a build.
+    fn swap_features(&self) -> String {
+        let selected = |package: &cargo_metadata::Package| {
+            if !self.args.packages.is_empty() {
+                self.args.packages.iter().any(|name| *name == *package.name)
+            } else if self.args.workspace {
+                !self.args.exclude.iter().any(|name| *name == *package.name)
+            } else {
+                self.metadata
+                    .workspace_default_members
+                    .contains(&package.id)
+            }
+        };
+        let own = self
+            .metadata
+            .workspace_packages()
+            .into_iter()
+            .filter(|package| selected(package) && package.features.contains_key("nondex"))
+            .map(|package| format!("{}/nondex", package.name));
+        let mut features = vec!["nondex-collections/nondex".to_owned()];
+        features.extend(own);
+        features.join(",")
+    }
+
+    /// Builds, with cargo's own output on stderr.
+    pub(super) fn build(
+        &self,
+        build_dir: &Utf8Path,
+        intercept: &Intercept,
+        quiet: bool,
+    ) -> Result<Vec<Executable>> {
+        let mut command = self.test(build_dir, intercept)?;
+        command
+            .args(["--no-run", "--message-format=json-render-diagnostics"])
+            .stdout(Stdio::piped());
+        if quiet {
+            command.arg("--quiet");
+        }
+        let spawned = command.spawn();
+        let mut cargo = spawned.map_err(|e| {
+            Error::setup(format!(
+                "failed to run `{}`: {e}",
+                self.toolchain.cargo.display()
+            ))
+        })?;
+        let stdout = cargo.stdout.take().expect("stdout is piped");
+        let mut executables = Vec::new();
+        for message in Message::parse_stream(BufReader::new(stdout)) {
+            let message = message
+                .map_err(|e| Error::build(format!("failed to read cargo's messages: {e}")))?;
+            if let Message::CompilerArtifact(artifact) = message
+                && artifact.profile.test
+                && let Some(path) = artifact.executable
+            {
+                executables.push(self.executable(path, &artifact.package_id, &artifact.target));
+            }
+        }
+        let status = cargo
+            .wait()
+            .map_err(|e| Error::build(format!("failed to wait for cargo: {e}")))?;
+        if status.success() {
+            Ok(executables)
+        } else {
+            Err(Error::build("the project's tests do not build"))
+        }
+    }
+
+    /// Lets cargo start every executable, which only writes down how.
+    pub(super) fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
+        let mut command = self.test(build_dir, intercept)?;
+        command.args(["--no-fail-fast", "--quiet"]);
+        toolchain::stdout(&mut command)
+            .map(drop)
+            .map_err(|e| e.context("failed to ask cargo how it starts the tests"))
+    }
+
+    fn executable(
+        &self,
+        path: Utf8PathBuf,
+        package: &PackageId,
+        target: &cargo_metadata::Target,
+    ) -> Executable {
+        let package = self
+            .metadata
+            .packages
+            .iter()
+            .find(|known| known.id == *package)
+            .map_or_else(|| package.repr.clone(), |package| package.name.to_string());
+        let kind = match target.kind.first() {
+            Some(TargetKind::Bin) => "bin",
+            Some(TargetKind::Test) => "test",
+            Some(TargetKind::Example) => "example",
+            Some(TargetKind::Bench) => "bench",
+            Some(TargetKind::ProcMacro) => "proc-macro",
+            _ => "lib",
+        };
+        let id = match kind {
+            "lib" | "proc-macro" => package.clone(),
+            "test" => format!("{package}::{}", target.name),
+            kind => format!("{package}::{kind}/{}", target.name),
+        };
+        Executable {
+            path,
+            id,
+            package,
+            target: target.name.clone(),
+            kind: kind.to_owned(),
+        }
+    }
+}
+
+/// The path of this program.
+fn own() -> Result<String> {
+    let own = std::env::current_exe()
+        .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
+    own.into_os_string()
+        .into_string()
+        .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))
+}

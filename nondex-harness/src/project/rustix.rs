@@ -1,0 +1,108 @@
+//! The crate rustix makes its system calls itself on Linux, past libc, where nobody sees them. It can be told to go
+//! through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because rustix then depends on another crate.
+
+use std::ffi::OsStr;
+
+use camino::Utf8Path;
+
+use super::cargo::Cargo;
+use super::intercept::Intercept;
+use crate::error::{Error, Result};
+
+/// What tells rustix to go through libc.
+pub(super) const CFG: &str = "rustix_use_libc";
+
+/// The name that rustc knows the crate by.
+const CRATE: &str = "rustix";
+
+/// How rustix, if a workspace depends on it, calls the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// As it does for everybody: there is none, or nobody looks.
+    Unchanged,
+    /// Through libc.
+    Libc,
+    /// By itself: what else it depends on cannot be fetched.
+    Raw,
+}
+
+impl Backend {
+    /// What tells builds with different backends apart.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Backend::Unchanged => "",
+            Backend::Libc => " rustix through libc",
+            Backend::Raw => " rustix by itself",
+        }
+    }
+
+    /// What the user should know, a sentence.
+    pub(super) const fn note(self) -> Option<&'static str> {
+        match self {
+            Backend::Unchanged | Backend::Libc => None,
+            Backend::Raw => Some(
+                "what rustix asks of other machines is not seen: it can be built so that it is, but what it then depends \
+                 on (the crate `errno`) cannot be fetched",
+            ),
+        }
+    }
+}
+
+/// How rustix is to be built in the workspace of `cargo`. Nothing is asked, and no time taken, when its lock file has no
+/// rustix; else cargo may fetch a crate. `folder` is for what it remembers.
+///
+/// # Errors
+/// When the lock file cannot be read.
+pub(super) fn backend(cargo: &Cargo<'_>, folder: &Utf8Path) -> Result<Backend> {
+    let lock = cargo.metadata.workspace_root.join("Cargo.lock");
+    match std::fs::read_to_string(&lock) {
+        Ok(text) if !is_locked(&text) => return Ok(Backend::Unchanged),
+        Ok(_) => {}
+        // Cargo is about to write it.
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(Error::setup(format!("failed to read `{lock}`: {e}"))),
+    }
+    let intercept = Intercept {
+        rustix_uses_libc: true,
+        ..cargo.intercept()
+    };
+    let fetched = cargo.fetch(&folder.join("fetch"), &intercept).is_ok();
+    match std::fs::read_to_string(&lock) {
+        Ok(text) if is_locked(&text) => {}
+        _ => return Ok(Backend::Unchanged),
+    }
+    Ok(if fetched { Backend::Libc } else { Backend::Raw })
+}
+
+fn is_locked(lock: &str) -> bool {
+    lock.lines()
+        .any(|line| line.trim() == format!("name = \"{CRATE}\""))
+}
+
+/// Whether a call of rustc compiles rustix.
+pub(super) fn is_rustix(arguments: &[impl AsRef<OsStr>]) -> bool {
+    arguments
+        .windows(2)
+        .any(|pair| pair[0].as_ref() == "--crate-name" && pair[1].as_ref() == CRATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_tells_whether_there_is_rustix() {
+        let entry = |name| format!("[[package]]\nname = \"{name}\"\nversion = \"1.1.6\"\n");
+        assert!(is_locked(&entry("rustix")));
+        assert!(is_locked(&entry("rustix").replace('\n', "\r\n")));
+        assert!(!is_locked(&entry("rustix-openpty")));
+        assert!(!is_locked("dependencies = [\n \"rustix\",\n]\n"));
+    }
+
+    #[test]
+    fn a_call_of_rustc_names_its_crate() {
+        assert!(is_rustix(&["rustc", "--crate-name", "rustix", "lib.rs"]));
+        assert!(!is_rustix(&["rustc", "--crate-name", "rustix_openpty"]));
+        assert!(!is_rustix(&["rustc", "--extern", "rustix"]));
+    }
+}
