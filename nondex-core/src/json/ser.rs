@@ -3,8 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use serde::ser::{
-    Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple,
-    SerializeTupleStruct, Serializer,
+    Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer,
 };
 
 use super::Error;
@@ -89,8 +88,8 @@ impl<'a> Serializer for Writer<'a> {
     type Ok = ();
     type Error = Error;
     type SerializeSeq = Items<'a>;
-    type SerializeTuple = Items<'a>;
-    type SerializeTupleStruct = Items<'a>;
+    type SerializeTuple = Impossible<(), Error>;
+    type SerializeTupleStruct = Impossible<(), Error>;
     type SerializeTupleVariant = Impossible<(), Error>;
     type SerializeMap = Items<'a>;
     type SerializeStruct = Items<'a>;
@@ -171,12 +170,16 @@ impl<'a> Serializer for Writer<'a> {
         Ok(Items::open(self.text, "[", "]"))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Items<'a>, Error> {
-        Ok(Items::open(self.text, "[", "]"))
+    fn serialize_tuple(self, _: usize) -> Result<Impossible<(), Error>, Error> {
+        Err(Error::custom("the protocol has no tuples"))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'a>, Error> {
-        Ok(Items::open(self.text, "[", "]"))
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Impossible<(), Error>, Error> {
+        Err(Error::custom("the protocol has no tuple structs"))
     }
 
     fn serialize_tuple_variant(
@@ -215,32 +218,6 @@ impl SerializeSeq for Items<'_> {
     type Error = Error;
 
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.item(value)
-    }
-
-    fn end(self) -> Result<(), Error> {
-        self.close()
-    }
-}
-
-impl SerializeTuple for Items<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        self.item(value)
-    }
-
-    fn end(self) -> Result<(), Error> {
-        self.close()
-    }
-}
-
-impl SerializeTupleStruct for Items<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
         self.item(value)
     }
 

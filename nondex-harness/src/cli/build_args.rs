@@ -2,11 +2,11 @@
 
 use std::num::NonZeroUsize;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
+use super::location_args::LocationArgs;
 use super::run_args::positive;
-use super::shell;
 
 /// How the tests of a project come to make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -143,26 +143,12 @@ pub struct BuildArgs {
 }
 
 impl BuildArgs {
-    /// The flags by which another command finds the project and its target directory. Quoted for a shell.
-    pub(super) fn location_flags(&self) -> Vec<String> {
-        location_flags(self.manifest_path.as_deref(), self.target_dir.as_deref())
+    /// Where the project is, for another command.
+    #[must_use]
+    pub fn location(&self) -> LocationArgs {
+        LocationArgs {
+            manifest_path: self.manifest_path.clone(),
+            target_dir: self.target_dir.clone(),
+        }
     }
-}
-
-/// The flags by which another command finds this manifest and target directory. Quoted for a shell.
-pub(super) fn location_flags(
-    manifest_path: Option<&Utf8Path>,
-    target_dir: Option<&Utf8Path>,
-) -> Vec<String> {
-    let paths = [
-        ("--manifest-path", manifest_path),
-        ("--target-dir", target_dir),
-    ];
-    paths
-        .into_iter()
-        .filter_map(|(flag, path)| {
-            Some([flag.to_owned(), shell::quote(path?.as_str()).into_owned()])
-        })
-        .flatten()
-        .collect()
 }

@@ -10,6 +10,7 @@ use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
 use super::explain_args::ExplainArgs;
+use super::location_args::LocationArgs;
 use super::network_list_args::NetworkListArgs;
 use super::output_args::OutputArgs;
 use super::replay_args::ReplayArgs;
@@ -97,13 +98,9 @@ pub struct CleanArgs {
     #[arg(long)]
     pub cache: bool,
 
-    /// Path to Cargo.toml
-    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
-    pub manifest_path: Option<Utf8PathBuf>,
-
-    /// Directory for all generated artifacts
-    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
 
     /// How results are shown.
     #[command(flatten)]

@@ -1,9 +1,8 @@
 //! `cargo nondex explain`: which finding, and how long its culprit is searched.
 
-use camino::Utf8PathBuf;
 use clap::Args;
 
-use super::build_args::location_flags;
+use super::location_args::LocationArgs;
 use super::output_args::OutputArgs;
 
 /// The options of `cargo nondex explain`.
@@ -18,23 +17,11 @@ pub struct ExplainArgs {
     #[arg(help_heading = "Explain options")]
     pub budget: usize,
 
-    /// Path to Cargo.toml
-    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
-    pub manifest_path: Option<Utf8PathBuf>,
-
-    /// Directory for all generated artifacts
-    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
 
     /// How results are shown.
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-impl ExplainArgs {
-    /// The options by which another command finds the project. Quoted for a shell.
-    #[must_use]
-    pub fn location_flags(&self) -> Vec<String> {
-        location_flags(self.manifest_path.as_deref(), self.target_dir.as_deref())
-    }
 }

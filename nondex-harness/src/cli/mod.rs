@@ -6,6 +6,7 @@ pub mod config_args;
 pub mod confirm_args;
 pub mod explain_args;
 pub mod filterset;
+pub mod location_args;
 pub mod model_args;
 pub mod network_args;
 pub mod network_list_args;
@@ -22,6 +23,7 @@ pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs, Pa
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use explain_args::ExplainArgs;
+pub use location_args::LocationArgs;
 pub use model_args::ModelArgs;
 pub use network_args::NetworkArgs;
 pub use network_list_args::NetworkListArgs;

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::location_args::LocationArgs;
 use super::output_args::OutputArgs;
 use super::run_args::seconds;
 
@@ -40,13 +40,9 @@ pub struct ReplayArgs {
     #[arg(value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Path to Cargo.toml
-    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
-    pub manifest_path: Option<Utf8PathBuf>,
-
-    /// Directory for all generated artifacts
-    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
 
     /// How results are shown.
     #[command(flatten)]

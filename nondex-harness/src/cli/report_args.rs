@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::location_args::LocationArgs;
 use super::output_args::OutputArgs;
 use crate::findings::DEFAULT_FILE;
 
@@ -28,13 +29,9 @@ pub struct ReportArgs {
     #[arg(help_heading = "Report options")]
     pub junit: Option<Utf8PathBuf>,
 
-    /// Path to Cargo.toml
-    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
-    pub manifest_path: Option<Utf8PathBuf>,
-
-    /// Directory for all generated artifacts
-    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
-    pub target_dir: Option<Utf8PathBuf>,
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
 
     /// How results are shown.
     #[command(flatten)]

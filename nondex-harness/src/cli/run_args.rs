@@ -123,12 +123,6 @@ impl RunArgs {
             .filter(|level| self.levels.is_empty() || self.levels.contains(level))
             .collect()
     }
-
-    /// The options by which another command finds the project. Quoted for a shell.
-    #[must_use]
-    pub fn location_flags(&self) -> Vec<String> {
-        self.build.location_flags()
-    }
 }
 
 /// Reads a whole number of at least 1.

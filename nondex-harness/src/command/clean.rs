@@ -12,11 +12,11 @@ use crate::project;
 
 /// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this user.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
-    let target = if let Some(target) = &args.target_dir {
+    let target = if let Some(target) = &args.location.target_dir {
         target.clone()
     } else {
         let build = BuildArgs {
-            manifest_path: args.manifest_path.clone(),
+            manifest_path: args.location.manifest_path.clone(),
             ..BuildArgs::default()
         };
         project::metadata(&build, false)?.target_directory

@@ -21,7 +21,7 @@ use crate::report::{Report, RunDirectory};
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let started = Instant::now();
-    let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
+    let place = Place::find(&args.location)?;
     let store = Store::new(&place.target_dir);
     let finding = find(&store, &args.finding)?;
     replay::expect_this_algorithm(&finding)?;
@@ -141,7 +141,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.budget = args.budget;
-    options.location_flags = args.location_flags();
+    options.location_flags = args.location.flags();
     options
 }
 

@@ -50,7 +50,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if debugger.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("the debugger's command is empty"));
     }
-    let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
+    let place = Place::find(&args.location)?;
     let store = Store::new(&place.target_dir);
     let finding = store.find(&args.id)?;
     expect_this_algorithm(&finding)?;

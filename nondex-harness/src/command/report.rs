@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::selection::count;
-use crate::cli::{BuildArgs, MessageFormat, ReportArgs};
+use crate::cli::{BuildArgs, LocationArgs, MessageFormat, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
@@ -25,16 +25,14 @@ pub(super) struct Place {
 
 impl Place {
     /// The place that these flags name.
-    pub(super) fn find(
-        manifest: Option<&Utf8PathBuf>,
-        target: Option<&Utf8PathBuf>,
-    ) -> Result<Self> {
+    pub(super) fn find(location: &LocationArgs) -> Result<Self> {
         let build = BuildArgs {
-            manifest_path: manifest.cloned(),
+            manifest_path: location.manifest_path.clone(),
             ..BuildArgs::default()
         };
         let metadata = project::metadata(&build, false)?;
-        let target_dir = target.map_or(metadata.target_directory, Clone::clone);
+        let target_dir = location.target_dir.clone();
+        let target_dir = target_dir.unwrap_or(metadata.target_directory);
         let target_dir = camino::absolute_utf8(&target_dir)
             .map_err(|e| Error::setup(format!("failed to find `{target_dir}`: {e}")))?;
         Ok(Place {
@@ -46,7 +44,7 @@ impl Place {
 
 /// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
 pub(super) fn report(args: &ReportArgs, console: &Console) -> Result<ExitCode> {
-    let place = Place::find(args.manifest_path.as_ref(), args.target_dir.as_ref())?;
+    let place = Place::find(&args.location)?;
     if args.list {
         list(&place, console)?;
     } else if let Some(file) = &args.export {

@@ -96,7 +96,7 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.jobs = args.build.jobs.unwrap_or(options.jobs);
     options.network = args.network.policy();
     options.max_sanitised = args.network.max_sanitised;
-    options.location_flags = args.location_flags();
+    options.location_flags = args.build.location().flags();
     options
 }
 

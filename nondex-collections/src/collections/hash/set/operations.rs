@@ -8,156 +8,103 @@ use super::super::joined::{Joined, Side};
 use super::super::visit::Entries;
 use super::HashSet;
 
-/// See [`HashSet::intersection`].
-#[must_use = "this returns the intersection as an iterator, without modifying either input set"]
-pub struct Intersection<'a, T: 'a, S: 'a> {
-    entries: Entries<'a, T, ()>,
-    other: &'a HashSet<T, S>,
-}
+/// Declares an iterator over the elements of one set that another one has, or has not.
+macro_rules! selected {
+    ($(#[$attribute:meta])* $name:ident, $keeps:literal) => {
+        $(#[$attribute])*
+        pub struct $name<'a, T: 'a, S: 'a> {
+            entries: Entries<'a, T, ()>,
+            other: &'a HashSet<T, S>,
+        }
 
-impl<'a, T, S> Intersection<'a, T, S> {
-    #[inline]
-    pub(super) fn new(entries: Entries<'a, T, ()>, other: &'a HashSet<T, S>) -> Self {
-        Intersection { entries, other }
-    }
-}
-
-impl<T, S> Clone for Intersection<'_, T, S> {
-    #[inline]
-    fn clone(&self) -> Self {
-        Intersection::new(self.entries.clone(), self.other)
-    }
-}
-
-impl<'a, T, S> Iterator for Intersection<'a, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
-    type Item = &'a T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a T> {
-        loop {
-            let (element, ()) = self.entries.next()?;
-            if self.other.contains(element) {
-                return Some(element);
+        impl<'a, T, S> $name<'a, T, S> {
+            #[inline]
+            pub(super) fn new(entries: Entries<'a, T, ()>, other: &'a HashSet<T, S>) -> Self {
+                $name { entries, other }
             }
         }
-    }
 
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.entries.len()))
-    }
-
-    #[inline]
-    fn fold<B, F>(self, init: B, mut f: F) -> B
-    where
-        F: FnMut(B, Self::Item) -> B,
-    {
-        let other = self.other;
-        self.entries.fold(init, |acc, (element, ())| {
-            if other.contains(element) {
-                f(acc, element)
-            } else {
-                acc
-            }
-        })
-    }
-}
-
-impl<T, S> Debug for Intersection<'_, T, S>
-where
-    T: Debug + Eq + Hash,
-    S: BuildHasher,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<T, S> FusedIterator for Intersection<'_, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
-}
-
-/// See [`HashSet::difference`].
-#[must_use = "this returns the difference as an iterator, without modifying either input set"]
-pub struct Difference<'a, T: 'a, S: 'a> {
-    entries: Entries<'a, T, ()>,
-    other: &'a HashSet<T, S>,
-}
-
-impl<'a, T, S> Difference<'a, T, S> {
-    #[inline]
-    pub(super) fn new(entries: Entries<'a, T, ()>, other: &'a HashSet<T, S>) -> Self {
-        Difference { entries, other }
-    }
-}
-
-impl<T, S> Clone for Difference<'_, T, S> {
-    #[inline]
-    fn clone(&self) -> Self {
-        Difference::new(self.entries.clone(), self.other)
-    }
-}
-
-impl<'a, T, S> Iterator for Difference<'a, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
-    type Item = &'a T;
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a T> {
-        loop {
-            let (element, ()) = self.entries.next()?;
-            if !self.other.contains(element) {
-                return Some(element);
+        impl<T, S> Clone for $name<'_, T, S> {
+            #[inline]
+            fn clone(&self) -> Self {
+                $name::new(self.entries.clone(), self.other)
             }
         }
-    }
 
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (0, Some(self.entries.len()))
-    }
+        impl<'a, T, S> Iterator for $name<'a, T, S>
+        where
+            T: Eq + Hash,
+            S: BuildHasher,
+        {
+            type Item = &'a T;
 
-    #[inline]
-    fn fold<B, F>(self, init: B, mut f: F) -> B
-    where
-        F: FnMut(B, Self::Item) -> B,
-    {
-        let other = self.other;
-        self.entries.fold(init, |acc, (element, ())| {
-            if other.contains(element) {
-                acc
-            } else {
-                f(acc, element)
+            #[inline]
+            fn next(&mut self) -> Option<&'a T> {
+                loop {
+                    let (element, ()) = self.entries.next()?;
+                    if self.other.contains(element) == $keeps {
+                        return Some(element);
+                    }
+                }
             }
-        })
-    }
+
+            #[inline]
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (0, Some(self.entries.len()))
+            }
+
+            #[inline]
+            fn fold<B, F>(self, init: B, mut f: F) -> B
+            where
+                F: FnMut(B, Self::Item) -> B,
+            {
+                let other = self.other;
+                self.entries.fold(init, |acc, (element, ())| {
+                    if other.contains(element) == $keeps {
+                        f(acc, element)
+                    } else {
+                        acc
+                    }
+                })
+            }
+        }
+
+        shown!($name);
+    };
 }
 
-impl<T, S> Debug for Difference<'_, T, S>
-where
-    T: Debug + Eq + Hash,
-    S: BuildHasher,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
+/// Lets an iterator be shown as the list of what is left, and end once and for all.
+macro_rules! shown {
+    ($name:ident) => {
+        impl<T, S> Debug for $name<'_, T, S>
+        where
+            T: Debug + Eq + Hash,
+            S: BuildHasher,
+        {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_list().entries(self.clone()).finish()
+            }
+        }
+
+        impl<T, S> FusedIterator for $name<'_, T, S>
+        where
+            T: Eq + Hash,
+            S: BuildHasher,
+        {
+        }
+    };
 }
 
-impl<T, S> FusedIterator for Difference<'_, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
+selected! {
+    /// See [`HashSet::intersection`].
+    #[must_use = "this returns the intersection as an iterator, without modifying either input set"]
+    Intersection, true
+}
+
+selected! {
+    /// See [`HashSet::difference`].
+    #[must_use = "this returns the difference as an iterator, without modifying either input set"]
+    Difference, false
 }
 
 /// See [`HashSet::symmetric_difference`].
@@ -218,22 +165,7 @@ where
     }
 }
 
-impl<T, S> Debug for SymmetricDifference<'_, T, S>
-where
-    T: Debug + Eq + Hash,
-    S: BuildHasher,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<T, S> FusedIterator for SymmetricDifference<'_, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
-}
+shown!(SymmetricDifference);
 
 /// See [`HashSet::union`].
 #[must_use = "this returns the union as an iterator, without modifying either input set"]
@@ -280,22 +212,7 @@ where
     }
 }
 
-impl<T, S> Debug for Union<'_, T, S>
-where
-    T: Debug + Eq + Hash,
-    S: BuildHasher,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl<T, S> FusedIterator for Union<'_, T, S>
-where
-    T: Eq + Hash,
-    S: BuildHasher,
-{
-}
+shown!(Union);
 
 /// Compiles only if types vary as std's do.
 #[expect(dead_code, reason = "it is there to be compiled")]
