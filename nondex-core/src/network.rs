@@ -3,6 +3,9 @@
 //! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself does not work. An
 //! operation is recorded when it begins and again when its end is known, so that one which never ends is known too.
 
+pub mod fault;
+pub mod target;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;

@@ -16,7 +16,8 @@ mod socket;
 use ::std::ffi::{c_int, c_long};
 use ::std::net::SocketAddr;
 
-use nondex_core::network::{self, NetworkMode, Operation};
+use nondex_core::network::fault::injected;
+use nondex_core::network::{self, NetworkMode, Operation, target};
 use nondex_core::{Caller, Model, NetworkOutcome};
 
 use super::{Errno, origin};
@@ -51,8 +52,8 @@ fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) ->
     };
     match network::mode() {
         NetworkMode::Off => Treatment::Pass,
-        NetworkMode::Block if !is_allowed(&target) => Treatment::Refuse(target),
-        NetworkMode::Fault if !is_allowed(&target) => match fault::drawn(model, errors) {
+        NetworkMode::Block if !target::is_allowed(&target) => Treatment::Refuse(target),
+        NetworkMode::Fault if !target::is_allowed(&target) => match fault::drawn(model, errors) {
             Some(errno) => Treatment::Fault(target, errno),
             None => Treatment::Observe(target),
         },
@@ -60,11 +61,6 @@ fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) ->
             Treatment::Observe(target)
         }
     }
-}
-
-fn is_allowed(target: &SocketAddr) -> bool {
-    network::is_allowed(&target.ip().to_string())
-        || address::host_of(target.ip()).is_some_and(|host| network::is_allowed(&host))
 }
 
 /// Records the begin of an operation on `target`.
@@ -90,14 +86,9 @@ fn refuse(operation: &str, target: &SocketAddr) {
 /// no failure.
 fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
     if let Some(mut operation) = begin(operation, target) {
-        operation.end(NetworkOutcome::Failed(injected(error::name(errno))));
+        operation.end(NetworkOutcome::Failed(injected(&error::name(errno))));
     }
     set_errno(errno);
-}
-
-/// The name of an error that the seed chose.
-fn injected(error: String) -> String {
-    error + " (from the seed)"
 }
 
 fn caller() -> Caller {

@@ -1,28 +1,14 @@
-//! Operations on other machines that fail although nothing is wrong: which ones, and how, the seed decides, at choice
-//! points like any other.
+//! What operations on other machines fail with when the seed decides that they do.
 
 use ::std::ffi::c_int;
 
-use nondex_core::{Model, NetworkMode, choice, network};
+use nondex_core::{Model, network};
 
 use super::caller;
 
-/// One operation in so many fails.
-const ODDS: u64 = 4;
-
 /// What an operation of `model` is to fail with, of these errors; `None` when it is not.
 pub(super) fn drawn(model: &'static Model, errors: &[c_int]) -> Option<c_int> {
-    if network::mode() != NetworkMode::Fault {
-        return None;
-    }
-    let caller = caller();
-    // A program that is none of the project's has no call sites that could be named.
-    if caller.file.is_empty() {
-        return None;
-    }
-    let word = choice::fault(model, caller)?;
-    let error = usize::try_from(word / ODDS).unwrap_or(0) % errors.len();
-    word.is_multiple_of(ODDS).then(|| errors[error])
+    network::fault::drawn(model, errors, caller)
 }
 
 /// What a connection fails with.

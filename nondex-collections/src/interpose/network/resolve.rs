@@ -43,7 +43,9 @@ unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
         && let Some(code) = fault::drawn(&model::NETWORK_RESOLVE, fault::RESOLVE)
     {
         if let Some(mut operation) = begun {
-            operation.end(NetworkOutcome::Failed(injected(error::resolver_name(code))));
+            operation.end(NetworkOutcome::Failed(injected(&error::resolver_name(
+                code,
+            ))));
         }
         return Lookup::Refuse(code);
     }

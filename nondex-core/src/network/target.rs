@@ -1,0 +1,157 @@
+//! Which addresses and names are of other machines, and which address was resolved from which name.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::context;
+
+/// Whether an address is of this machine: the loopback, or no address at all, which the kernel takes for it. A name
+/// server on the loopback is not: it only forwards.
+#[must_use]
+pub fn is_local(target: &SocketAddr) -> bool {
+    let ip = target.ip().to_canonical();
+    (ip.is_loopback() || ip.is_unspecified())
+        && !(target.port() == 53 && name_servers().contains(&ip))
+}
+
+/// Whether one datagram to this address has no one who must answer.
+#[must_use]
+pub fn is_group(target: &SocketAddr) -> bool {
+    match target.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.is_multicast() || ip.is_broadcast(),
+        IpAddr::V6(ip) => ip.is_multicast(),
+    }
+}
+
+/// The name servers of the system's configuration, where that is a file.
+fn name_servers() -> &'static [IpAddr] {
+    static SERVERS: OnceLock<Vec<IpAddr>> = OnceLock::new();
+    SERVERS.get_or_init(|| {
+        let _pause = context::pause();
+        let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+        let servers = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("nameserver"));
+        servers
+            .filter_map(|server| server.trim().parse().ok())
+            .collect()
+    })
+}
+
+/// Whether a lookup of this name says anything about the network: not so for the loopback's names, for addresses, and
+/// for what cannot be a name of a host. This machine's own name is not known here.
+#[must_use]
+pub fn is_remote_name(name: &str) -> bool {
+    let bare = name.strip_suffix('.').unwrap_or(name);
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    let is_address = bare.parse::<IpAddr>().is_ok()
+        || bare
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    bare.len() <= 253
+        && bare.split('.').all(is_label)
+        && !is_address
+        && !bare.eq_ignore_ascii_case("localhost")
+        && !bare.to_ascii_lowercase().ends_with(".localhost")
+}
+
+/// How many addresses are remembered.
+const MAX_HOSTS: usize = 4096;
+
+static HOSTS: Mutex<BTreeMap<IpAddr, String>> = Mutex::new(BTreeMap::new());
+
+/// Remembers what name an address was resolved from.
+pub fn remember(ip: IpAddr, host: &str) {
+    let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if hosts.len() < MAX_HOSTS {
+        hosts.insert(ip.to_canonical(), host.to_owned());
+    }
+}
+
+/// The name that an address was last resolved from.
+#[must_use]
+pub fn host_of(ip: IpAddr) -> Option<String> {
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    hosts.get(&ip.to_canonical()).cloned()
+}
+
+/// Whether an address, or the name it was resolved from, was allowed although the network is blocked.
+#[must_use]
+pub fn is_allowed(target: &SocketAddr) -> bool {
+    super::is_allowed(&target.ip().to_string())
+        || host_of(target.ip()).is_some_and(|host| super::is_allowed(&host))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_and_the_unspecified_address_are_local_in_every_form() {
+        for (address, local) in [
+            ("127.0.0.1:80", true),
+            ("127.8.9.1:80", true),
+            ("0.0.0.0:80", true),
+            ("[::1]:80", true),
+            ("[::]:80", true),
+            ("[::ffff:127.0.0.1]:80", true),
+            ("192.0.2.1:80", false),
+            ("10.0.0.1:53", false),
+            ("[2001:db8::1]:80", false),
+            ("[::ffff:192.0.2.1]:80", false),
+        ] {
+            assert_eq!(is_local(&address.parse().unwrap()), local, "{address}");
+        }
+    }
+
+    #[test]
+    fn only_well_formed_names_of_other_machines_are_remote() {
+        for (name, remote) in [
+            ("example.com", true),
+            ("example.com.", true),
+            ("_dns.resolver.arpa", true),
+            ("db", true),
+            ("localhost", false),
+            ("LOCALHOST.", false),
+            ("a.localhost", false),
+            ("127.0.0.1", false),
+            ("1.2.3", false),
+            ("::1", false),
+            ("", false),
+            ("two words", false),
+            ("a..b", false),
+            ("caf\u{e9}.example", false),
+        ] {
+            assert_eq!(is_remote_name(name), remote, "{name}");
+        }
+    }
+
+    #[test]
+    fn nobody_must_answer_what_is_sent_to_a_group() {
+        for (address, group) in [
+            ("224.0.0.251:5353", true),
+            ("255.255.255.255:67", true),
+            ("[ff02::fb]:5353", true),
+            ("192.0.2.1:80", false),
+            ("[2001:db8::1]:80", false),
+        ] {
+            assert_eq!(is_group(&address.parse().unwrap()), group, "{address}");
+        }
+    }
+
+    #[test]
+    fn an_address_keeps_the_name_it_was_last_resolved_from() {
+        let ip: IpAddr = "192.0.2.77".parse().unwrap();
+        remember(ip, "one.example");
+        remember(ip, "two.example");
+        let mapped: IpAddr = "::ffff:192.0.2.77".parse().unwrap();
+        assert_eq!(host_of(mapped).as_deref(), Some("two.example"));
+        assert_eq!(host_of("192.0.2.78".parse().unwrap()), None);
+    }
+}
