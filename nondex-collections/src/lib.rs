@@ -32,5 +32,17 @@ pub mod env;
 pub mod fs;
 #[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
 mod interpose;
+// Where libc is interposed, only its test builds this, so that it stays whole; `nondex_portable` is set where its API is
+// compared with std's.
+#[cfg(all(
+    feature = "nondex",
+    feature = "network",
+    any(
+        test,
+        nondex_portable,
+        not(all(target_os = "linux", target_env = "gnu"))
+    )
+))]
+pub mod net;
 #[cfg(feature = "nondex")]
 pub mod thread;

@@ -14,7 +14,7 @@ use serde_derive::{Deserialize, Serialize};
 
 use crate::context;
 use crate::record::{Event, Frame};
-use crate::site::Caller;
+use crate::site::{Caller, portable_path};
 use crate::spec::RunSpec;
 use crate::stack::Stack;
 
@@ -98,7 +98,7 @@ pub struct NetworkRecord {
     pub outcome: NetworkOutcome,
     /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The caller's stack as one word, the same for the same binary on every run.
+    /// The caller's place in the source, or its stack as one word: the same for the same binary on every run.
     pub site: String,
     /// How many there were.
     pub count: u64,
@@ -106,7 +106,8 @@ pub struct NetworkRecord {
     /// runs of one spec.
     #[serde(default)]
     pub elapsed_ms: u64,
-    /// The caller's stack, innermost frame first, when the test failed and could still say so.
+    /// The caller's stack, innermost frame first, when the test failed and could still say so; else its place alone, where
+    /// that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
@@ -161,7 +162,7 @@ pub fn fold(events: impl IntoIterator<Item = (u64, NetworkRecord)>) -> Vec<Netwo
     records.sort_by(|a, b| {
         a.identity()
             .cmp(&b.identity())
-            .then_with(|| a.stack.is_empty().cmp(&b.stack.is_empty()))
+            .then_with(|| b.stack.len().cmp(&a.stack.len()))
     });
     records.dedup_by(|next, kept| {
         let alike = next.identity() == kept.identity();
@@ -232,6 +233,10 @@ pub fn begin(
         elapsed_ms: 0,
         stack: Vec::new(),
     };
+    if let Some(place) = place(caller) {
+        record.site = format!("{}:{}:{}", place.file, place.line, caller.column);
+        record.stack.push(place);
+    }
     record.thread = context::record_network(|test, thread| Event::Network {
         test,
         id,
@@ -244,6 +249,15 @@ pub fn begin(
         id,
         begun: Instant::now(),
         record,
+    })
+}
+
+/// The place of a caller in the source; a caller that is known by its stack has none.
+fn place(caller: Caller) -> Option<Frame> {
+    (caller.line > 0).then(|| Frame {
+        function: String::new(),
+        file: portable_path(caller.file).to_owned(),
+        line: caller.line,
     })
 }
 
@@ -265,7 +279,7 @@ impl Operation {
     }
 }
 
-/// The stacks of operations that have no line in the source, kept unread until a test fails: reading them takes long.
+/// The stacks of operations, kept unread until a test fails: reading them takes long.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks(Mutex<Vec<(u64, NetworkRecord, Stack)>>);
 
@@ -293,7 +307,10 @@ impl Stacks {
         kept.into_iter()
             .filter(|(_, record, _)| failed && record.outcome != NetworkOutcome::Answered)
             .map(|(id, mut record, stack)| {
-                record.stack = stack.frames();
+                let stack = stack.frames();
+                if !stack.is_empty() {
+                    record.stack = stack;
+                }
                 (id, record)
             })
             .collect()
@@ -335,6 +352,46 @@ mod tests {
         assert_eq!(
             folded,
             [both, record("192.0.2.2:80", NetworkOutcome::Pending)]
+        );
+    }
+
+    #[test]
+    fn of_alike_records_the_longest_stack_is_kept() {
+        let failed = |lines: &[u32]| NetworkRecord {
+            stack: lines.iter().map(|&line| frame(line)).collect(),
+            ..record("192.0.2.1:80", NetworkOutcome::Pending)
+        };
+        let folded = fold([(1, failed(&[3])), (2, failed(&[3, 9])), (3, failed(&[]))]);
+        assert_eq!(folded.len(), 1);
+        assert_eq!(folded[0].stack, [frame(3), frame(9)]);
+    }
+
+    fn frame(line: u32) -> Frame {
+        Frame {
+            function: String::new(),
+            file: "src/lib.rs".to_owned(),
+            line,
+        }
+    }
+
+    #[test]
+    fn an_operation_by_a_caller_with_a_place_names_that_place() {
+        let context = context::Context::new(RunSpec::clean("t"));
+        let test = context::enter(&context, "t");
+        let caller = |file, line| Caller {
+            file,
+            line,
+            column: 9,
+        };
+        for caller in [caller("src/lib.rs", 3), caller("stack:1", 0)] {
+            assert!(begin("connect", "192.0.2.1:80".to_owned(), None, caller).is_some());
+        }
+        drop(test);
+        let found = context.network_of("t");
+        let sites: Vec<_> = found.iter().map(|r| (r.site.as_str(), &*r.stack)).collect();
+        assert_eq!(
+            sites,
+            [("src/lib.rs:3:9", &[frame(3)][..]), ("stack:1", &[])]
         );
     }
 
