@@ -32,16 +32,11 @@ pub mod env;
 pub mod fs;
 #[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
 mod interpose;
-// Where libc is interposed, only its test builds this, so that it stays whole; `nondex_portable` is set where its API is
-// compared with std's.
+// Where libc is interposed, only its test and the documentation have this, so that it stays whole.
 #[cfg(all(
     feature = "nondex",
     feature = "network",
-    any(
-        test,
-        nondex_portable,
-        not(all(target_os = "linux", target_env = "gnu"))
-    )
+    any(test, doc, not(all(target_os = "linux", target_env = "gnu")))
 ))]
 pub mod net;
 #[cfg(feature = "nondex")]

@@ -208,6 +208,32 @@ fn what_is_no_name_of_another_machine_is_not_looked_up_anywhere() {
 }
 
 #[test]
+fn everything_that_stands_for_addresses_in_std_does_so_here_with_the_same_iterator() {
+    fn same<A>(address: A)
+    where
+        A: ToSocketAddrs + ::std::net::ToSocketAddrs<Iter = <A as ToSocketAddrs>::Iter>,
+    {
+        let theirs = ::std::net::ToSocketAddrs::to_socket_addrs(&address).unwrap();
+        let ours = ToSocketAddrs::to_socket_addrs(&address).unwrap();
+        assert!(ours.eq(theirs));
+    }
+    let v4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 80);
+    let v6 = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 0, 3);
+    same(SocketAddr::V4(v4));
+    same(v4);
+    same(v6);
+    same((IpAddr::V6(*v6.ip()), 80));
+    same((*v4.ip(), 80));
+    same((*v6.ip(), 80));
+    same(("127.0.0.1", 80));
+    same((String::from("::1"), 80));
+    same("127.0.0.1:80");
+    same(String::from("[::1]:80"));
+    same(&[SocketAddr::V4(v4), SocketAddr::V6(v6)][..]);
+    same(&&v4);
+}
+
+#[test]
 fn a_blocked_datagram_is_not_sent() {
     let records = seen(&run(NetworkMode::Block), || {
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();

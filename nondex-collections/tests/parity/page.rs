@@ -28,6 +28,13 @@ enum Part {
 /// Auto traits that no stable program can name; rustdoc does not mark them.
 const UNSTABLE_AUTO_TRAITS: [&str; 2] = ["Freeze", "UnsafeUnpin"];
 
+/// How a tuple of private fields is shown, which is no API.
+const HIDDEN_FIELDS: &str = "(/* private fields */);";
+
+/// The note on implementations that std documents everywhere and has on Windows only.
+const OF_WINDOWS: &str =
+    "<div class=\"stab portability\">Available on <strong>Windows</strong> only.</div>";
+
 /// How each part announces itself. What comes before them all belongs to the declaration.
 const PARTS: [(&str, Part); 4] = [
     ("id=\"implementations-list\"", Part::Inherent),
@@ -55,7 +62,7 @@ impl Page {
         };
         page.add(
             page.unstable,
-            Signature::parse(&text(declaration)).to_string(),
+            Signature::parse(&text(declaration).replace(HIDDEN_FIELDS, "")).to_string(),
         );
         page.read_implementations(html);
         Some(page)
@@ -78,7 +85,7 @@ impl Page {
             let Some(header) = between(section, "class=\"code-header\">", "</h") else {
                 continue;
             };
-            if *part == Part::Blanket {
+            if *part == Part::Blanket || section.contains(OF_WINDOWS) {
                 continue;
             }
             let signature = Signature::parse(&text(header));
@@ -93,7 +100,7 @@ impl Page {
                     }
                     implementation = Some(signature);
                 }
-                ("method" | "associatedconstant", Part::Inherent)
+                ("method" | "method deprecated" | "associatedconstant", Part::Inherent)
                 | ("associatedtype trait-impl", Part::Traits) => {
                     let line = signature.within(implementation.as_ref()).to_string();
                     self.add(implementation_unstable || unstable, line);
