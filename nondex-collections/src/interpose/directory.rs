@@ -135,18 +135,20 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
     let Some(original) = READDIR64.get() else {
         return ::std::ptr::null_mut();
     };
+    // Waiting for a lock sets it, and the caller takes what is there at the end of a directory for an error.
+    let errno = Errno::save();
     let mut open = streams();
     let stream = match open.get_mut(&dir.addr()) {
         Some(stream) if stream.entries.is_some() || in_test() => stream,
         // Not opened by a test, for example by `fdopendir` in std's `remove_dir_all`.
         _ => {
             drop(open);
+            drop(errno);
             // SAFETY: the caller's argument, unchanged.
             return unsafe { original(dir) };
         }
     };
     if stream.entries.is_none() {
-        let _errno = Errno::save();
         // SAFETY: the caller gives an open directory.
         let (entries, error) = unsafe { read_whole(original, dir) };
         let (mut dots, named): (Vec<_>, Vec<_>) =
@@ -163,9 +165,12 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
         stream.next += 1;
         return entry.as_mut_ptr().cast();
     }
-    if stream.error != 0 {
+    let error = stream.error;
+    drop(open);
+    drop(errno);
+    if error != 0 {
         // SAFETY: the location is valid for the life of the thread.
-        unsafe { *libc::__errno_location() = stream.error };
+        unsafe { *libc::__errno_location() = error };
     }
     ::std::ptr::null_mut()
 }
