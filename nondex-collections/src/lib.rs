@@ -3,7 +3,8 @@
 //! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature `nondex` everything here
 //! *is* std, type for type. With it, the collections, directories, environment and threads are shims: what their
 //! documentation leaves open is decided by the run that `cargo nondex` asked for, or by `NONDEX_SEED` and
-//! `NONDEX_LEVEL` in the environment of a plain `cargo test`; where neither is set, they behave as std does.
+//! `NONDEX_LEVEL` in the environment of a plain `cargo test`; where neither is set, they behave as std does. The network is
+//! observed at libc's functions, and where these cannot be taken the place of, by a shim of `net`.
 //!
 //! ```
 //! use nondex_collections::collections::HashMap;

@@ -56,11 +56,15 @@ fn their_iterators_and_entries_are_stds() {
 }
 
 #[test]
-fn directories_environment_and_threads_are_stds() {
+fn directories_environment_sockets_and_threads_are_stds() {
     assert_same!(env::Vars);
     assert_same!(env::VarsOs);
     assert_same!(fs::DirEntry);
     assert_same!(fs::ReadDir);
+    assert_same!(net::Incoming<'static>);
+    assert_same!(net::TcpListener);
+    assert_same!(net::TcpStream);
+    assert_same!(net::UdpSocket);
     assert_same!(thread::Builder);
     assert_same!(thread::JoinHandle<u8>);
     assert_same!(thread::Scope<'static, 'static>);

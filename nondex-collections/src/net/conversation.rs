@@ -145,3 +145,6 @@ impl Conversation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -191,3 +191,6 @@ fn own_name() -> &'static str {
         found.unwrap_or_default().trim().to_owned()
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,20 +13,20 @@ use super::operation::Treatment;
 use super::*;
 
 /// An address that is set aside for documentation.
-const ELSEWHERE: &str = "192.0.2.1:80";
+pub(super) const ELSEWHERE: &str = "192.0.2.1:80";
 
 /// No stream can be connected to a group, and no datagram sent to everyone without leave: the system says so at once.
 const GROUP: &str = "224.0.0.1:80";
 const EVERYONE: &str = "255.255.255.255:9";
 
 /// A place to call the inner functions from.
-const CALLER: Caller = Caller {
+pub(super) const CALLER: Caller = Caller {
     file: "src/lib.rs",
     line: 3,
     column: 9,
 };
 
-fn run(network: NetworkMode) -> Arc<Context> {
+pub(super) fn run(network: NetworkMode) -> Arc<Context> {
     Context::new(RunSpec {
         network,
         ..RunSpec::clean("t")
@@ -34,7 +34,7 @@ fn run(network: NetworkMode) -> Arc<Context> {
 }
 
 /// What a test saw of the network when it did this.
-fn seen(context: &Arc<Context>, test: impl FnOnce()) -> Vec<NetworkRecord> {
+pub(super) fn seen(context: &Arc<Context>, test: impl FnOnce()) -> Vec<NetworkRecord> {
     let entered = enter(context, "t");
     test();
     drop(entered);
@@ -42,7 +42,9 @@ fn seen(context: &Arc<Context>, test: impl FnOnce()) -> Vec<NetworkRecord> {
 }
 
 /// Operation, target and outcome of each.
-fn told<'a>(records: &'a [NetworkRecord]) -> Vec<(&'a str, &'a str, &'a NetworkOutcome)> {
+pub(super) fn told<'a>(
+    records: &'a [NetworkRecord],
+) -> Vec<(&'a str, &'a str, &'a NetworkOutcome)> {
     let told = |record: &'a NetworkRecord| {
         (
             record.operation.as_str(),
@@ -53,12 +55,12 @@ fn told<'a>(records: &'a [NetworkRecord]) -> Vec<(&'a str, &'a str, &'a NetworkO
     records.iter().map(told).collect()
 }
 
-fn failed(error: &str) -> NetworkOutcome {
+pub(super) fn failed(error: &str) -> NetworkOutcome {
     NetworkOutcome::Failed(error.to_owned())
 }
 
 /// Two sockets of this machine, each of which can send to the other.
-fn pair() -> (UdpSocket, UdpSocket) {
+pub(super) fn pair() -> (UdpSocket, UdpSocket) {
     let bind = || UdpSocket::bind("127.0.0.1:0").unwrap();
     (bind(), bind())
 }
@@ -92,9 +94,9 @@ fn this_machine_is_reached_unrecorded_whatever_the_run_does() {
                 a.recv_from(&mut text).unwrap(),
                 (4, b.local_addr().unwrap())
             );
-            // A port that nobody listens at.
+            // Most likely nobody listens there any more.
             drop(listener);
-            TcpStream::connect(address).unwrap_err();
+            _ = TcpStream::connect(address);
         });
         assert_eq!(told(&records), [], "{mode:?}");
     }
@@ -149,114 +151,6 @@ fn each_address_that_is_tried_is_an_operation_of_its_own() {
         assert_eq!(stream.peer_addr().unwrap(), addresses[1]);
     });
     assert_eq!(told(&records), [("connect", ELSEWHERE, &refused)]);
-}
-
-#[test]
-fn a_blocked_lookup_fails_at_once_whatever_form_the_name_has() {
-    fn refused<A: ToSocketAddrs>(address: A) {
-        assert!(address.to_socket_addrs().is_err());
-    }
-    let first = line!() + 2;
-    let records = seen(&run(NetworkMode::Block), || {
-        assert!("a.example:80".to_socket_addrs().is_err());
-        assert!(String::from("b.example:80").to_socket_addrs().is_err());
-        assert!(("c.example", 80).to_socket_addrs().is_err());
-        assert!((String::from("d.example"), 80).to_socket_addrs().is_err());
-        assert!(TcpStream::connect::<&&str>(&"e.example.:80").is_err());
-        refused::<&(&str, u16)>(&("f.example", 80));
-        UdpSocket::bind("g.example:80").unwrap_err();
-    });
-    let again = failed("EAI_AGAIN");
-    let names = ["a", "b", "c", "d", "e", "f", "g"]
-        .map(|name| format!("{name}.example{}", if name == "e" { "." } else { "" }));
-    assert_eq!(
-        told(&records),
-        names
-            .each_ref()
-            .map(|name| ("getaddrinfo", name.as_str(), &again))
-    );
-    for (record, line) in records.iter().zip(first..first + 5) {
-        assert_eq!(record.stack[0].line, line, "{}", record.target);
-    }
-}
-
-#[test]
-fn what_is_no_name_of_another_machine_is_not_looked_up_anywhere() {
-    let records = seen(&run(NetworkMode::Block), || {
-        assert_eq!("127.0.0.1:80".to_socket_addrs().unwrap().count(), 1);
-        assert_eq!("[2001:db8::1]:80".to_socket_addrs().unwrap().count(), 1);
-        assert_eq!(("192.0.2.1", 80).to_socket_addrs().unwrap().count(), 1);
-        assert!("localhost:80".to_socket_addrs().is_ok());
-        for (text, message) in [
-            ("a.example", "invalid socket address"),
-            ("a.example:http", "invalid port value"),
-        ] {
-            let error = text.to_socket_addrs().unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidInput);
-            assert_eq!(error.to_string(), message);
-        }
-        // std's own errors when there is no address at all.
-        let none: &[SocketAddr] = &[];
-        for error in [
-            TcpStream::connect(none).unwrap_err(),
-            pair().0.send_to(b"x", none).unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::InvalidInput);
-        }
-    });
-    assert_eq!(told(&records), []);
-}
-
-#[test]
-fn everything_that_stands_for_addresses_in_std_does_so_here_with_the_same_iterator() {
-    fn same<A>(address: A)
-    where
-        A: ToSocketAddrs + ::std::net::ToSocketAddrs<Iter = <A as ToSocketAddrs>::Iter>,
-    {
-        let theirs = ::std::net::ToSocketAddrs::to_socket_addrs(&address).unwrap();
-        let ours = ToSocketAddrs::to_socket_addrs(&address).unwrap();
-        assert!(ours.eq(theirs));
-    }
-    let v4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 80);
-    let v6 = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 0, 3);
-    same(SocketAddr::V4(v4));
-    same(v4);
-    same(v6);
-    same((IpAddr::V6(*v6.ip()), 80));
-    same((*v4.ip(), 80));
-    same((*v6.ip(), 80));
-    same(("127.0.0.1", 80));
-    same((String::from("::1"), 80));
-    same("127.0.0.1:80");
-    same(String::from("[::1]:80"));
-    same(&[SocketAddr::V4(v4), SocketAddr::V6(v6)][..]);
-    same(&&v4);
-}
-
-#[test]
-fn a_blocked_datagram_is_not_sent() {
-    let records = seen(&run(NetworkMode::Block), || {
-        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-        let error = socket.send_to(b"x", ELSEWHERE).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::NetworkUnreachable);
-        let error = socket.connect(ELSEWHERE).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::NetworkUnreachable);
-        assert_eq!(socket.send(b"x").unwrap_err().kind(), unconnected());
-    });
-    let refused = failed("ENETUNREACH");
-    assert_eq!(
-        told(&records),
-        [
-            ("connect", ELSEWHERE, &refused),
-            ("send", ELSEWHERE, &refused)
-        ]
-    );
-}
-
-/// How sending fails from a socket that is not connected.
-fn unconnected() -> ErrorKind {
-    let socket = ::std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.send(b"x").unwrap_err().kind()
 }
 
 #[test]
@@ -350,57 +244,6 @@ fn a_connection_is_answered_or_failed_or_still_awaited() {
             ("send", ELSEWHERE, &failed("EPIPE")),
         ]
     );
-}
-
-#[test]
-fn datagrams_are_pending_until_something_is_received_by_any_clone() {
-    let (socket, other) = pair();
-    let sent = |target: &str| {
-        let target = target.parse().unwrap();
-        let result = socket.conversation.send_to(&target, CALLER, || Ok(1));
-        result.unwrap();
-    };
-    let observe = run(NetworkMode::Observe);
-    let records = seen(&observe, || {
-        sent("192.0.2.1:53");
-        sent("192.0.2.1:53");
-        sent("224.0.0.251:5353");
-        // Nothing came in that time.
-        socket.set_nonblocking(true).unwrap();
-        socket.recv(&mut [0]).unwrap_err();
-    });
-    let pending = [("send", "192.0.2.1:53", &NetworkOutcome::Pending)];
-    assert_eq!(told(&records), pending, "a group need not answer");
-    let records = seen(&observe, || {
-        other.send_to(b"x", socket.local_addr().unwrap()).unwrap();
-        let clone = socket.try_clone().unwrap();
-        clone.set_nonblocking(false).unwrap();
-        clone.recv_from(&mut [0]).unwrap();
-        sent("192.0.2.2:53");
-    });
-    let answered = [("send", "192.0.2.1:53", &NetworkOutcome::Answered)];
-    assert_eq!(told(&records), answered);
-}
-
-#[test]
-fn an_error_that_comes_back_ends_what_was_sent() {
-    for (error, outcome) in [
-        ("ECONNREFUSED", failed("ECONNREFUSED")),
-        ("EHOSTUNREACH", failed("EHOSTUNREACH")),
-        ("ETIMEDOUT", NetworkOutcome::Pending),
-        ("EAGAIN", NetworkOutcome::Pending),
-        ("EMSGSIZE", NetworkOutcome::Answered),
-    ] {
-        let conversation = conversation::Conversation::default();
-        let records = seen(&run(NetworkMode::Observe), || {
-            let target = ELSEWHERE.parse().unwrap();
-            conversation.connect(&target, CALLER, || Ok(())).unwrap();
-            conversation.send(CALLER, || Ok(1)).unwrap();
-            let received = Err(error::named(error));
-            conversation.received::<()>(received).unwrap_err();
-        });
-        assert_eq!(told(&records), [("send", ELSEWHERE, &outcome)], "{error}");
-    }
 }
 
 #[test]
