@@ -20,9 +20,12 @@ use nondex_harness::report::{Report, Verdict};
 
 use support::{Fixture, Nondex, Output, test};
 
+/// What makes a run be one run of each test.
+const ONCE: [&str; 4] = ["--seeds", "0", "--clean-runs", "1"];
+
 /// Runs the fixture once, with more arguments.
 fn run(project: &Fixture, args: &[&str]) -> Output {
-    let nondex = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--clean-runs", "1"]);
+    let nondex = Nondex::run_in(&project.path("")).args(ONCE);
     nondex.args(args).run()
 }
 
@@ -146,8 +149,7 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
         .arg("--offline")
         .run()
         .expect(ExitCode::Ok);
-    let args = ["--seeds", "0", "--clean-runs", "1"];
-    if let Some(report) = report_in_namespace(&root, LOOPBACK, &args) {
+    if let Some(report) = report_in_namespace(&root, LOOPBACK, &ONCE) {
         expect_the_labels(&report);
     }
 }
@@ -156,7 +158,7 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
 fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     let project = built("reachable");
     let root = project.path("");
-    let args = ["--seeds", "0", "--clean-runs", "1", "--network", "block"];
+    let args = [&ONCE[..], &["--network", "block"]].concat();
     let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
     };
@@ -226,6 +228,48 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     assert!(culprit.confirmed);
     for name in ["tries_again", "does_not_mind"] {
         assert_eq!(test(&report, name).verdict, Verdict::Stable, "{name}");
+    }
+}
+
+#[test]
+fn what_is_read_and_written_through_descriptors_counts_as_what_is_received_and_sent() {
+    let project = built("reachable");
+    let args = [&ONCE[..], &["--test", "descriptors"]].concat();
+    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+        return;
+    };
+    for (name, operation, error) in [
+        ("no_answer_to_what_is_written", "send", "no answer"),
+        ("no_answer_to_what_is_written_in_parts", "send", "no answer"),
+        ("an_error_that_is_read", "send", "ECONNREFUSED"),
+        (
+            "a_connection_that_is_read_from_before_it_is_there",
+            "connect",
+            "ECONNREFUSED",
+        ),
+        (
+            "a_connection_that_is_written_to_before_it_is_there",
+            "connect",
+            "ECONNREFUSED",
+        ),
+    ] {
+        let test = test(&report, name);
+        let events: Vec<(&str, &str)> = test
+            .network
+            .iter()
+            .map(|event| (&*event.operation, &*event.error))
+            .collect();
+        assert_eq!(
+            (test.verdict, &*events),
+            (Verdict::Network, &[(operation, error)][..]),
+            "{name}"
+        );
+    }
+    for name in [
+        "an_answer_that_is_read_and_a_bug",
+        "an_answer_that_is_read_in_parts_and_a_bug",
+    ] {
+        assert_eq!(test(&report, name).verdict, Verdict::Broken, "{name}");
     }
 }
 

@@ -16,5 +16,6 @@ mod operations;
 pub(crate) mod origin;
 mod original;
 mod start;
+mod transfer;
 
-pub(crate) use original::{Errno, Original};
+pub(crate) use original::{Errno, Original, original};

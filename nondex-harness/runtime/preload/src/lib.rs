@@ -11,8 +11,9 @@ mod interpose {
     pub(crate) mod network;
     pub(crate) mod operations;
     mod original;
+    mod transfer;
 
-    pub(crate) use original::{Errno, Original};
+    pub(crate) use original::{Errno, Original, original};
 
     /// Who called: a program that is none of the project's has no place in its source.
     pub(crate) mod origin {
