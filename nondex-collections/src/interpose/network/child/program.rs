@@ -58,16 +58,22 @@ impl File {
             if libc::fstat64(self.0, &raw mut stat) != 0 {
                 return false;
             }
-            let has = |bits| stat.st_mode & bits == bits;
-            let capabilities = || {
-                let name = c"security.capability".as_ptr();
-                libc::fgetxattr(self.0, name, ::std::ptr::null_mut(), 0) > 0
-            };
-            has(libc::S_ISUID) && stat.st_uid != libc::getuid()
-                || has(libc::S_ISGID | libc::S_IXGRP) && stat.st_gid != libc::getgid()
-                || libc::getuid() != 0 && capabilities()
+            let own = (libc::getuid(), libc::getgid());
+            let name = c"security.capability".as_ptr();
+            is_run_as_another(stat.st_mode, (stat.st_uid, stat.st_gid), own)
+                || own.0 != 0 && libc::fgetxattr(self.0, name, ::std::ptr::null_mut(), 0) > 0
         }
     }
+}
+
+/// Whether a program of this mode, user and group is run as these when `own` user and group start it.
+const fn is_run_as_another(
+    mode: libc::mode_t,
+    (user, group): (libc::uid_t, libc::gid_t),
+    own: (libc::uid_t, libc::gid_t),
+) -> bool {
+    let of_group = libc::S_ISGID | libc::S_IXGRP;
+    mode & libc::S_ISUID != 0 && user != own.0 || mode & of_group == of_group && group != own.1
 }
 
 impl Drop for File {
@@ -222,6 +228,25 @@ mod tests {
             ..library
         };
         assert_eq!(by_path(c"/proc/self/exe", &other), OPAQUE);
+    }
+
+    #[test]
+    fn a_program_that_is_run_as_another_user_or_group_gains_rights() {
+        for (mode, own, expected) in [
+            (0o4755, (1000, 1000), true),
+            (0o4755, (0, 1000), false),
+            (0o2755, (1000, 1000), true),
+            (0o2755, (1000, 0), false),
+            // Without the right to execute it, the bit means something else.
+            (0o2745, (1000, 1000), false),
+            (0o0755, (1000, 1000), false),
+        ] {
+            assert_eq!(
+                is_run_as_another(mode, (0, 0), own),
+                expected,
+                "{mode:o}, {own:?}"
+            );
+        }
     }
 
     #[test]
