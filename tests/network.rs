@@ -20,9 +20,12 @@ use nondex_harness::report::{Report, Verdict};
 
 use support::{Fixture, Nondex, Output, test};
 
+/// What makes a run be one run of each test.
+const ONCE: [&str; 4] = ["--seeds", "0", "--clean-runs", "1"];
+
 /// Runs the fixture once, with more arguments.
 fn run(project: &Fixture, args: &[&str]) -> Output {
-    let nondex = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--clean-runs", "1"]);
+    let nondex = Nondex::run_in(&project.path("")).args(ONCE);
     nondex.args(args).run()
 }
 
@@ -47,6 +50,17 @@ fn expect_the_labels(report: &Report) {
             ("network::real", vec![Verdict::Broken]),
         ])
     );
+    for name in [
+        "a_name_that_is_waited_for",
+        "a_name_that_is_asked_for_later",
+    ] {
+        let event = &test(report, name).network[0];
+        assert_eq!(
+            (&*event.operation, &*event.address, &*event.error),
+            ("getaddrinfo_a", "name.example.com", "EAI_AGAIN"),
+            "{name}"
+        );
+    }
 }
 
 #[test]
@@ -146,8 +160,7 @@ fn without_a_network_exactly_the_tests_that_need_it_are_sanitised() {
         .arg("--offline")
         .run()
         .expect(ExitCode::Ok);
-    let args = ["--seeds", "0", "--clean-runs", "1"];
-    if let Some(report) = report_in_namespace(&root, LOOPBACK, &args) {
+    if let Some(report) = report_in_namespace(&root, LOOPBACK, &ONCE) {
         expect_the_labels(&report);
     }
 }
@@ -199,7 +212,7 @@ fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
 fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     let project = built("reachable");
     let root = project.path("");
-    let args = ["--seeds", "0", "--clean-runs", "1", "--network", "block"];
+    let args = [&ONCE[..], &["--network", "block"]].concat();
     let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
     };
@@ -328,6 +341,106 @@ fn tests_of_one_process_are_excused_by_their_own_operations_only() {
         lines.iter().all(|line| !line.contains("ignored")),
         "{lines:?}"
     );
+}
+
+#[test]
+fn what_is_read_and_written_through_descriptors_counts_as_what_is_received_and_sent() {
+    let project = built("reachable");
+    let args = [&ONCE[..], &["--test", "descriptors"]].concat();
+    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+        return;
+    };
+    for (name, operation, error) in [
+        ("no_answer_to_what_is_written", "send", "no answer"),
+        ("no_answer_to_what_is_written_in_parts", "send", "no answer"),
+        ("an_error_that_is_read", "send", "ECONNREFUSED"),
+        (
+            "a_connection_that_is_read_from_before_it_is_there",
+            "connect",
+            "ECONNREFUSED",
+        ),
+        (
+            "a_connection_that_is_written_to_before_it_is_there",
+            "connect",
+            "ECONNREFUSED",
+        ),
+    ] {
+        let test = test(&report, name);
+        let events: Vec<(&str, &str)> = test
+            .network
+            .iter()
+            .map(|event| (&*event.operation, &*event.error))
+            .collect();
+        assert_eq!(
+            (test.verdict, &*events),
+            (Verdict::Network, &[(operation, error)][..]),
+            "{name}"
+        );
+    }
+    for name in [
+        "an_answer_that_is_read_and_a_bug",
+        "an_answer_that_is_read_in_parts_and_a_bug",
+    ] {
+        assert_eq!(test(&report, name).verdict, Verdict::Broken, "{name}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said() {
+    if !can_link_statically() {
+        eprintln!("SKIPPED: there is no static libc here");
+        return;
+    }
+    let project = built("unobserved");
+    for more in [&[][..], &["--network", "block"]] {
+        let args = [&ONCE[..], more].concat();
+        let Some(report) = report_in_namespace(&project.path(""), LOOPBACK, &args) else {
+            return;
+        };
+        assert_eq!(
+            verdicts(&report),
+            BTreeMap::from([
+                ("unobserved::needs", vec![Verdict::Network]),
+                ("unobserved::real", vec![Verdict::Broken]),
+            ])
+        );
+        for (name, host, end) in [
+            ("a_url", "192.0.2.1", "ended with exit status 1"),
+            (
+                "a_path_on_another_machine",
+                "name.example.com",
+                "ended with exit status 1",
+            ),
+            (
+                "a_child_that_was_forked_by_the_test_itself",
+                "name.example.com",
+                "ended with exit status 1",
+            ),
+            (
+                "a_child_that_was_forked_by_a_shell",
+                "name.example.com",
+                "ended with exit status 1",
+            ),
+            ("a_child_that_is_killed", "192.0.2.1", "ended with signal 9"),
+            (
+                "a_child_that_is_not_waited_for",
+                "192.0.2.1",
+                "had not ended",
+            ),
+        ] {
+            let test = test(&report, name);
+            let note =
+                format!("less certain: `static` cannot be observed; it was given {host} and {end}");
+            assert_eq!(test.notes, [note], "{name}");
+            assert_eq!(test.hosts, [host], "{name}");
+        }
+    }
+}
+
+/// Whether the linker finds a libc to put into a program.
+fn can_link_statically() -> bool {
+    let found = Command::new("cc").arg("-print-file-name=libc.a").output();
+    found.is_ok_and(|found| found.stdout.starts_with(b"/"))
 }
 
 /// A copy of a fixture whose tests are built: in a namespace nothing can be fetched.

@@ -53,6 +53,10 @@ pub enum NetworkOutcome {
     Answered,
 }
 
+/// The operation of a program that cannot be observed and was told of another machine in its arguments. It ends as the
+/// program does: with `exit status N` or `signal N`, or answered when it succeeded.
+pub const CHILD: &str = "child";
+
 /// What the end of an operation says about the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -60,14 +64,15 @@ pub enum Meaning {
     Absent,
     /// The network was not there, if this machine is offline as a whole; else it is an answer.
     AbsentIfOffline,
+    /// A program that cannot be observed did not succeed: likely for want of the network, if this machine really is offline.
+    /// That the run blocks the network does not matter, as such a program is not blocked.
+    AbsentIfMachineOffline,
     /// Something else.
     Other,
 }
 
 impl NetworkOutcome {
-    /// What it says about the network.
-    #[must_use]
-    pub fn meaning(&self) -> Meaning {
+    fn meaning(&self) -> Meaning {
         let error = match self {
             NetworkOutcome::Answered => return Meaning::Other,
             NetworkOutcome::Pending => return Meaning::Absent,
@@ -87,11 +92,11 @@ impl NetworkOutcome {
 /// Operations on other machines that are alike in all that is known of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NetworkRecord {
-    /// The function of libc, or `send` for every one that sends.
+    /// The function of libc, `send` for every one that sends, or [`CHILD`].
     pub operation: String,
-    /// The address with its port, or the host name that was to be resolved.
+    /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name of the program.
     pub target: String,
-    /// The host name that the address was resolved from, when that was seen.
+    /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the host that it was told of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// How it ended.
@@ -113,6 +118,23 @@ pub struct NetworkRecord {
 }
 
 impl NetworkRecord {
+    /// Whether all that is known is how a program ended that cannot be observed.
+    #[must_use]
+    pub fn is_child(&self) -> bool {
+        self.operation == CHILD
+    }
+
+    /// What it says about the network.
+    #[must_use]
+    pub fn meaning(&self) -> Meaning {
+        match self.outcome {
+            NetworkOutcome::Failed(_) | NetworkOutcome::Pending if self.is_child() => {
+                Meaning::AbsentIfMachineOffline
+            }
+            _ => self.outcome.meaning(),
+        }
+    }
+
     /// The machine it was about: the host name where known, else the address without its port.
     #[must_use]
     pub fn machine(&self) -> &str {

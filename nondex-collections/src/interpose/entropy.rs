@@ -6,8 +6,6 @@ use ::std::slice;
 use nondex_core::{choice, entropy, model};
 use rand_core::Rng;
 
-#[cfg(feature = "network")]
-use super::network;
 use super::{Errno, Original, origin};
 
 /// How std asks for the keys of its hash maps, and nobody else does.
@@ -73,43 +71,20 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     }
 }
 
-/// Older crates make the system call by number. All other calls pass through: libc's `syscall` takes its variable
-/// arguments in the registers of a function with seven `long`s, on every 64-bit Linux.
+/// Does the system call by number, which older crates make, as the function; `None` for every other one.
+///
+/// # Safety
+/// The arguments must be those of the system call.
 #[cfg(target_pointer_width = "64")]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(
+pub(super) unsafe fn syscall(
     number: c_long,
-    a: c_long,
-    b: c_long,
-    c: c_long,
-    d: c_long,
-    e: c_long,
-    f: c_long,
-) -> c_long {
-    type Syscall =
-        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-    // SAFETY: the signature is libc's, see above.
-    static ORIGINAL: Original<Syscall> = unsafe { Original::new(c"syscall") };
-    if number == libc::SYS_getrandom {
-        let buffer = ::std::ptr::with_exposed_provenance_mut(b_as_address(a));
-        // SAFETY: the caller gives a buffer of `b` bytes.
-        if unsafe { fill_raw(buffer, b_as_address(b), c as c_uint) } {
-            return b;
-        }
+    [buffer, len, flags, ..]: [c_long; 6],
+) -> Option<c_long> {
+    if number != libc::SYS_getrandom {
+        return None;
     }
-    #[cfg(feature = "network")]
-    // SAFETY: the caller's arguments, unchanged.
-    if let Some(result) = unsafe { network::syscall(number, [a, b, c, d, e, f]) } {
-        return result;
-    }
-    match ORIGINAL.get() {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
-        None => -1,
-    }
-}
-
-#[cfg(target_pointer_width = "64")]
-const fn b_as_address(register: c_long) -> usize {
-    register.cast_unsigned() as usize
+    let address = |register: c_long| register.cast_unsigned() as usize;
+    let buffer = ::std::ptr::with_exposed_provenance_mut(address(buffer));
+    // SAFETY: the caller gives a buffer of `len` bytes.
+    unsafe { fill_raw(buffer, address(len), flags as c_uint) }.then_some(len)
 }

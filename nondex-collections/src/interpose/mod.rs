@@ -15,6 +15,10 @@ mod network;
 mod operations;
 pub(crate) mod origin;
 mod original;
+mod sockaddr;
 mod start;
+#[cfg(target_pointer_width = "64")]
+mod syscall;
+mod transfer;
 
-pub(crate) use original::{Errno, Original};
+pub(crate) use original::{Errno, Original, original};

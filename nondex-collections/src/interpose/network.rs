@@ -15,23 +15,16 @@ mod socket;
 
 use ::std::ffi::{c_int, c_long};
 use ::std::net::SocketAddr;
+use ::std::sync::{Mutex, MutexGuard, TryLockError};
 
 use nondex_core::network::fault::injected;
 use nondex_core::network::{self, NetworkMode, Operation, target};
 use nondex_core::{Caller, Model, NetworkOutcome};
 
-use super::{Errno, origin};
+pub(crate) use receive::received;
+pub(crate) use send::sent;
 
-/// Declares the original of a function of libc, by its name and type.
-macro_rules! original {
-    ($name:literal: $type:ty) => {{
-        static ORIGINAL: $crate::interpose::Original<$type> =
-            // SAFETY: the type is that of the function in libc's headers.
-            unsafe { $crate::interpose::Original::new($name) };
-        ORIGINAL.get()
-    }};
-}
-use original;
+use super::{Errno, origin, original};
 
 /// What to do with an operation on `target`.
 enum Treatment {
@@ -89,6 +82,21 @@ fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
         operation.end(NetworkOutcome::Failed(injected(&error::name(errno))));
     }
     set_errno(errno);
+}
+
+/// How often a lock is tried. A child that was forked while another thread had it never gets it.
+const ATTEMPTS: usize = 1000;
+
+/// What a lock protects, unless it cannot be had.
+fn lock<T>(lock: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
+    for _ in 0..ATTEMPTS {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => ::std::thread::yield_now(),
+        }
+    }
+    None
 }
 
 fn caller() -> Caller {

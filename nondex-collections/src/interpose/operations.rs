@@ -15,6 +15,8 @@ use nondex_core::operation;
 
 use super::{Errno, Original, origin};
 
+pub(crate) use file::not_written;
+
 /// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read: reading it opens files.
 static IS_OBSERVING: AtomicBool = AtomicBool::new(false);
 

@@ -33,6 +33,17 @@ impl<F: Copy> Original<F> {
     }
 }
 
+/// The original of a function of libc, by its name and type.
+macro_rules! original {
+    ($name:literal: $type:ty) => {{
+        static ORIGINAL: $crate::interpose::Original<$type> =
+            // SAFETY: the type is that of the function in libc's headers.
+            unsafe { $crate::interpose::Original::new($name) };
+        ORIGINAL.get()
+    }};
+}
+pub(crate) use original;
+
 /// Keeps `errno` over our own calls.
 pub(crate) struct Errno(libc::c_int);
 

@@ -179,6 +179,7 @@ fn judge_wants(
     );
     if is_failure && found.explains_all && options.network.sanitise {
         report.verdict = Verdict::Network;
+        report.notes.extend(network::evidence::reservations(&found));
         report.sanitised_by = Some(Sanitised {
             name: NetworkSanitiser::NAME.to_owned(),
             reason: NetworkSanitiser::REASON.to_owned(),

@@ -62,7 +62,7 @@ fn remark(own: &[NetworkRecord], others: &[NetworkRecord]) -> Option<Remark> {
 
 fn reason(operations: &[NetworkRecord]) -> Option<String> {
     let explains = |record: &&NetworkRecord| {
-        record.outcome.meaning() == Meaning::Absent && !record.is_superseded(operations)
+        record.meaning() == Meaning::Absent && !record.is_superseded(operations)
     };
     let record = operations.iter().find(explains)?;
     let error = match &record.outcome {
@@ -75,6 +75,8 @@ fn reason(operations: &[NetworkRecord]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::network::CHILD;
+
     use super::*;
 
     #[test]
@@ -103,6 +105,14 @@ mod tests {
             Some("connect 192.0.2.1:80: ENETUNREACH")
         );
         assert_eq!(reason(&[unreachable(), reached()]), None);
+        // Whether this machine is offline would have to be asked.
+        for outcome in [failed("exit status 1"), NetworkOutcome::Pending] {
+            let child = NetworkRecord {
+                operation: CHILD.to_owned(),
+                ..record("program", outcome)
+            };
+            assert_eq!(reason(&[child]), None);
+        }
 
         assert_eq!(remark(&[reached()], &[]), None);
         let Some(Remark::Excuse(text)) = remark(&[unreachable()], &[unreachable()]) else {

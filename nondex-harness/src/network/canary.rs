@@ -18,7 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Answers whether this machine is offline, once, when it is first asked.
 #[derive(Debug)]
 pub struct Canary {
-    offline: OnceLock<bool>,
+    machine: OnceLock<bool>,
+    /// Whether the tests are offline whatever the machine is.
+    is_blocked: bool,
 }
 
 impl Canary {
@@ -27,7 +29,8 @@ impl Canary {
     #[must_use]
     pub const fn new() -> Self {
         Canary {
-            offline: OnceLock::new(),
+            machine: OnceLock::new(),
+            is_blocked: false,
         }
     }
 
@@ -35,14 +38,31 @@ impl Canary {
     #[must_use]
     pub fn known(offline: bool) -> Self {
         Canary {
-            offline: offline.into(),
+            machine: offline.into(),
+            is_blocked: false,
         }
     }
 
-    /// Whether the machine is offline. Takes up to three seconds when first asked.
+    /// The canary of a run that blocks the network: its tests are offline, whatever the machine is.
+    #[must_use]
+    pub fn blocked(self) -> Self {
+        Canary {
+            is_blocked: true,
+            ..self
+        }
+    }
+
+    /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in a run that blocks the
+    /// network.
     #[must_use]
     pub fn is_offline(&self) -> bool {
-        *self.offline.get_or_init(|| !has_route() || !resolves())
+        self.is_blocked || self.is_machine_offline()
+    }
+
+    /// Whether the machine is offline, for what no run can block. Takes up to three seconds when first asked.
+    #[must_use]
+    pub fn is_machine_offline(&self) -> bool {
+        *self.machine.get_or_init(|| !has_route() || !resolves())
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Findings<'a> {
     pub reasons: Vec<&'a NetworkRecord>,
     /// Whether every failed run is explained, and there is one.
     pub explains_all: bool,
+    /// The operations that alone explain a failed run, and only make it likely.
+    pub uncertain: Vec<&'a NetworkRecord>,
     /// The machines that it asked for, by name or address, whether it reached them or not.
     pub hosts: BTreeSet<&'a str>,
     /// Whether a run passed although an operation on another machine failed.
@@ -45,24 +47,46 @@ pub fn findings<'a>(evidence: &'a Evidence, policy: &Policy) -> Findings<'a> {
         if !run.passed() {
             let reasons = judge::reason(&run.network, &passing, &policy.canary);
             findings.explains_all &= !reasons.is_empty();
-            for reason in reasons {
-                // The same operation of several runs differs in its count and thread at most.
-                let is_known = findings.reasons.iter().any(|known| {
-                    (&known.operation, &known.target, &known.outcome)
-                        == (&reason.operation, &reason.target, &reason.outcome)
-                });
-                if !is_known {
-                    findings.reasons.push(reason);
-                }
+            if reasons.iter().all(|reason| reason.is_child()) {
+                add(&reasons, &mut findings.uncertain);
             }
+            add(&reasons, &mut findings.reasons);
         }
     }
     findings.reasons.sort();
+    findings.uncertain.sort();
     findings
 }
 
+/// Adds the operations that are not known yet.
+fn add<'a>(reasons: &[&'a NetworkRecord], known: &mut Vec<&'a NetworkRecord>) {
+    for reason in reasons {
+        // The same operation of several runs differs in its count and thread at most.
+        let is_known = known.iter().any(|known| {
+            (&known.operation, &known.target, &known.outcome)
+                == (&reason.operation, &reason.target, &reason.outcome)
+        });
+        if !is_known {
+            known.push(reason);
+        }
+    }
+}
+
+/// Whether an operation failed on another machine: what is only known of a program is that it failed.
 fn has_failed(record: &NetworkRecord) -> bool {
-    record.outcome != NetworkOutcome::Answered
+    record.outcome != NetworkOutcome::Answered && !record.is_child()
+}
+
+/// Why a judgement is less certain than others, a sentence for the report for each program that cannot be observed.
+pub fn reservations(findings: &Findings<'_>) -> impl Iterator<Item = String> {
+    findings.uncertain.iter().map(|record| {
+        let (name, host) = (&record.target, record.machine());
+        let end = match &record.outcome {
+            NetworkOutcome::Failed(error) => format!("ended with {error}"),
+            NetworkOutcome::Pending | NetworkOutcome::Answered => "had not ended".to_owned(),
+        };
+        format!("less certain: `{name}` cannot be observed; it was given {host} and {end}")
+    })
 }
 
 /// Whether these runs, which all failed, are all explained; no run of the test has passed.

@@ -19,9 +19,10 @@ pub fn reason<'a>(
     let counts = |record: &&NetworkRecord| {
         !record.is_superseded(failing)
             && !passing.iter().any(|passed| is_met_by(record, passed))
-            && match record.outcome.meaning() {
+            && match record.meaning() {
                 Meaning::Absent => true,
                 Meaning::AbsentIfOffline => canary.is_offline(),
+                Meaning::AbsentIfMachineOffline => canary.is_machine_offline(),
                 Meaning::Other => false,
             }
     };

@@ -22,11 +22,11 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy of a mode. When the network is blocked, the machine counts as offline, and is not asked.
+    /// The policy of a mode. When the network is blocked, tests are offline, whatever the machine is.
     #[must_use]
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
         let canary = match mode {
-            NetworkMode::Block => Canary::known(true),
+            NetworkMode::Block => Canary::new().blocked(),
             NetworkMode::Off | NetworkMode::Observe | NetworkMode::Fault => Canary::new(),
         };
         Policy {

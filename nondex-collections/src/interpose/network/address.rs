@@ -1,52 +1,11 @@
 //! Addresses as libc has them, and which names are of other machines.
 
 use ::std::ffi::c_char;
-use ::std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use nondex_core::network::target;
 pub(super) use nondex_core::network::target::{host_of, is_group, is_local, remember};
 
-/// The Internet address that a caller gives, `None` for every other family.
-///
-/// # Safety
-/// `address` must be null or valid for reads of `len` bytes.
-pub(super) unsafe fn read(
-    address: *const libc::sockaddr,
-    len: libc::socklen_t,
-) -> Option<SocketAddr> {
-    let len = len as usize;
-    if address.is_null() || len < size_of::<libc::sa_family_t>() {
-        return None;
-    }
-    // SAFETY: the range is valid for as much as is checked before each read; a caller need not have aligned it.
-    unsafe {
-        match c_family(address) {
-            libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
-                let found = address.cast::<libc::sockaddr_in>().read_unaligned();
-                let ip = IpAddr::from(found.sin_addr.s_addr.to_ne_bytes());
-                Some(SocketAddr::new(ip, u16::from_be(found.sin_port)))
-            }
-            // The scope at its end may be missing.
-            libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() - 4 => {
-                let address = address.cast::<libc::sockaddr_in6>();
-                let ip = (&raw const (*address).sin6_addr).read_unaligned();
-                let port = (&raw const (*address).sin6_port).read_unaligned();
-                Some(SocketAddr::new(
-                    Ipv6Addr::from(ip.s6_addr).into(),
-                    u16::from_be(port),
-                ))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// # Safety
-/// `address` must be valid for reads of a family.
-unsafe fn c_family(address: *const libc::sockaddr) -> i32 {
-    // SAFETY: as the caller promises.
-    unsafe { (&raw const (*address).sa_family).read_unaligned() }.into()
-}
+pub(super) use crate::interpose::sockaddr::read;
 
 /// Whether a lookup of this name says anything about the network: not so for this machine's own names, for addresses,
 /// and for what cannot be a name of a host.

@@ -2,10 +2,16 @@
 //!
 //! The functions that start a program add the library to the environment that it is given, and the library takes itself
 //! out of it again before `main`: neither the test nor the program sees it. Only a program whose loader is glibc's, of our
-//! own machine type, is given it; any other would only complain. What `system` and `popen` start, libc starts without
-//! asking us.
+//! own machine type, is given it; any other would only complain, and all that is known of it is how it ended.
 //!
-//! Between `fork` and `exec` little is allowed, so nothing here takes memory from the heap.
+//! Not seen is what `execl` and its kin start, which call libc's own `execve`; Rust cannot define functions with variable
+//! arguments. Between `fork` and `exec` little is allowed, so what has to be done for every program takes no memory from
+//! the heap.
+
+mod argument;
+mod program;
+mod shell;
+mod unobserved;
 
 use ::std::ffi::{CStr, CString, c_char, c_int, c_void};
 use ::std::io::Read;
@@ -15,6 +21,7 @@ use ::std::sync::OnceLock;
 use nondex_core::NetworkMode;
 use nondex_core::context::Context;
 
+use self::program::{HEADER, MAX_PATH, Program};
 use super::super::operations;
 use super::{Errno, errno, original};
 
@@ -23,9 +30,6 @@ const PRELOAD: &CStr = c"LD_PRELOAD=";
 
 /// How many variables an environment may have; with more, a program is not observed.
 const MAX_VARIABLES: usize = 2048;
-
-/// How long a path may be.
-const MAX_PATH: usize = libc::PATH_MAX as usize;
 
 /// The library.
 struct Library {
@@ -58,117 +62,10 @@ pub(crate) fn prepare(context: &Context) {
         .iter()
         .any(|b| b": ".contains(b));
     if let (Ok(()), Ok(entry), true) = (read, CString::new(entry), is_one_path) {
-        let kind = kind(&header);
+        let kind = program::kind(&header);
         let _ = LIBRARY.set(Library { entry, kind });
+        unobserved::prepare();
     }
-}
-
-/// How much of an ELF file is its header.
-const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
-
-/// What must agree between a program and a library.
-const fn kind(header: &[u8; HEADER]) -> [u8; 4] {
-    [header[4], header[5], header[18], header[19]]
-}
-
-/// A file that is read between `fork` and `exec`.
-struct File(c_int);
-
-impl File {
-    fn open(path: &CStr) -> Option<Self> {
-        // SAFETY: the path ends with NUL.
-        let fd = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-        (fd >= 0).then_some(File(fd))
-    }
-
-    fn read(&self, at: u64, buffer: &mut [u8]) -> usize {
-        let at = at.try_into().unwrap_or(libc::off64_t::MAX);
-        // SAFETY: the buffer is valid for writes of its length.
-        let read = unsafe { libc::pread64(self.0, buffer.as_mut_ptr().cast(), buffer.len(), at) };
-        read.try_into().unwrap_or(0)
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is ours.
-        unsafe { libc::close(self.0) };
-    }
-}
-
-/// Whether the program at `path`, or the interpreter of the script there, loads libraries as the C library of this one does.
-fn loads(path: &CStr, library: &Library, is_script: bool) -> bool {
-    let Some(file) = File::open(path) else {
-        return false;
-    };
-    let mut header = [0; HEADER];
-    if file.read(0, &mut header) < HEADER || !header.starts_with(b"\x7fELF") {
-        return !is_script && header.starts_with(b"#!") && interpreter_loads(&file, library);
-    }
-    let word = |at: usize| u64::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-    let table = u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| header[32 + i]));
-    let (size, count) = (word(54), word(56));
-    kind(&header) == library.kind
-        && (0..count).any(|i| {
-            let mut entry = [0; size_of::<libc::Elf64_Phdr>()];
-            let read = file.read(table.saturating_add(i * size), &mut entry);
-            let word =
-                |at: usize| u64::from_ne_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| entry[at + i]));
-            let kind = u32::from_ne_bytes([0, 1, 2, 3].map(|i| entry[i]));
-            if read < entry.len() || kind != libc::PT_INTERP {
-                return false;
-            }
-            let mut loader = [0; 64];
-            let length = file.read(word(8), &mut loader);
-            loader[..length]
-                .windows(5)
-                .any(|part| part == b"ld-li" || part == b"ld64.")
-        })
-}
-
-fn interpreter_loads(script: &File, library: &Library) -> bool {
-    let mut line = [0; 256];
-    let length = script.read(2, &mut line[..255]);
-    let is_space = |byte: &u8| b" \t".contains(byte);
-    let start = line[..length]
-        .iter()
-        .take_while(|byte| is_space(byte))
-        .count();
-    let end = line[start..length]
-        .iter()
-        .position(|byte| is_space(byte) || *byte == b'\n');
-    let Some(end) = end.map(|end| start + end) else {
-        return false;
-    };
-    line[end] = 0;
-    CStr::from_bytes_until_nul(&line[start..]).is_ok_and(|path| loads(path, library, true))
-}
-
-/// Whether the program that is found by `name` in `PATH` does.
-fn loads_by_name(name: &CStr, library: &Library) -> bool {
-    if name.to_bytes().contains(&b'/') {
-        return loads(name, library, false);
-    }
-    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment, as for libc itself.
-    let path = unsafe { libc::getenv(c"PATH".as_ptr()) };
-    let folders = if path.is_null() {
-        b"/bin:/usr/bin"
-    } else {
-        // SAFETY: a value of the environment ends with NUL.
-        unsafe { CStr::from_ptr(path) }.to_bytes()
-    };
-    let mut buffer = [0; MAX_PATH];
-    for folder in folders.split(|&byte| byte == b':') {
-        let folder = if folder.is_empty() { b"." } else { folder };
-        let Some(path) = join(&mut buffer, &[folder, b"/", name.to_bytes()]) else {
-            continue;
-        };
-        // SAFETY: the path ends with NUL.
-        if unsafe { libc::access(path.as_ptr(), libc::X_OK) } == 0 {
-            return loads(path, library, false);
-        }
-    }
-    false
 }
 
 /// The parts as one string in `buffer`, if it has room.
@@ -186,27 +83,37 @@ fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
 
 type Strings = *const *const c_char;
 
-/// Calls `start` with the environment that the program is given.
+/// How a program is found by what a function is given.
+type Find = fn(&CStr, &Library) -> Program;
+
+/// The program that is to be started; the default when nothing is observed.
 ///
 /// # Safety
-/// `program` must end with NUL, and `environment` with a null pointer, as must each of its entries with NUL.
+/// `name` must be null or end with NUL.
+unsafe fn found(name: *const c_char, find: Find) -> Program {
+    let Some(library) = LIBRARY.get().filter(|_| !name.is_null()) else {
+        return Program::default();
+    };
+    let _errno = Errno::save();
+    // SAFETY: as the caller promises.
+    find(unsafe { CStr::from_ptr(name) }, library)
+}
+
+/// Calls `start` with the environment that `program` is given.
+///
+/// # Safety
+/// `environment` must be null or end with a null pointer, as must each of its entries with NUL.
 unsafe fn observed(
-    program: *const c_char,
-    loads: fn(&CStr, &Library) -> bool,
+    program: Program,
     environment: Strings,
     start: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let Some(library) = LIBRARY.get() else {
+    let Some(library) = LIBRARY
+        .get()
+        .filter(|_| program.loads && !environment.is_null())
+    else {
         return start(environment);
     };
-    let is_observed = || {
-        let _errno = Errno::save();
-        // SAFETY: the program's name ends with NUL.
-        !program.is_null() && loads(unsafe { CStr::from_ptr(program) }, library)
-    };
-    if environment.is_null() || !is_observed() {
-        return start(environment);
-    }
     let mut entries = [::std::ptr::null(); MAX_VARIABLES];
     let mut others = None;
     // The first place is for our own entry; the last one stays null, and ends the list.
@@ -246,72 +153,137 @@ unsafe extern "C" {
     static environ: Strings;
 }
 
-type Exec = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
-
-/// Runs the program in place of this one, by the function `by` of libc.
+/// Runs a program in place of this one by `start`, which is given an environment.
 ///
 /// # Safety
-/// The arguments must be those of `execve`.
+/// The arguments must be those of `execve`, but for the `name`, by which the program is found.
 unsafe fn execute(
-    by: Option<Exec>,
-    loads: fn(&CStr, &Library) -> bool,
-    program: *const c_char,
+    name: *const c_char,
+    find: Find,
     arguments: Strings,
     environment: Strings,
+    start: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let Some(by) = by else { return -1 };
     // SAFETY: as the caller promises.
     unsafe {
-        let result = observed(program, loads, environment, |environment| {
-            by(program, arguments, environment)
-        });
-        operations::not_started(program, errno(), true);
+        let program = found(name, find);
+        let word = program
+            .is_opaque
+            .then(|| unobserved::leave_word(name, arguments));
+        let result = observed(program, environment, start);
+        drop(word);
+        operations::not_started(name, errno(), true);
         result
     }
 }
 
-fn loads_by_path(path: &CStr, library: &Library) -> bool {
-    loads(path, library, false)
+/// Declares one of the functions that run a program in place of this one. Those without an environment take our own.
+macro_rules! exec {
+    ($name:ident($($environment:ident)?), $original:literal, $find:path) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            program: *const c_char,
+            arguments: Strings,
+            $($environment: Strings,)?
+        ) -> c_int {
+            let Some(original) =
+                original!($original: unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int)
+            else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, with the environment that libc takes for them.
+            unsafe {
+                let environment = [$($environment,)? environ][0];
+                execute(program, $find, arguments, environment, |environment| {
+                    original(program, arguments, environment)
+                })
+            }
+        }
+    };
+}
+
+exec!(execve(environment), c"execve", program::by_path);
+exec!(execv(), c"execve", program::by_path);
+exec!(execvpe(environment), c"execvpe", program::by_name);
+exec!(execvp(), c"execvpe", program::by_name);
+
+/// The path of an open file, and of what is found from there, for as long as this process has it open.
+fn path_of<'a>(buffer: &'a mut [u8], file: c_int, rest: &[u8]) -> Option<&'a CStr> {
+    let mut digits = [0; 10];
+    let mut start = digits.len();
+    let mut left = u32::try_from(file).ok()?;
+    while left > 0 || start == digits.len() {
+        start -= 1;
+        digits[start] = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    let slash: &[u8] = if rest.is_empty() { b"" } else { b"/" };
+    join(buffer, &[b"/proc/self/fd/", &digits[start..], slash, rest])
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn execve(
-    path: *const c_char,
-    arguments: Strings,
-    environment: Strings,
-) -> c_int {
-    let by = original!(c"execve": Exec);
+unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, environment: Strings) -> c_int {
+    let Some(original) =
+        original!(c"fexecve": unsafe extern "C" fn(c_int, Strings, Strings) -> c_int)
+    else {
+        return -1;
+    };
+    let mut buffer = [0; MAX_PATH];
+    let path = path_of(&mut buffer, file, b"").map_or(::std::ptr::null(), CStr::as_ptr);
     // SAFETY: the caller's arguments, unchanged.
-    unsafe { execute(by, loads_by_path, path, arguments, environment) }
+    unsafe {
+        execute(
+            path,
+            program::by_path,
+            arguments,
+            environment,
+            |environment| original(file, arguments, environment),
+        )
+    }
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
-    let by = original!(c"execve": Exec);
-    // SAFETY: the caller's arguments, with the environment that libc takes for them.
-    unsafe { execute(by, loads_by_path, path, arguments, environ) }
-}
+type Execveat = unsafe extern "C" fn(c_int, *const c_char, Strings, Strings, c_int) -> c_int;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn execvpe(
+unsafe extern "C" fn execveat(
+    folder: c_int,
     name: *const c_char,
     arguments: Strings,
     environment: Strings,
+    flags: c_int,
 ) -> c_int {
-    let by = original!(c"execvpe": Exec);
+    let original = original!(c"execveat": Execveat);
+    let mut buffer = [0; MAX_PATH];
+    let path = if name.is_null() || folder == libc::AT_FDCWD {
+        name
+    } else {
+        // SAFETY: the name ends with NUL.
+        match unsafe { CStr::from_ptr(name) }.to_bytes() {
+            [b'/', ..] => name,
+            rest => path_of(&mut buffer, folder, rest).map_or(name, CStr::as_ptr),
+        }
+    };
     // SAFETY: the caller's arguments, unchanged.
-    unsafe { execute(by, loads_by_name, name, arguments, environment) }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn execvp(name: *const c_char, arguments: Strings) -> c_int {
-    let by = original!(c"execvpe": Exec);
-    // SAFETY: the caller's arguments, with the environment that libc takes for them.
-    unsafe { execute(by, loads_by_name, name, arguments, environ) }
+    unsafe {
+        execute(
+            path,
+            program::by_path,
+            arguments,
+            environment,
+            |environment| match original {
+                Some(original) => original(folder, name, arguments, environment, flags),
+                // Since glibc 2.34.
+                None => {
+                    let number = libc::SYS_execveat;
+                    libc::syscall(number, folder, name, arguments, environment, flags) as c_int
+                }
+            },
+        )
+    }
 }
 
 type Spawn = unsafe extern "C" fn(
-    *mut libc::pid_t,
+    *mut c_int,
     *const c_char,
     *const c_void,
     *const c_void,
@@ -319,28 +291,86 @@ type Spawn = unsafe extern "C" fn(
     Strings,
 ) -> c_int;
 
-/// Declares one of the functions that start a child.
+/// The child that a descriptor stands for.
+fn child_of(descriptor: c_int) -> libc::pid_t {
+    match original!(c"pidfd_getpid": unsafe extern "C" fn(c_int) -> libc::pid_t) {
+        // SAFETY: it takes any number.
+        Some(original) => unsafe { original(descriptor) },
+        None => -1,
+    }
+}
+
+/// Starts a child by `spawn`, which tells its number, and opens a descriptor for it.
+///
+/// # Safety
+/// The arguments must be those of `posix_spawn`, but for the place for the descriptor.
+unsafe fn spawn_and_open(
+    spawn: Spawn,
+    descriptor: *mut c_int,
+    name: *const c_char,
+    actions: *const c_void,
+    attributes: *const c_void,
+    arguments: Strings,
+    environment: Strings,
+) -> c_int {
+    let mut pid = 0;
+    // SAFETY: the caller's arguments, with a place for the number. The system call and the others take any number.
+    unsafe {
+        let error = spawn(
+            &raw mut pid,
+            name,
+            actions,
+            attributes,
+            arguments,
+            environment,
+        );
+        if error != 0 {
+            return error;
+        }
+        let opened = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        if opened < 0 {
+            let error = errno();
+            libc::kill(pid, libc::SIGKILL);
+            libc::waitpid(pid, ::std::ptr::null_mut(), 0);
+            return error;
+        }
+        descriptor.write(opened as c_int);
+        0
+    }
+}
+
+/// Declares one of the functions that start a child, and what is called where libc has none of that name. It tells the
+/// child's number, or a descriptor from which `$pid` knows it.
 macro_rules! spawn {
-    ($name:ident, $original:literal, $loads:ident) => {
+    ($name:ident, $original:literal, $find:path, $pid:expr, $missing:expr) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(
-            pid: *mut libc::pid_t,
-            program: *const c_char,
+            child: *mut c_int,
+            name: *const c_char,
             actions: *const c_void,
             attributes: *const c_void,
             arguments: Strings,
             environment: Strings,
         ) -> c_int {
-            let Some(original) = original!($original: Spawn) else {
-                return libc::ENOSYS;
-            };
-            // SAFETY: the caller's arguments, unchanged.
+            let mut own = 0;
+            let child = if child.is_null() { &raw mut own } else { child };
+            // SAFETY: the caller's arguments, with a place for the child.
             unsafe {
-                let error = observed(program, $loads, environment, |environment| {
-                    original(pid, program, actions, attributes, arguments, environment)
+                let Some(original) = original!($original: Spawn) else {
+                    let missing: Option<Spawn> = $missing;
+                    return missing.map_or(libc::ENOSYS, |spawn| {
+                        spawn_and_open(spawn, child, name, actions, attributes, arguments, environment)
+                    });
+                };
+                let program = found(name, $find);
+                let error = observed(program, environment, |environment| {
+                    original(child, name, actions, attributes, arguments, environment)
                 });
                 if error != 0 {
-                    operations::not_started(program, error, false);
+                    operations::not_started(name, error, false);
+                } else if program.is_opaque {
+                    let pid: fn(c_int) -> libc::pid_t = $pid;
+                    unobserved::started(pid(child.read()), name, arguments);
                 }
                 error
             }
@@ -348,61 +378,85 @@ macro_rules! spawn {
     };
 }
 
-spawn!(posix_spawn, c"posix_spawn", loads_by_path);
-spawn!(posix_spawnp, c"posix_spawnp", loads_by_name);
+spawn!(
+    posix_spawn,
+    c"posix_spawn",
+    program::by_path,
+    |pid| pid,
+    None
+);
+spawn!(
+    posix_spawnp,
+    c"posix_spawnp",
+    program::by_name,
+    |pid| pid,
+    None
+);
+// Since glibc 2.39. std takes it that they work where they are.
+spawn!(
+    pidfd_spawn,
+    c"pidfd_spawn",
+    program::by_path,
+    child_of,
+    Some(posix_spawn)
+);
+spawn!(
+    pidfd_spawnp,
+    c"pidfd_spawnp",
+    program::by_name,
+    child_of,
+    Some(posix_spawnp)
+);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What the library would be, if it were of the kind of this program.
-    fn library() -> Library {
-        let mut header = [0; HEADER];
-        let mut file = ::std::fs::File::open("/proc/self/exe").unwrap();
-        file.read_exact(&mut header).unwrap();
-        Library {
-            entry: c"LD_PRELOAD=/library.so".to_owned(),
-            kind: kind(&header),
-        }
-    }
-
-    #[test]
-    fn only_programs_of_glibc_load_the_library() {
-        let library = library();
-        assert!(loads_by_path(c"/proc/self/exe", &library));
-        assert!(loads_by_name(c"sh", &library));
-        assert!(!loads_by_name(c"no-such-program", &library));
-        assert!(!loads_by_path(c"/etc/passwd", &library));
-        let other = Library {
-            kind: [0; 4],
-            ..library
-        };
-        assert!(!loads_by_path(c"/proc/self/exe", &other));
-    }
-
-    #[test]
-    fn a_script_is_judged_by_its_interpreter() {
-        let library = library();
-        for (line, expected) in [
-            ("#!/bin/sh\n", true),
-            ("#! /usr/bin/env sh\n", true),
-            ("#!/no/such/interpreter\n", false),
-            ("#!/bin/sh", false),
-            ("echo\n", false),
-        ] {
-            let mut name = ::std::env::temp_dir().into_os_string();
-            name.push(format!("/nondex-script-{}", ::std::process::id()));
-            ::std::fs::write(&name, line).unwrap();
-            let path = CString::new(name.as_bytes()).unwrap();
-            assert_eq!(loads_by_path(&path, &library), expected, "{line}");
-            ::std::fs::remove_file(name).unwrap();
-        }
-    }
 
     #[test]
     fn strings_are_joined_where_there_is_room() {
         let mut buffer = [0; 5];
         assert_eq!(join(&mut buffer, &[b"ab", b"cd"]), Some(c"abcd"));
         assert_eq!(join(&mut buffer, &[b"ab", b"cde"]), None);
+    }
+
+    #[test]
+    fn an_open_file_has_a_path() {
+        let mut buffer = [0; MAX_PATH];
+        assert_eq!(path_of(&mut buffer, 0, b""), Some(c"/proc/self/fd/0"));
+        assert_eq!(
+            path_of(&mut buffer, 120, b"a/b"),
+            Some(c"/proc/self/fd/120/a/b")
+        );
+        assert_eq!(path_of(&mut buffer, -1, b""), None);
+    }
+
+    #[test]
+    fn a_child_is_started_by_a_descriptor_whether_libc_can_or_not() {
+        let arguments = [c"sh", c"-c", c"exit 3"].map(CStr::as_ptr);
+        let arguments = [arguments[0], arguments[1], arguments[2], ::std::ptr::null()];
+        let environment: [*const c_char; 1] = [::std::ptr::null()];
+        for spawn in [pidfd_spawn, pidfd_spawnp] {
+            let mut descriptor = -1;
+            // SAFETY: the arguments are lists of strings, the places are valid for writes, and zeros are valid information.
+            unsafe {
+                let error = spawn(
+                    &raw mut descriptor,
+                    c"/bin/sh".as_ptr(),
+                    ::std::ptr::null(),
+                    ::std::ptr::null(),
+                    arguments.as_ptr(),
+                    environment.as_ptr(),
+                );
+                assert_eq!(error, 0);
+                let mut info = ::std::mem::zeroed::<libc::siginfo_t>();
+                let id = libc::id_t::try_from(descriptor).unwrap();
+                assert_eq!(
+                    libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED),
+                    0
+                );
+                assert_eq!((info.si_code, info.si_status()), (libc::CLD_EXITED, 3));
+                libc::close(descriptor);
+            }
+        }
     }
 }

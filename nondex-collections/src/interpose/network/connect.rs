@@ -101,7 +101,7 @@ pub(super) unsafe extern "C" fn getsockopt(
     if result == 0
         && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR)
         && !value.is_null()
-        && socket::is_watched()
+        && socket::is_watched(fd)
         && let Some(mut socket) = socket::take(fd)
     {
         let _errno = Errno::save();
@@ -117,7 +117,7 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
     let Some(original) = original!(c"close": unsafe extern "C" fn(c_int) -> c_int) else {
         return -1;
     };
-    if socket::is_watched()
+    if socket::is_watched(fd)
         && let Some(mut socket) = socket::take(fd)
     {
         let _errno = Errno::save();

@@ -6,8 +6,8 @@ use super::{Errno, errno, error, original, socket};
 
 /// Notes the result of a call that receives from `fd`.
 #[inline]
-fn received(fd: c_int, result: isize) -> isize {
-    if socket::is_watched() {
+pub(crate) fn received(fd: c_int, result: isize) -> isize {
+    if socket::is_watched(fd) {
         note(fd, result);
     }
     result

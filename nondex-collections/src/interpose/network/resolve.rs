@@ -1,5 +1,7 @@
 //! Names: `getaddrinfo` and its predecessors.
 
+mod queued;
+
 use ::std::ffi::{CStr, c_char, c_int, c_uchar};
 use ::std::ptr;
 
@@ -77,8 +79,7 @@ unsafe extern "C" fn getaddrinfo(
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(node, service, hints, result) };
     // SAFETY: the hints are null or valid.
-    let flags = unsafe { hints.as_ref() }.map_or(0, |hints| hints.ai_flags);
-    if flags & libc::AI_NUMERICHOST != 0 {
+    if unsafe { is_numeric(hints) } {
         return call();
     }
     // SAFETY: the caller gives a name that ends with NUL, or none.
@@ -95,6 +96,15 @@ unsafe extern "C" fn getaddrinfo(
             code
         }
     }
+}
+
+/// Whether only addresses are asked for, which need no one to be looked up.
+///
+/// # Safety
+/// `hints` must be null or valid.
+unsafe fn is_numeric(hints: *const libc::addrinfo) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { hints.as_ref() }.is_some_and(|hints| hints.ai_flags & libc::AI_NUMERICHOST != 0)
 }
 
 /// # Safety

@@ -16,10 +16,16 @@ const OPERATION: &str = "send";
 /// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
 #[inline]
 fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
-    if target.is_none() && !socket::is_watched() {
+    if target.is_none() && !socket::is_watched(fd) {
         return call();
     }
     watched(fd, target, call)
+}
+
+/// Sends by `call` to what `fd` is connected to, if it is a socket.
+#[inline]
+pub(crate) fn sent(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    send_with(fd, None, call)
 }
 
 #[cold]

@@ -3,13 +3,13 @@
 use ::std::collections::BTreeMap;
 use ::std::ffi::c_int;
 use ::std::net::SocketAddr;
+use ::std::sync::Mutex;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
-use ::std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use nondex_core::NetworkOutcome;
 use nondex_core::network::{self, NetworkMode, Operation};
 
-use super::{Errno, error, original};
+use super::{Errno, error, lock, original};
 
 /// What is known of one socket.
 #[derive(Debug)]
@@ -30,26 +30,19 @@ pub(super) struct Socket {
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 static SOCKETS: Mutex<BTreeMap<c_int, Socket>> = Mutex::new(BTreeMap::new());
 
-/// How often the lock is tried. A child that was forked while another thread had it never gets it.
-const ATTEMPTS: usize = 1000;
-
-fn lock() -> Option<MutexGuard<'static, BTreeMap<c_int, Socket>>> {
-    for _ in 0..ATTEMPTS {
-        match SOCKETS.try_lock() {
-            Ok(sockets) => return Some(sockets),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                return Some(PoisonError::into_inner(poisoned));
-            }
-            Err(TryLockError::WouldBlock) => ::std::thread::yield_now(),
-        }
-    }
-    None
+/// Whether the socket `fd` is known, and this thread works for a test: else there is nothing to do. Costs a load while no
+/// socket is.
+#[inline]
+pub(super) fn is_watched(fd: c_int) -> bool {
+    KNOWN.load(Ordering::Relaxed) > 0 && is_known(fd)
 }
 
-/// Whether any socket is known, and this thread works for a test: else there is nothing to do.
-#[inline]
-pub(super) fn is_watched() -> bool {
-    KNOWN.load(Ordering::Relaxed) > 0 && network::mode() != NetworkMode::Off
+/// Takes no memory for a descriptor that is not known: a signal's handler may write to one.
+#[cold]
+fn is_known(fd: c_int) -> bool {
+    let _errno = Errno::save();
+    lock(&SOCKETS).is_some_and(|sockets| sockets.contains_key(&fd))
+        && network::mode() != NetworkMode::Off
 }
 
 fn inode(fd: c_int) -> Option<u64> {
@@ -65,7 +58,7 @@ pub(super) fn take(fd: c_int) -> Option<Socket> {
         return None;
     }
     let _errno = Errno::save();
-    let socket = lock()?.remove(&fd)?;
+    let socket = lock(&SOCKETS)?.remove(&fd)?;
     KNOWN.fetch_sub(1, Ordering::Relaxed);
     (inode(fd) == Some(socket.inode)).then_some(socket)
 }
@@ -85,7 +78,7 @@ pub(super) fn take_or_new(fd: c_int) -> Option<Socket> {
 
 /// Keeps what is known of `fd`.
 pub(super) fn keep(fd: c_int, socket: Socket) {
-    if let Some(mut sockets) = lock()
+    if let Some(mut sockets) = lock(&SOCKETS)
         && sockets.insert(fd, socket).is_none()
     {
         KNOWN.fetch_add(1, Ordering::Relaxed);

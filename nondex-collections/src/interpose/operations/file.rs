@@ -1,9 +1,9 @@
-//! Files that cannot be opened or written, and folders that cannot be made.
+//! Files that cannot be opened or written to, and folders that cannot be made.
 //!
 //! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the register of a third or
 //! fourth argument; without `O_CREAT` the original does not look at it.
 
-use ::std::ffi::{c_char, c_int, c_void};
+use ::std::ffi::{c_char, c_int};
 
 use super::{Original, errno, failed, text};
 
@@ -78,36 +78,10 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     result
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> isize {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(c_int, *const c_void, usize) -> isize> =
-        unsafe { Original::new(c"write") };
-    let Some(original) = ORIGINAL.get() else {
-        return -1;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    let written = unsafe { original(file, buffer, len) };
-    if written == -1 {
-        failed("write", errno(), || path(file));
-    }
-    written
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn writev(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(c_int, *const libc::iovec, c_int) -> isize> =
-        unsafe { Original::new(c"writev") };
-    let Some(original) = ORIGINAL.get() else {
-        return -1;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    let written = unsafe { original(file, buffers, count) };
-    if written == -1 {
-        failed("write", errno(), || path(file));
-    }
-    written
+/// Records that an open file could not be written to.
+#[inline]
+pub(crate) fn not_written(file: c_int) {
+    failed("write", errno(), || path(file));
 }
 
 /// What an open file was opened as.

@@ -1,8 +1,8 @@
 //! Addresses that cannot be had: `bind`. A `connect` to this machine is seen beside those to others.
 
 use ::std::ffi::c_int;
-use ::std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use super::super::sockaddr;
 use super::{Original, errno, failed};
 
 #[unsafe(no_mangle)]
@@ -32,25 +32,16 @@ unsafe extern "C" fn bind(
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
 unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> String {
+    // SAFETY: as the caller promises.
+    if let Some(address) = unsafe { sockaddr::read(address, len) } {
+        return address.to_string();
+    }
     let len = len as usize;
     if address.is_null() || len < size_of::<libc::sa_family_t>() {
         return String::new();
     }
     // SAFETY: every address begins with its family.
-    let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
-    match c_int::from(family) {
-        libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
-            // SAFETY: the family and the length say that it is one.
-            let found = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
-            let ip = Ipv4Addr::from(u32::from_be(found.sin_addr.s_addr));
-            SocketAddr::from((ip, u16::from_be(found.sin_port))).to_string()
-        }
-        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
-            // SAFETY: the family and the length say that it is one.
-            let found = unsafe { address.cast::<libc::sockaddr_in6>().read_unaligned() };
-            let ip = Ipv6Addr::from(found.sin6_addr.s6_addr);
-            SocketAddr::from((ip, u16::from_be(found.sin6_port))).to_string()
-        }
+    match unsafe { sockaddr::family(address) } {
         libc::AF_UNIX => {
             let start = ::std::mem::offset_of!(libc::sockaddr_un, sun_path);
             // SAFETY: the path stands behind the family, up to the length of the address.

@@ -11,8 +11,23 @@ mod interpose {
     pub(crate) mod network;
     pub(crate) mod operations;
     mod original;
+    mod sockaddr;
+    pub(crate) mod syscall;
+    mod transfer;
 
-    pub(crate) use original::{Errno, Original};
+    pub(crate) use original::{Errno, Original, original};
+
+    /// Random bytes: those of such a program are the system's.
+    mod entropy {
+        use std::ffi::c_long;
+
+        pub(super) const unsafe fn syscall(
+            _number: c_long,
+            _arguments: [c_long; 6],
+        ) -> Option<c_long> {
+            None
+        }
+    }
 
     /// Who called: a program that is none of the project's has no place in its source.
     pub(crate) mod origin {
@@ -28,10 +43,11 @@ mod interpose {
     }
 }
 
-use std::ffi::{CStr, c_int, c_long};
+use std::ffi::CStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use interpose::{Original, network};
+use interpose::network;
+use interpose::syscall::syscall;
 
 /// The variable that names this library to the loader, and what else was to be loaded, after a colon.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -66,33 +82,4 @@ fn is_first() -> bool {
     // SAFETY: `dlsym` takes any name that ends in NUL.
     let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, CStr::as_ptr(c"syscall")) };
     std::ptr::eq(first, syscall as *const () as *mut libc::c_void)
-}
-
-type Syscall =
-    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-
-/// Some programs make system calls by number. libc's `syscall` takes its variable arguments in the registers of a function
-/// with seven `long`s, on every 64-bit Linux.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(
-    number: c_long,
-    a: c_long,
-    b: c_long,
-    c: c_long,
-    d: c_long,
-    e: c_long,
-    f: c_long,
-) -> c_long {
-    // SAFETY: the signature is libc's, see above.
-    static ORIGINAL: Original<Syscall> = unsafe { Original::new(c"syscall") };
-    // SAFETY: the caller's arguments, unchanged.
-    if let Some(result) = unsafe { network::syscall(number, [a, b, c, d, e, f]) } {
-        return result;
-    }
-    match ORIGINAL.get() {
-        // SAFETY: the caller's arguments, unchanged.
-        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
-        // `ENOSYS` is what a missing system call says.
-        None => c_long::from(-1 as c_int),
-    }
 }

@@ -1,6 +1,7 @@
 //! Every rule, as a row of a table.
 
 use nondex_core::NetworkOutcome;
+use nondex_core::network::CHILD;
 
 use super::*;
 
@@ -156,6 +157,31 @@ fn a_lookup_that_succeeded_when_it_was_tried_again_does_not_count() {
         of_host(HOST, failed("connect", ADDRESS, "ETIMEDOUT")),
     ];
     assert_eq!(explained(&found, &[]), ALWAYS);
+}
+
+#[test]
+fn a_program_that_cannot_be_observed_counts_only_where_the_machine_itself_is_offline() {
+    let child = |outcome| of_host(HOST, record(CHILD, "program", outcome));
+    let ended = |error: &str| child(NetworkOutcome::Failed(error.to_owned()));
+    for (run, expected) in [
+        (ended("exit status 1"), OFFLINE),
+        (ended("signal 9"), OFFLINE),
+        // What it wrote of itself is no error of ours.
+        (ended("EAI_AGAIN"), OFFLINE),
+        (child(NetworkOutcome::Pending), OFFLINE),
+        (child(NetworkOutcome::Answered), NEVER),
+    ] {
+        let run = [run];
+        assert_eq!(explained(&run, &[]), expected, "{run:?}");
+        assert_eq!(explained(&run, &[&run]), NEVER, "{run:?}");
+    }
+    let again = [ended("exit status 1"), child(NetworkOutcome::Answered)];
+    assert_eq!(explained(&again, &[]), NEVER);
+    // What is blocked does not block it.
+    let blocked = Canary::known(false).blocked();
+    assert!(reason(&[ended("exit status 1")], &[], &blocked).is_empty());
+    let refused = [failed("connect", ADDRESS, "ECONNREFUSED")];
+    assert_eq!(reason(&refused, &[], &blocked), [&refused[0]]);
 }
 
 #[test]

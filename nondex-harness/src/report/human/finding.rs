@@ -24,7 +24,8 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
             let events = test.network.iter().map(ToString::to_string);
-            line("note", test, &events.collect::<Vec<_>>())
+            let why = events.chain(test.notes.iter().cloned());
+            line("note", test, &why.collect::<Vec<_>>())
         }
         _ if test.sanitised_by.is_some() => {
             let why = test.sanitised_by.iter().map(ToString::to_string);

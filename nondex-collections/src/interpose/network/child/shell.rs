@@ -1,0 +1,111 @@
+//! Commands of the shell: `system` and `popen`.
+//!
+//! libc starts the shell itself, without asking us, and gives it the environment as it is. So the command is one that
+//! starts the shell again, with our library: that one is observed like any other program, and neither it nor what it
+//! starts sees the library. It costs one `exec` more.
+
+use ::std::ffi::{CStr, CString, c_char, c_int};
+
+use super::{LIBRARY, Library, PRELOAD, program};
+use crate::interpose::{Errno, original};
+
+const SHELL: &CStr = c"/bin/sh";
+
+/// How long an argument of a program may be on Linux.
+const MAX_ARGUMENT: usize = 128 * 1024;
+
+/// The command that has `command` observed; `None` when it cannot be.
+fn observed(command: &CStr) -> Option<CString> {
+    let library = LIBRARY.get()?;
+    let _errno = Errno::save();
+    if !program::by_path(SHELL, library).loads {
+        return None;
+    }
+    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment, as for libc itself.
+    let others = unsafe {
+        let value = libc::getenv(c"LD_PRELOAD".as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
+    };
+    let text = wrapped(command.to_bytes(), library, others);
+    CString::new(text)
+        .ok()
+        .filter(|text| text.count_bytes() < MAX_ARGUMENT)
+}
+
+fn wrapped(command: &[u8], library: &Library, others: Option<&[u8]>) -> Vec<u8> {
+    let mut libraries = library.entry.to_bytes()[PRELOAD.count_bytes()..].to_vec();
+    if let Some(others) = others {
+        libraries.push(b':');
+        libraries.extend(others);
+    }
+    let mut text = b"export LD_PRELOAD=".to_vec();
+    quote(&libraries, &mut text);
+    text.extend(b"; exec /bin/sh -c -- ");
+    quote(command, &mut text);
+    // What the shell calls itself.
+    text.extend(b" sh");
+    text
+}
+
+/// Adds `word` as the shell reads it back.
+fn quote(word: &[u8], text: &mut Vec<u8>) {
+    text.push(b'\'');
+    for &byte in word {
+        match byte {
+            b'\'' => text.extend(br"'\''"),
+            byte => text.push(byte),
+        }
+    }
+    text.push(b'\'');
+}
+
+/// Calls `run` with the command that is to be run.
+///
+/// # Safety
+/// `command` must be null or end with NUL.
+unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -> R {
+    // SAFETY: as the caller promises.
+    let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) }));
+    run(own.flatten().as_ref().map_or(command, |own| own.as_ptr()))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn system(command: *const c_char) -> c_int {
+    let Some(original) = original!(c"system": unsafe extern "C" fn(*const c_char) -> c_int) else {
+        return -1;
+    };
+    // SAFETY: the caller's argument, or one that does the same.
+    unsafe { run(command, |command| original(command)) }
+}
+
+type Popen = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut libc::FILE;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    let Some(original) = original!(c"popen": Popen) else {
+        return ::std::ptr::null_mut();
+    };
+    // SAFETY: the caller's arguments, or a command that does the same.
+    unsafe { run(command, |command| original(command, mode)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_given_to_a_shell_that_is_observed() {
+        let library = Library {
+            entry: c"LD_PRELOAD=/library.so".to_owned(),
+            kind: [0; 4],
+        };
+        assert_eq!(
+            wrapped(b"echo 'a b' \"$0\"", &library, Some(b"/other.so")),
+            br#"export LD_PRELOAD='/library.so:/other.so'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
+        );
+        assert_eq!(
+            wrapped(b":", &library, None),
+            b"export LD_PRELOAD='/library.so'; exec /bin/sh -c -- ':' sh"
+        );
+    }
+}

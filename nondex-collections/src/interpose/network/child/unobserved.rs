@@ -1,0 +1,244 @@
+//! Programs that cannot be observed, and were told of another machine: whether they succeeded is all that is known.
+//!
+//! One that was started by `posix_spawn` is known by its number from then on. One that runs in place of a forked child is
+//! known to that child alone, so it leaves word in memory that both share.
+
+use ::std::cell::UnsafeCell;
+use ::std::collections::BTreeMap;
+use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use ::std::sync::atomic::{AtomicI32, Ordering};
+use ::std::sync::{Mutex, OnceLock};
+
+use nondex_core::network::{self, CHILD, Operation};
+use nondex_core::{NetworkMode, NetworkOutcome};
+
+use super::super::{caller, lock};
+use super::{LIBRARY, Strings, argument};
+use crate::interpose::{Errno, original};
+
+/// How many arguments are looked at.
+const MAX_ARGUMENTS: usize = 256;
+
+/// A program's name and the host that it was told of.
+type Told<'a> = (&'a str, &'a str);
+
+/// What `program` is told, if that names another machine.
+///
+/// # Safety
+/// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as must each with NUL.
+unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a>> {
+    if program.is_null() || arguments.is_null() || network::mode() == NetworkMode::Off {
+        return None;
+    }
+    // SAFETY: as the caller promises.
+    let text = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_str().ok();
+    let path = text(program)?;
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let arguments = (0..MAX_ARGUMENTS)
+        // SAFETY: every argument up to the null pointer was read before.
+        .map(|i| unsafe { *arguments.add(i) })
+        .take_while(|argument| !argument.is_null());
+    let host = arguments
+        .skip(1)
+        .find_map(|argument| argument::host(text(argument)?))?;
+    Some((name, host))
+}
+
+fn begin((name, host): Told<'_>) -> Option<Operation> {
+    network::begin(CHILD, name.to_owned(), Some(host.to_owned()), caller())
+}
+
+/// What was begun, by the number of the child.
+static STARTED: Mutex<BTreeMap<libc::pid_t, Operation>> = Mutex::new(BTreeMap::new());
+
+/// Notes that a program was started as the child `pid`.
+///
+/// # Safety
+/// As for [`told`].
+pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments: Strings) {
+    let _errno = Errno::save();
+    // SAFETY: as the caller promises.
+    if let Some(operation) = unsafe { told(program, arguments) }.and_then(begin)
+        && let Some(mut started) = lock(&STARTED)
+    {
+        started.insert(pid, operation);
+    }
+}
+
+/// A place for the word of one process.
+struct Place {
+    /// Whose it is: [`FREE`], [`TAKEN`], or the number of a process that has written all.
+    owner: AtomicI32,
+    text: UnsafeCell<[u8; 500]>,
+}
+
+// SAFETY: the text is only written by who took the place, and only read by who reaped its owner.
+unsafe impl Sync for Place {}
+
+const FREE: libc::pid_t = 0;
+const TAKEN: libc::pid_t = -1;
+
+/// How many there are.
+const PLACES: usize = 32;
+
+/// The places that this process and its forked children share.
+fn places() -> &'static [Place] {
+    static SHARED: OnceLock<Option<&'static [Place; PLACES]>> = OnceLock::new();
+    let map = || {
+        let (protection, flags) = (
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+        );
+        let len = size_of::<[Place; PLACES]>();
+        // SAFETY: new memory is asked for. It is all zeros, which are free places, and stays.
+        unsafe {
+            let memory = libc::mmap(::std::ptr::null_mut(), len, protection, flags, -1, 0);
+            (memory != libc::MAP_FAILED).then(|| &*memory.cast())
+        }
+    };
+    SHARED.get_or_init(map).map_or(&[], |places| places)
+}
+
+/// Makes the memory that forked children share with this process.
+pub(super) fn prepare() {
+    places();
+}
+
+/// Word of a program that is about to run in place of this process; taken back when it does not.
+pub(super) struct Word(&'static Place);
+
+impl Drop for Word {
+    fn drop(&mut self) {
+        self.0.owner.store(FREE, Ordering::Release);
+    }
+}
+
+/// Leaves word of a program that is about to run in place of this process.
+///
+/// # Safety
+/// As for [`told`].
+pub(super) unsafe fn leave_word(program: *const c_char, arguments: Strings) -> Option<Word> {
+    let _errno = Errno::save();
+    // SAFETY: as the caller promises.
+    let (name, host) = unsafe { told(program, arguments) }?;
+    let place = places().iter().find(|place| {
+        let owner = &place.owner;
+        owner
+            .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    })?;
+    let word = Word(place);
+    // SAFETY: this process has taken the place, and nobody reads it yet.
+    let text = unsafe { &mut *place.text.get() };
+    super::join(text, &[host.as_bytes(), b" ", name.as_bytes()])?;
+    // SAFETY: the function only tells a number.
+    place
+        .owner
+        .store(unsafe { libc::getpid() }, Ordering::Release);
+    Some(word)
+}
+
+/// What was begun by the child `pid`, which has ended, or by a program that ran in its place.
+fn take(pid: libc::pid_t) -> Option<Operation> {
+    if let Some(operation) = lock(&STARTED)?.remove(&pid) {
+        return Some(operation);
+    }
+    let is_of_pid = |place: &&Place| place.owner.load(Ordering::Acquire) == pid;
+    let word = Word(places().iter().find(is_of_pid)?);
+    // SAFETY: its owner has written all, and is no more.
+    let text = CStr::from_bytes_until_nul(unsafe { &*word.0.text.get() }).ok()?;
+    let (host, name) = text.to_str().ok()?.split_once(' ')?;
+    begin((name, host))
+}
+
+/// Notes how the child `pid` ended.
+fn ended(pid: libc::pid_t, error: Option<String>) {
+    if LIBRARY.get().is_some()
+        && let Some(mut operation) = take(pid)
+    {
+        operation.end(error.map_or(NetworkOutcome::Answered, NetworkOutcome::Failed));
+    }
+}
+
+fn of_exit(status: c_int) -> Option<String> {
+    (status != 0).then(|| format!("exit status {status}"))
+}
+
+fn of_signal(signal: c_int) -> Option<String> {
+    Some(format!("signal {signal}"))
+}
+
+/// Calls `wait` with a place for the status, and notes what it says.
+///
+/// # Safety
+/// `status` must be null or valid for writes.
+unsafe fn waited(status: *mut c_int, wait: impl FnOnce(*mut c_int) -> libc::pid_t) -> libc::pid_t {
+    let mut own = 0;
+    let pid = wait(&raw mut own);
+    let _errno = Errno::save();
+    if pid > 0 {
+        if libc::WIFEXITED(own) {
+            ended(pid, of_exit(libc::WEXITSTATUS(own)));
+        } else if libc::WIFSIGNALED(own) {
+            ended(pid, of_signal(libc::WTERMSIG(own)));
+        }
+        if !status.is_null() {
+            // SAFETY: as the caller promises.
+            unsafe { status.write(own) }
+        }
+    }
+    pid
+}
+
+/// Declares one of the functions that wait for a child, and names the argument that is the place for its status.
+macro_rules! wait {
+    ($name:ident, $original:literal, $status:ident, ($($argument:ident: $type:ty),*)) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) -> libc::pid_t {
+            let Some(original) =
+                original!($original: unsafe extern "C" fn($($type),*) -> libc::pid_t)
+            else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, with a place for the status.
+            unsafe { waited($status, |$status| original($($argument),*)) }
+        }
+    };
+}
+
+wait!(wait, c"wait", status, (status: *mut c_int));
+wait!(waitpid, c"waitpid", status, (pid: libc::pid_t, status: *mut c_int, options: c_int));
+wait!(wait3, c"wait3", status, (status: *mut c_int, options: c_int, usage: *mut c_void));
+wait!(wait4, c"wait4", status, (pid: libc::pid_t, status: *mut c_int, options: c_int, usage: *mut c_void));
+
+type Waitid = unsafe extern "C" fn(c_uint, libc::id_t, *mut libc::siginfo_t, c_int) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn waitid(
+    kind: c_uint,
+    id: libc::id_t,
+    info: *mut libc::siginfo_t,
+    options: c_int,
+) -> c_int {
+    let Some(original) = original!(c"waitid": Waitid) else {
+        return -1;
+    };
+    // SAFETY: the information is plain data, for which zeros are valid.
+    let mut own = unsafe { ::std::mem::zeroed::<libc::siginfo_t>() };
+    let info = if info.is_null() { &raw mut own } else { info };
+    // SAFETY: the caller's arguments, with a place for the information.
+    let result = unsafe { original(kind, id, info, options) };
+    if result == 0 {
+        let _errno = Errno::save();
+        // SAFETY: libc has written it, or left what the caller wrote.
+        let (code, pid, status) =
+            unsafe { ((*info).si_code, (*info).si_pid(), (*info).si_status()) };
+        match code {
+            _ if pid == 0 => {}
+            libc::CLD_EXITED => ended(pid, of_exit(status)),
+            libc::CLD_KILLED | libc::CLD_DUMPED => ended(pid, of_signal(status)),
+            _ => {}
+        }
+    }
+    result
+}

@@ -1,0 +1,182 @@
+//! Names that are looked up later: `getaddrinfo_a`.
+//!
+//! libc resolves what is queued on threads of its own, without asking us. How a request ended is known when the program
+//! asks for it; until then, or when it gives up and cancels it, the request is pending. One that is refused is never queued.
+
+use ::std::collections::BTreeMap;
+use ::std::ffi::{c_char, c_int};
+use ::std::slice;
+use ::std::sync::Mutex;
+
+use nondex_core::network::Operation;
+
+use super::super::lock;
+use super::{Lookup, end, is_numeric, look_up, remember};
+use crate::interpose::original;
+
+/// `struct gaicb` of `netdb.h`.
+#[repr(C)]
+struct Request {
+    name: *const c_char,
+    service: *const c_char,
+    hints: *const libc::addrinfo,
+    result: *mut libc::addrinfo,
+    /// What `gai_error` returns.
+    code: c_int,
+    reserved: [c_int; 5],
+}
+
+/// `GAI_WAIT` of `netdb.h`. In the other mode a request may have ended, and been freed, when the call returns.
+const WAIT: c_int = 0;
+
+/// `EAI_INPROGRESS` of `netdb.h`.
+const IN_PROGRESS: c_int = -100;
+
+/// `EAI_CANCELED` of `netdb.h`.
+const CANCELLED: c_int = -101;
+
+/// What was begun, by the address of its request, which the program must not use for anything else meanwhile.
+static QUEUED: Mutex<BTreeMap<usize, (String, Box<Operation>)>> = Mutex::new(BTreeMap::new());
+
+type Queue = unsafe extern "C" fn(c_int, *mut *mut Request, c_int, *mut libc::sigevent) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getaddrinfo_a(
+    mode: c_int,
+    list: *mut *mut Request,
+    count: c_int,
+    event: *mut libc::sigevent,
+) -> c_int {
+    let Some(original) = original!(c"getaddrinfo_a": Queue) else {
+        return libc::EAI_SYSTEM;
+    };
+    let len = usize::try_from(count).unwrap_or(0);
+    if list.is_null() || len == 0 {
+        // SAFETY: the caller's arguments, unchanged.
+        return unsafe { original(mode, list, count, event) };
+    }
+    // SAFETY: the caller gives a list of this length.
+    let mut requests = unsafe { slice::from_raw_parts(list, len) }.to_vec();
+    for request in &mut requests {
+        // SAFETY: an entry is null or valid, and the caller's to change until this call.
+        if unsafe { !begin(*request) } {
+            // libc leaves these out.
+            *request = ::std::ptr::null_mut();
+        }
+    }
+    // SAFETY: the caller's arguments, with fewer requests; the list itself is only read in this call.
+    let result = unsafe { original(mode, requests.as_mut_ptr(), count, event) };
+    if mode == WAIT {
+        for request in requests {
+            // SAFETY: the request is null or valid.
+            unsafe { look_at(request) };
+        }
+    }
+    result
+}
+
+/// Begins a request; false when it is refused, and has ended.
+///
+/// # Safety
+/// `request` must be null or valid.
+unsafe fn begin(request: *mut Request) -> bool {
+    // SAFETY: as the caller promises.
+    let Some(entry) = (unsafe { request.as_mut() }) else {
+        return true;
+    };
+    // SAFETY: the hints are null or valid.
+    if unsafe { is_numeric(entry.hints) } {
+        return true;
+    }
+    // SAFETY: the name is null, or ends with NUL.
+    match unsafe { look_up("getaddrinfo_a", entry.name) } {
+        Lookup::Pass => {}
+        Lookup::Refuse(code) => {
+            entry.result = ::std::ptr::null_mut();
+            entry.code = code;
+            return false;
+        }
+        Lookup::Observe(name, operation) => {
+            if let Some(operation) = operation
+                && let Some(mut queued) = lock(&QUEUED)
+            {
+                queued.insert(request.addr(), (name, operation));
+            }
+        }
+    }
+    true
+}
+
+/// Notes how a request ended, if it has.
+///
+/// # Safety
+/// `request` must be null or valid.
+unsafe fn look_at(request: *const Request) {
+    let Some(original) = original!(c"gai_error": unsafe extern "C" fn(*const Request) -> c_int)
+    else {
+        return;
+    };
+    if request.is_null() {
+        return;
+    }
+    // SAFETY: the request is valid.
+    let code = unsafe { original(request) };
+    if code == IN_PROGRESS {
+        return;
+    }
+    let known = lock(&QUEUED).and_then(|mut queued| queued.remove(&request.addr()));
+    let Some((name, operation)) = known else {
+        return;
+    };
+    if code != CANCELLED {
+        end(Some(operation), code);
+    }
+    if code == 0 {
+        // SAFETY: the request has ended with a list of addresses.
+        unsafe { remember((*request).result, &name) };
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gai_error(request: *mut Request) -> c_int {
+    let Some(original) = original!(c"gai_error": unsafe extern "C" fn(*mut Request) -> c_int)
+    else {
+        return libc::EAI_SYSTEM;
+    };
+    // SAFETY: the caller's argument, which is a request.
+    unsafe {
+        look_at(request);
+        original(request)
+    }
+}
+
+type Suspend = unsafe extern "C" fn(*const *const Request, c_int, *const libc::timespec) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gai_suspend(
+    list: *const *const Request,
+    count: c_int,
+    timeout: *const libc::timespec,
+) -> c_int {
+    let Some(original) = original!(c"gai_suspend": Suspend) else {
+        return libc::EAI_SYSTEM;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(list, count, timeout) };
+    for i in 0..usize::try_from(count).unwrap_or(0) {
+        // SAFETY: the caller gives a list of `count` requests, each of them null or valid.
+        unsafe { look_at(*list.add(i)) };
+    }
+    result
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_laid_out_as_in_the_header() {
+        assert_eq!(::std::mem::offset_of!(Request, code), 32);
+        assert_eq!(size_of::<Request>(), 56);
+    }
+}

@@ -1,0 +1,39 @@
+//! System calls that are made by number.
+
+use ::std::ffi::c_long;
+
+#[cfg(feature = "network")]
+use super::network;
+use super::{entropy, original};
+
+type Syscall =
+    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+
+/// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the registers of a function
+/// with seven `long`s, on every 64-bit Linux.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe {
+        let arguments = [a, b, c, d, e, f];
+        if let Some(result) = entropy::syscall(number, arguments) {
+            return result;
+        }
+        #[cfg(feature = "network")]
+        if let Some(result) = network::syscall(number, arguments) {
+            return result;
+        }
+        match original!(c"syscall": Syscall) {
+            Some(original) => original(number, a, b, c, d, e, f),
+            None => -1,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Bytes that go through a descriptor, whatever it is of: `read`, `write` and their vectored forms.
+//!
+//! Everything goes through these, and often. A call that succeeds costs one load more while no socket has to do with
+//! another machine, and nothing else.
+
+use ::std::ffi::{c_int, c_void};
+
+#[cfg(feature = "network")]
+use super::network;
+use super::{operations, original};
+
+/// Notes what was read from `file`.
+#[inline]
+fn read_from(file: c_int, result: isize) -> isize {
+    #[cfg(feature = "network")]
+    network::received(file, result);
+    #[cfg(not(feature = "network"))]
+    let _ = file;
+    result
+}
+
+/// Writes to `file` by `call`.
+#[inline]
+fn write_to(file: c_int, call: impl FnOnce() -> isize) -> isize {
+    #[cfg(feature = "network")]
+    let written = network::sent(file, call);
+    #[cfg(not(feature = "network"))]
+    let written = call();
+    if written == -1 {
+        operations::not_written(file);
+    }
+    written
+}
+
+type Read = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
+type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
+type Vectored = unsafe extern "C" fn(c_int, *const libc::iovec, c_int) -> isize;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn read(file: c_int, buffer: *mut c_void, len: usize) -> isize {
+    let Some(original) = original!(c"read": Read) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    read_from(file, unsafe { original(file, buffer, len) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn readv(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
+    let Some(original) = original!(c"readv": Vectored) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    read_from(file, unsafe { original(file, buffers, count) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> isize {
+    let Some(original) = original!(c"write": Write) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    write_to(file, || unsafe { original(file, buffer, len) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn writev(file: c_int, buffers: *const libc::iovec, count: c_int) -> isize {
+    let Some(original) = original!(c"writev": Vectored) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    write_to(file, || unsafe { original(file, buffers, count) })
+}
