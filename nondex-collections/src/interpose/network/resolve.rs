@@ -1,9 +1,11 @@
-//! Names: `getaddrinfo` and its predecessors.
+//! Names: `getaddrinfo`, what came before it, and the way back.
 
+mod older;
+mod query;
 mod queued;
+mod reverse;
 
-use ::std::ffi::{CStr, c_char, c_int, c_uchar};
-use ::std::ptr;
+use ::std::ffi::{CStr, c_char, c_int};
 
 use nondex_core::network::{self, NetworkMode, Operation};
 use nondex_core::{NetworkOutcome, model};
@@ -18,40 +20,48 @@ enum Lookup {
     Refuse(c_int),
 }
 
+/// What to do with the lookup of `name`, if it is one of another machine.
+///
 /// # Safety
 /// `name` must be null or end with NUL.
 unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
-    let mode = network::mode();
-    if name.is_null() || mode == NetworkMode::Off {
+    if name.is_null() || network::mode() == NetworkMode::Off {
         return Lookup::Pass;
     }
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
     let name = unsafe { CStr::from_ptr(name) };
-    let Some(name) = name
-        .to_str()
-        .ok()
-        .filter(|name| address::is_remote_name(name))
-    else {
-        return Lookup::Pass;
-    };
-    let begun = network::begin(operation, name.to_owned(), None, caller());
-    if mode == NetworkMode::Block && !network::is_allowed(name) {
-        end(begun.map(Box::new), libc::EAI_AGAIN);
-        return Lookup::Refuse(libc::EAI_AGAIN);
+    match name.to_str() {
+        Ok(name) if address::is_remote_name(name) => ask(operation, name.to_owned(), None),
+        _ => Lookup::Pass,
     }
-    if mode == NetworkMode::Fault
-        && !network::is_allowed(name)
-        && let Some(code) = fault::drawn(&model::NETWORK_RESOLVE, fault::RESOLVE)
-    {
-        if let Some(mut operation) = begun {
-            operation.end(NetworkOutcome::Failed(injected(&error::resolver_name(
-                code,
-            ))));
+}
+
+/// What to do with the lookup of `target`, which is of another machine; `host` is the name that it was resolved from, if
+/// it is an address.
+fn ask(operation: &str, target: String, host: Option<String>) -> Lookup {
+    let _errno = Errno::save();
+    let is_allowed =
+        network::is_allowed(&target) || host.as_deref().is_some_and(network::is_allowed);
+    let begun = network::begin(operation, target.clone(), host, caller());
+    match network::mode() {
+        NetworkMode::Block if !is_allowed => {
+            end(begun.map(Box::new), libc::EAI_AGAIN);
+            return Lookup::Refuse(libc::EAI_AGAIN);
         }
-        return Lookup::Refuse(code);
+        NetworkMode::Fault if !is_allowed => {
+            if let Some(code) = fault::drawn(&model::NETWORK_RESOLVE, fault::RESOLVE) {
+                if let Some(mut operation) = begun {
+                    operation.end(NetworkOutcome::Failed(injected(&error::resolver_name(
+                        code,
+                    ))));
+                }
+                return Lookup::Refuse(code);
+            }
+        }
+        _ => {}
     }
-    Lookup::Observe(name.to_owned(), begun.map(Box::new))
+    Lookup::Observe(target, begun.map(Box::new))
 }
 
 /// Records how a lookup ended: 0 or a code of `getaddrinfo`.
@@ -134,19 +144,14 @@ fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// Looks `name` up by `call`, which leaves its error in `h_errno`; `is_error` tells its results apart.
-///
-/// # Safety
-/// `name` must be null or end with NUL.
-unsafe fn older<R: Copy>(
-    operation: &str,
-    name: *const c_char,
+/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` tells its results apart.
+fn by_h_errno<R: Copy>(
+    lookup: Lookup,
     refused: R,
     is_error: impl FnOnce(R) -> bool,
     call: impl FnOnce() -> R,
 ) -> R {
-    // SAFETY: as the caller promises.
-    match unsafe { look_up(operation, name) } {
+    match lookup {
         Lookup::Pass => call(),
         Lookup::Refuse(code) => {
             set_h_errno(error::to_h_errno(code));
@@ -162,111 +167,5 @@ unsafe fn older<R: Copy>(
             end(operation, code);
             result
         }
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gethostbyname(name: *const c_char) -> *mut libc::hostent {
-    let Some(original) =
-        original!(c"gethostbyname": unsafe extern "C" fn(*const c_char) -> *mut libc::hostent)
-    else {
-        return ptr::null_mut();
-    };
-    // SAFETY: the caller's argument, unchanged.
-    unsafe {
-        older(
-            "gethostbyname",
-            name,
-            ptr::null_mut(),
-            <*mut libc::hostent>::is_null,
-            || original(name),
-        )
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn gethostbyname_r(
-    name: *const c_char,
-    entry: *mut libc::hostent,
-    buffer: *mut c_char,
-    len: usize,
-    result: *mut *mut libc::hostent,
-    reason: *mut c_int,
-) -> c_int {
-    let Some(original) = original!(c"gethostbyname_r": unsafe extern "C" fn(*const c_char, *mut libc::hostent, *mut c_char, usize, *mut *mut libc::hostent, *mut c_int) -> c_int)
-    else {
-        return libc::ENOSYS;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    let call = || unsafe { original(name, entry, buffer, len, result, reason) };
-    // SAFETY: the caller gives a name that ends with NUL.
-    match unsafe { look_up("gethostbyname", name) } {
-        Lookup::Pass => call(),
-        Lookup::Refuse(code) => {
-            // SAFETY: the caller gives places for both.
-            unsafe {
-                result.write(ptr::null_mut());
-                reason.write(error::to_h_errno(code));
-            }
-            libc::EAGAIN
-        }
-        Lookup::Observe(_, operation) => {
-            let code = call();
-            // SAFETY: libc has written both.
-            let (found, reason) = unsafe { (!(*result).is_null(), *reason) };
-            // Asked again with more room.
-            if code != libc::ERANGE {
-                end(operation, if found { 0 } else { error::of_h_errno(reason) });
-            }
-            code
-        }
-    }
-}
-
-type Query = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut c_uchar, c_int) -> c_int;
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn res_query(
-    name: *const c_char,
-    class: c_int,
-    kind: c_int,
-    answer: *mut c_uchar,
-    len: c_int,
-) -> c_int {
-    let Some(original) = original!(c"res_query": Query) else {
-        return -1;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        older(
-            "res_query",
-            name,
-            -1,
-            |result| result < 0,
-            || original(name, class, kind, answer, len),
-        )
-    }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn res_search(
-    name: *const c_char,
-    class: c_int,
-    kind: c_int,
-    answer: *mut c_uchar,
-    len: c_int,
-) -> c_int {
-    let Some(original) = original!(c"res_search": Query) else {
-        return -1;
-    };
-    // SAFETY: the caller's arguments, unchanged.
-    unsafe {
-        older(
-            "res_search",
-            name,
-            -1,
-            |result| result < 0,
-            || original(name, class, kind, answer, len),
-        )
     }
 }
