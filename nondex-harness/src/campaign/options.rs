@@ -58,9 +58,9 @@ pub struct Options {
     /// Flags that the command that reproduces a failure needs to find the project, such as `--manifest-path x`. Quoted for a
     /// shell where needed.
     pub location_flags: Vec<String>,
-    /// Choices that made a test fail before, by the name of the test: what is tried before all others, at the levels asked
-    /// for. Tests of one name in several binaries try each other's.
-    pub regressions: BTreeMap<String, Vec<(Schedule, Level, u64)>>,
+    /// Choices that made the test fail before, whose options these are: what is tried before all others, at the levels asked
+    /// for.
+    pub regressions: Vec<(Schedule, Level, u64)>,
     /// Runs that were made before, of the same executable, by the id of the test.
     pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
     /// How many runs the search for the culprits of one test may ask for.
@@ -88,6 +88,8 @@ pub struct TestOptions {
     pub sanitise: Option<bool>,
     /// The time limit of one run.
     pub timeout: Option<Duration>,
+    /// Choices that made it fail before.
+    pub regressions: Vec<(Schedule, Level, u64)>,
 }
 
 impl Options {
@@ -109,7 +111,7 @@ impl Options {
             strict: false,
             models_off: Vec::new(),
             location_flags: Vec::new(),
-            regressions: BTreeMap::new(),
+            regressions: Vec::new(),
             known: BTreeMap::new(),
             budget: DEFAULT_BUDGET,
             network: Policy::default(),
@@ -128,6 +130,7 @@ impl Options {
         };
         options.levels = test.levels.clone().unwrap_or(options.levels);
         options.timeout = test.timeout.unwrap_or(options.timeout);
+        options.regressions.clone_from(&test.regressions);
         for model in test.models_off.iter().flatten() {
             if !options.models_off.contains(model) {
                 options.models_off.push(model.clone());

@@ -184,7 +184,7 @@ pub(super) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) 
 
 /// The specs that made the test fail before, of those levels that are asked for.
 pub(super) fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
-    let known = options.regressions.get(test).into_iter().flatten();
+    let known = options.regressions.iter();
     known
         .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
         .map(|&(schedule, level, seed)| RunSpec {

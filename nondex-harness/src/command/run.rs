@@ -45,8 +45,10 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
         .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
 
     let mut options = options(args, line, &project, models_off);
-    options.regressions = regressions(args, &project, console)?;
     options.per_test = per_test.of(&selected);
+    for (test, tried) in regressions(args, &project, console)? {
+        options.per_test.entry(test).or_default().regressions = tried;
+    }
     for sanitiser in &args.config.loaded.sanitisers {
         options.sanitisers.push(Arc::new(sanitiser.clone()));
     }
@@ -100,7 +102,7 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options
 }
 
-/// The choices that made tests fail before, by the name of the test.
+/// The choices that made tests fail before, by the id of the test.
 fn regressions(
     args: &RunArgs,
     project: &Project,
@@ -112,14 +114,14 @@ fn regressions(
             "there are no regressions at `{file}`: `cargo nondex report --export {file}` writes them"
         )));
     }
-    let (by_name, outdated) = Regressions::read(&file)?.by_name();
+    let (by_test, outdated) = Regressions::read(&file)?.by_test();
     if outdated > 0 {
         console.note(&format!(
             "{} in `{file}` came from another version of the algorithm and cannot be tried: export them again",
             selection::count(outdated, "regression")
         ));
     }
-    Ok(by_name)
+    Ok(by_test)
 }
 
 /// The failing runs, as they can be replayed.

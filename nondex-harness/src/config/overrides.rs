@@ -159,6 +159,7 @@ impl PerTest<'_> {
             network: all.network.filter(|_| !given("network")),
             sanitise: all.sanitise.filter(|_| !given("no_sanitise")),
             timeout: all.timeout.filter(|_| !given("timeout")),
+            regressions: Vec::new(),
         }
     }
 }

@@ -144,21 +144,21 @@ impl Regressions {
         &self.regressions
     }
 
-    /// What to try, by the name of the test, and how many entries were made by another version of the
+    /// What to try, by the id of the test, and how many entries were made by another version of the
     /// algorithm, so that there is nothing to try.
     #[must_use]
-    pub fn by_name(&self) -> (BTreeMap<String, Vec<Tried>>, usize) {
-        let mut by_name: BTreeMap<String, Vec<Tried>> = BTreeMap::new();
+    pub fn by_test(&self) -> (BTreeMap<String, Vec<Tried>>, usize) {
+        let mut by_test: BTreeMap<String, Vec<Tried>> = BTreeMap::new();
         let mut outdated = 0;
         for regression in &self.regressions {
             if regression.algorithm != ALGORITHM {
                 outdated += 1;
-            } else if let Some((_, name)) = regression.test.split_once('$') {
-                let choices = by_name.entry(name.to_owned()).or_default();
+            } else {
+                let choices = by_test.entry(regression.test.clone()).or_default();
                 choices.push((regression.schedule, regression.level, regression.seed));
             }
         }
-        (by_name, outdated)
+        (by_test, outdated)
     }
 }
 
@@ -222,9 +222,9 @@ mod tests {
         let mut regressions = Regressions::default();
         regressions.add(&[finding("a", Level::Std, 1), finding("b", Level::Std, 2)]);
         regressions.regressions[1].algorithm += 1;
-        let (by_name, outdated) = regressions.by_name();
-        assert_eq!((by_name.len(), outdated), (1, 1));
-        assert_eq!(by_name["a"], [(Schedule::Covering, Level::Std, 1)]);
+        let (by_test, outdated) = regressions.by_test();
+        assert_eq!((by_test.len(), outdated), (1, 1));
+        assert_eq!(by_test["a$a"], [(Schedule::Covering, Level::Std, 1)]);
     }
 
     #[test]
