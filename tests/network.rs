@@ -286,7 +286,7 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
 }
 
 #[test]
-fn tests_of_one_process_are_excused_by_their_own_operations_only() {
+fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
     let project = Fixture::linked("tests/fixtures/trials");
     let root = project.path("");
     let mut build = support::plain_command(support::cargo(), &root);
@@ -326,14 +326,15 @@ fn tests_of_one_process_are_excused_by_their_own_operations_only() {
             [
                 "test expects_the_failure ... ok",
                 "test fails_by_itself ... FAILED",
-                "test needs_it_on_a_thread_of_a_pool ... FAILED",
+                "test is_disturbed_by_others ... FAILED",
+                &format!("test needs_it_on_a_thread_of_a_pool ... {own}"),
                 &format!("test needs_it_on_a_thread_of_its_own ... {own}"),
                 &format!("test needs_the_network ... {own}"),
             ],
             "{stderr}"
         );
-        let note = "note: test `needs_it_on_a_thread_of_a_pool` may need the network: meanwhile, on a thread that \
-                    belongs to no test, connect 192.0.2.1:80: ENETUNREACH";
+        let note = "note: test `is_disturbed_by_others` passes alone, so that it does not need the network (connect \
+                    192.0.2.1:80: ENETUNREACH)";
         assert!(stderr.lines().any(|line| line == note), "{stderr}");
     }
     let (lines, _) = run("1", &[("NONDEX_NO_SANITISE", "1")]).unwrap();

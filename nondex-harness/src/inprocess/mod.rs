@@ -19,8 +19,8 @@
 //! for it, and its outcome, with message and place, goes to the record; for the driver nothing else is printed than what the
 //! tests print. Otherwise nothing is added.
 //!
-//! In a run without the driver, a test that fails only for want of the network is ignored, with that as its reason, unless
-//! `NONDEX_NO_SANITISE=1` (Linux with glibc, where the network is observed).
+//! In a run without the driver, a test that fails only for want of the network, also when it is run again alone, is ignored,
+//! with that as its reason, unless `NONDEX_NO_SANITISE=1` (Linux with glibc, where the network is observed).
 //!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.
@@ -28,6 +28,7 @@
 //! - Benchmarks, too, run on a thread of their own.
 //! - The text of an error that a `#[test]` returned is printed by std and is not in the record.
 
+mod alone;
 mod arguments;
 mod bencher;
 mod console;

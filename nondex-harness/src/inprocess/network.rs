@@ -2,14 +2,17 @@
 //! ignored, with the reason.
 //!
 //! Only what the network's absence alone explains counts; whether this machine is offline as a whole is not asked. The
-//! tests of one process run beside each other, so an operation is a test's own only on a thread that the test, or one of its
-//! threads, started. Any other thread's operation is nobody's: it excuses no failure, and is only mentioned.
+//! tests of one process run beside each other, so such a failure is judged by another run of the test, in a process of its
+//! own: there every operation is the test's, on whatever thread. An operation on a thread that belongs to no test is reason
+//! enough for that run.
 
 use std::sync::Arc;
 
 use nondex_core::context::Context;
 use nondex_core::network::Meaning;
-use nondex_core::{NetworkOutcome, NetworkRecord};
+use nondex_core::{NetworkOutcome, NetworkRecord, Outcome, RunRecord};
+
+use super::alone;
 
 /// Switches this off.
 const NO_SANITISE: &str = "NONDEX_NO_SANITISE";
@@ -42,22 +45,29 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// What is to be said of the failure of `test`, which has ended.
+    /// What is to be said of the failure of `test`, which has ended. Runs it again, alone, when it may be the network's.
     pub(crate) fn remark(&self, test: &str) -> Option<Remark> {
         let own = self.context.network_of(test);
-        let others = self.context.network_of_nobody(self.before);
-        remark(&own, &others)
+        let suspected =
+            reason(&own).or_else(|| reason(&self.context.network_of_nobody(self.before)))?;
+        match alone::run(self.context.spec(), test) {
+            Some(alone) => remark(&alone, &suspected),
+            None => Some(Remark::Uncertain(format!(
+                "may need the network ({suspected}), and could not be run again alone"
+            ))),
+        }
     }
 }
 
-fn remark(own: &[NetworkRecord], others: &[NetworkRecord]) -> Option<Remark> {
-    if let Some(reason) = reason(own) {
-        return Some(Remark::Excuse(format!("needs the network: {reason}")));
+/// What the run of a test alone says of its failure beside others, for which this was `suspected`.
+fn remark(alone: &RunRecord, suspected: &str) -> Option<Remark> {
+    if alone.outcome == Outcome::Passed {
+        return Some(Remark::Uncertain(format!(
+            "passes alone, so that it does not need the network ({suspected})"
+        )));
     }
-    let reason = reason(others)?;
-    Some(Remark::Uncertain(format!(
-        "may need the network: meanwhile, on a thread that belongs to no test, {reason}"
-    )))
+    let reason = reason(&alone.network)?;
+    Some(Remark::Excuse(format!("needs the network: {reason}")))
 }
 
 fn reason(operations: &[NetworkRecord]) -> Option<String> {
@@ -76,12 +86,12 @@ fn reason(operations: &[NetworkRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use nondex_core::network::CHILD;
+    use nondex_core::{Level, RunSpec};
 
     use super::*;
 
-    #[test]
-    fn only_an_error_that_the_networks_absence_explains_is_a_reason() {
-        let record = |target: &str, outcome| NetworkRecord {
+    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
+        NetworkRecord {
             operation: "connect".to_owned(),
             target: target.to_owned(),
             host: None,
@@ -91,7 +101,11 @@ mod tests {
             count: 1,
             elapsed_ms: 0,
             stack: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn only_an_error_that_the_networks_absence_explains_is_a_reason() {
         let failed = |error: &str| NetworkOutcome::Failed(error.to_owned());
         let unreachable = || record("192.0.2.1:80", failed("ENETUNREACH"));
         let reached = || record("192.0.2.1:80", NetworkOutcome::Answered);
@@ -113,15 +127,28 @@ mod tests {
             };
             assert_eq!(reason(&[child]), None);
         }
+    }
 
-        assert_eq!(remark(&[reached()], &[]), None);
-        let Some(Remark::Excuse(text)) = remark(&[unreachable()], &[unreachable()]) else {
-            panic!("the test's own operation excuses it");
+    #[test]
+    fn a_failure_beside_others_is_judged_by_the_run_alone() {
+        let alone = |outcome, network: &[NetworkRecord]| {
+            let spec = RunSpec::new("t", Level::Full, 1);
+            RunRecord {
+                network: network.to_vec(),
+                ..RunRecord::fold(&spec, [], outcome)
+            }
         };
-        assert!(text.starts_with("needs the network: "), "{text}");
-        let Some(Remark::Uncertain(text)) = remark(&[], &[unreachable()]) else {
-            panic!("an operation of nobody is mentioned");
-        };
-        assert!(text.starts_with("may need the network: "), "{text}");
+        let failed = NetworkOutcome::Failed("ENETUNREACH".to_owned());
+        let unreachable = [record("192.0.2.1:80", failed)];
+        let excuse = "needs the network: connect 192.0.2.1:80: ENETUNREACH";
+        assert_eq!(
+            remark(&alone(Outcome::Failed, &unreachable), "it"),
+            Some(Remark::Excuse(excuse.to_owned()))
+        );
+        assert_eq!(remark(&alone(Outcome::Failed, &[]), "it"), None);
+        assert!(matches!(
+            remark(&alone(Outcome::Passed, &unreachable), "it"),
+            Some(Remark::Uncertain(text)) if text.starts_with("passes alone")
+        ));
     }
 }

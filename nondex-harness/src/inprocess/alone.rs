@@ -1,0 +1,76 @@
+//! A test again, in a process of its own: what happens there is the test's, and nobody else's.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::{Outcome, RunRecord, RunSpec};
+
+/// How long it may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// How often it is looked at.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// Runs `test` of this executable by `spec`. `None` when that cannot be done, or takes too long.
+pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
+    let record = RecordFile::new();
+    let spec = RunSpec {
+        test: test.to_owned(),
+        record: Some(record.0.clone()),
+        ..spec.clone()
+    };
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command
+        .args(["--exact", test, "--include-ignored"])
+        .env(SPEC_VARIABLE, spec.to_json())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let status = wait(command.spawn().ok()?)?;
+    let text = std::fs::read_to_string(&record.0).ok()?;
+    let events = RunRecord::parse_events(&text).ok()?;
+    Some(RunRecord::fold(&spec, events, outcome(status)))
+}
+
+/// Where the process writes what happened; removed when dropped.
+#[derive(Debug)]
+struct RecordFile(PathBuf);
+
+impl RecordFile {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("nondex-{}-alone-{number}.jsonl", std::process::id());
+        RecordFile(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for RecordFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn wait(mut child: Child) -> Option<ExitStatus> {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        std::thread::sleep(INTERVAL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
+}
+
+fn outcome(status: ExitStatus) -> Outcome {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return Outcome::Signalled(signal);
+    }
+    Outcome::Exited(status.code().unwrap_or(-1))
+}
