@@ -31,10 +31,12 @@ struct Listed<'a> {
 /// Runs every selected test once with the network blocked, and prints on stdout which of them asked for it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.filter.parse()?;
+    let doctests = filter.doctests();
     let filter = selection::resolve(&filter, &args.build)?;
     let stop = interrupt::install()?;
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
+    build.doctests = doctests;
     let project = project::build(&build, console.quiet)?;
     for note in &project.notes {
         console.note(note);
@@ -76,7 +78,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
             ListFormat::Filterset => filterset(&listed),
         })?;
     }
-    Ok(ExitCode::Ok)
+    Ok(project.exit_code())
 }
 
 fn listed(report: &Report) -> Vec<Listed<'_>> {

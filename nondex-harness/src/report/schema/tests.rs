@@ -25,6 +25,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             models_off: Vec::new(),
             elapsed_ms: 0,
             max_sanitised: None,
+            unbuilt: Vec::new(),
         },
         summary: Summary::new(
             &tests,
