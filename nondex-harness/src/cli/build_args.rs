@@ -46,9 +46,10 @@ impl Default for Doctests {
 }
 
 impl Doctests {
-    /// The one with this name.
+    /// The one with this name, or those that share it and have only a number of their own.
     #[must_use]
     pub fn one(name: &str) -> Self {
+        let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
         Doctests::Named {
             names: Names {
                 filters: vec![name.to_owned()],

@@ -144,7 +144,6 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     prepare(&build_dir, &format!("{key}{}", rustix.key()))?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
-    let facade = runtime.clone();
 
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
@@ -195,28 +194,32 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
     let mut suites = listing::list(&binaries, &workspace_root)?;
-    let folder = match &args.doctests {
-        Doctests::Named { .. } if !doctests.is_empty() => {
-            Some(Folder::create(&build_dir.join("doctests"))?)
-        }
-        _ => None,
+    let compiler = Compiler {
+        runtime: intercept.runtime.as_ref(),
+        rustdoc: toolchain.rustdoc(),
+        host: &toolchain.host,
+        runner: &runner,
+        jobs: args
+            .jobs
+            .or_else(|| std::thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN),
+        quiet,
     };
-    let compiled = match (&args.doctests, &folder) {
-        (Doctests::Named { names, ignored }, Some(folder)) => Compiler {
-            runtime: facade.as_ref(),
-            rustdoc: toolchain.rustdoc(),
-            runner: &runner,
-            names,
-            ignored: *ignored,
-            jobs: args
-                .jobs
-                .or_else(|| std::thread::available_parallelism().ok())
-                .unwrap_or(NonZeroUsize::MIN),
-            quiet,
+    let mut folder = None;
+    let compiled = match &args.doctests {
+        Doctests::Named { names, ignored } if !doctests.is_empty() => {
+            let folder = folder.insert(Folder::create(&build_dir.join("doctests"))?);
+            compiler.compile(&doctests, names, *ignored, folder)?
         }
-        .compile(&doctests, folder)?,
         _ => Compiled::default(),
     };
+    notes.extend(
+        compiled
+            .on_host
+            .iter()
+            .map(|id| format!("`{id}` is of a proc macro: its tests run on the host's own std")),
+    );
+    notes.extend(compiled.note());
     for suite in compiled.suites {
         let binary = TestBinary {
             preload: preload.clone(),
@@ -228,17 +231,8 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     for Unbuilt { id, message } in &compiled.unbuilt {
         anstream::eprintln!("error: `{id}` does not build\n{message}\n");
     }
-    match &compiled.unbuilt[..] {
-        [] => {}
-        _ if suites.iter().all(|suite| suite.tests.is_empty()) => {
-            return Err(Error::build("the project's doctests do not build"));
-        }
-        [one] => notes.push(format!("`{}` does not build, and was not run", one.id)),
-        [first, rest @ ..] => notes.push(format!(
-            "`{}` and {} more do not build, and were not run",
-            first.id,
-            rest.len()
-        )),
+    if !compiled.unbuilt.is_empty() && suites.iter().all(|suite| suite.tests.is_empty()) {
+        return Err(Error::build("the project's doctests do not build"));
     }
     Ok(Project {
         unbuilt: compiled.unbuilt.into_iter().map(|one| one.id).collect(),

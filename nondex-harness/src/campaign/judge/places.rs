@@ -30,6 +30,10 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
     let events = |events: &mut [NetworkEvent]| {
         for event in events {
             find_known(&mut event.file, &mut event.line);
+            // No harness has told the program that its first thread is the test's own.
+            if let Some(below) = event.thread.strip_prefix('?') {
+                event.thread = format!("0{below}");
+            }
         }
     };
     events(&mut report.network);
@@ -86,6 +90,7 @@ mod tests {
         report.network.push(NetworkEvent {
             file: Some("src/lib.rs".to_owned()),
             line: Some(4),
+            thread: "?.1".to_owned(),
             ..NetworkEvent::default()
         });
         report.culprits.push(Culprit {
@@ -102,6 +107,7 @@ mod tests {
         assert_eq!(failure.file.as_deref(), Some("src/lib.rs"));
         assert_eq!(failure.line, Some(14));
         assert_eq!(report.network[0].line, Some(4), "it is in the library");
+        assert_eq!(report.network[0].thread, "0.1");
         let culprit = &report.culprits[0];
         assert_eq!(
             (culprit.file.as_str(), culprit.line, culprit.column),
