@@ -253,3 +253,19 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
         .expect(ExitCode::BuildFailed)
         .says(&["doctests do not build"]);
 }
+
+#[test]
+fn a_package_that_rustdoc_cannot_read_does_not_end_the_run() {
+    let project = Fixture::new("doctests");
+    let run = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--features"]);
+    let output = run
+        .args(["newer/unreadable", "-E", "package(newer) + test(unit)"])
+        .run();
+    let report = output.expect(ExitCode::BuildFailed).report();
+    assert_eq!(report.summary.stable, 1, "{report:#?}");
+    assert_eq!(report.run.unbuilt, ["newer::doc/newer"]);
+    output.says(&[
+        "`newer::doc/newer` does not build",
+        "rustdoc comes no further",
+    ]);
+}
