@@ -14,7 +14,7 @@ pub enum ExitCode {
     Setup = 96,
     /// Nondeterminism or a test failure was found.
     Found = 100,
-    /// The project does not build.
+    /// The project does not build, or doctests of it do not and nothing else was found.
     BuildFailed = 101,
     /// A test fails already in the clean run, and nothing else was found.
     CleanRunFailed = 107,
@@ -31,7 +31,10 @@ impl ExitCode {
             "the project, configuration or machine is not as it must be",
         ),
         (ExitCode::Found, "nondeterminism or a test failure found"),
-        (ExitCode::BuildFailed, "the project does not build"),
+        (
+            ExitCode::BuildFailed,
+            "the project does not build, or doctests of it do not and nothing else was found",
+        ),
         (
             ExitCode::CleanRunFailed,
             "a test fails already in the clean run, and nothing else was found",

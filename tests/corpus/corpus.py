@@ -34,6 +34,14 @@ def cargo(arguments, directory, offline=False, **environment):
                           preexec_fn=without_network if offline else None)
 
 
+TARGETS = {"--lib", "--bins", "--bin", "--examples", "--example", "--tests", "--test", "--benches", "--bench", "--all-targets"}
+
+
+def without_doctests(arguments):
+    """The arguments with a selection of targets: doctests are not compared."""
+    return arguments if TARGETS.intersection(arguments) else arguments + ["--tests"]
+
+
 def driver():
     """Builds cargo-nondex in release mode."""
     built = cargo(["cargo", "build", "--release", "--package", "nondex-harness"], ROOT)

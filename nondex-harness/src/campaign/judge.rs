@@ -151,6 +151,10 @@ pub fn report(
         let known = ids().find(|known| **known == id).or_else(|| ids().next())?;
         Some(reproduce(options, known))
     });
+    let doctest = test.doctest.as_ref();
+    if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
+        places::in_source(&mut report, place, workspace.root());
+    }
     report
 }
 
@@ -352,5 +356,6 @@ fn reproduce(options: &Options, id: &str) -> String {
 }
 
 mod culprits;
+mod places;
 #[cfg(test)]
 mod tests;

@@ -21,8 +21,8 @@ use crate::project::{Harness, TestBinary, TestCase};
 /// The largest record that is read. A record has a line for each thread and call site; this is thousands of times more.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// The exit code of libtest when a test failed.
-const LIBTEST_FAILED: i32 = 101;
+/// The exit code of libtest when a test failed, and of a program whose `main` panicked.
+const PANICKED: i32 = 101;
 
 /// Starts tests.
 #[derive(Debug)]
@@ -93,9 +93,9 @@ impl<'a> Launcher<'a> {
         };
         let finished = match run(command, timeout, self.stop) {
             Ok(finished) => finished,
-            Err(e) => return Some(not_started(binary, &e)),
+            Err(e) => return Some(not_started(binary, test, &e)),
         };
-        let process_end = outcome(binary.harness, finished.end)?;
+        let process_end = outcome_of(binary, test, finished.end)?;
         let mut notes = Vec::new();
         if finished.left_child {
             notes.push("it left a child process behind".to_owned());
@@ -124,7 +124,7 @@ impl<'a> Launcher<'a> {
             let output = finished.output.to_text();
             folded.failure = Some(match folded.failure {
                 Some(failure) => message::clarify(failure, &output),
-                None => message::explain(&folded.outcome, &output, timeout),
+                None => explain(test, &folded.outcome, &output, timeout),
             });
         }
         Some(Run {
@@ -150,13 +150,14 @@ fn is_reference(spec: &RunSpec) -> bool {
 
 /// How cargo would start the test; with a spec, if there is one.
 pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
+    let executable = binary.executable_of(test);
     let mut command = match binary.runner.split_first() {
         Some((runner, arguments)) => {
             let mut command = Command::new(runner);
-            command.args(arguments).arg(&binary.executable);
+            command.args(arguments).arg(executable);
             command
         }
-        None => Command::new(&binary.executable),
+        None => Command::new(executable),
     };
     match binary.harness {
         Harness::Nondex | Harness::Libtest => {
@@ -165,7 +166,7 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
                 command.arg("--ignored");
             }
         }
-        Harness::Opaque => {}
+        Harness::Opaque | Harness::Doctest => {}
     }
     let spec = spec.map(|spec| RunSpec {
         preload: binary.preload.clone().map(Into::into),
@@ -179,14 +180,57 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
     command
 }
 
-/// How the run ended if its record does not say it; `None` when it was stopped.
+/// How a run of `test` ended if its record does not say it; `None` when it was stopped.
+pub(crate) fn outcome_of(binary: &TestBinary, test: &TestCase, end: End) -> Option<Outcome> {
+    let outcome = outcome(binary.harness, end)?;
+    Some(match outcome {
+        Outcome::TimedOut => Outcome::TimedOut,
+        Outcome::Passed if should_panic(test) => Outcome::Failed,
+        // As rustdoc judges it: whatever the failure is.
+        _ if should_panic(test) => Outcome::Passed,
+        other => other,
+    })
+}
+
+/// Whether the program of a test must fail for the test to pass.
+fn should_panic(test: &TestCase) -> bool {
+    let doctest = test.doctest.as_ref();
+    doctest.is_some_and(|doctest| doctest.should_panic)
+}
+
+/// Why a run of `test` failed whose record does not say it.
+pub(crate) fn explain(
+    test: &TestCase,
+    outcome: &Outcome,
+    output: &str,
+    timeout: Duration,
+) -> Failure {
+    if should_panic(test) && *outcome == Outcome::Failed {
+        return Failure {
+            message: "test did not panic as expected".to_owned(),
+            ..Failure::default()
+        };
+    }
+    // The program of a doctest is its `main`, whose errors std prints.
+    let returned = || (*outcome == Outcome::Exited(1)).then(|| message::returned(output));
+    let returned = test.doctest.as_ref().and_then(|_| returned()).flatten();
+    returned.map_or_else(
+        || message::explain(outcome, output, timeout),
+        |message| Failure {
+            message,
+            ..Failure::default()
+        },
+    )
+}
+
+/// How the run of a test with this harness ended, by how its process did; `None` when it was stopped.
 pub(crate) const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     Some(match (harness, end) {
         (_, End::Stopped) => return None,
         (_, End::TimedOut) => Outcome::TimedOut,
         (_, End::Signalled(signal)) => Outcome::Signalled(signal),
-        (Harness::Libtest | Harness::Opaque, End::Exited(0)) => Outcome::Passed,
-        (Harness::Libtest, End::Exited(LIBTEST_FAILED)) => Outcome::Failed,
+        (Harness::Libtest | Harness::Opaque | Harness::Doctest, End::Exited(0)) => Outcome::Passed,
+        (Harness::Libtest | Harness::Doctest, End::Exited(PANICKED)) => Outcome::Failed,
         (_, End::Exited(code)) => Outcome::Exited(code),
     })
 }
@@ -226,9 +270,9 @@ fn is_complete(events: &[Event]) -> bool {
     })
 }
 
-fn not_started(binary: &TestBinary, error: &io::Error) -> Run {
+fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
     let program = binary.runner.first().map_or_else(
-        || binary.executable.to_string(),
+        || binary.executable_of(test).to_string(),
         |runner| runner.display().to_string(),
     );
     Run {
@@ -254,13 +298,16 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_read_as_its_harness_means_it() {
-        use Harness::{Libtest, Nondex, Opaque};
+        use Harness::{Doctest, Libtest, Nondex, Opaque};
         for (harness, end, expected) in [
             (Nondex, End::Exited(0), Some(Outcome::Exited(0))),
             (Nondex, End::Exited(101), Some(Outcome::Exited(101))),
             (Libtest, End::Exited(0), Some(Outcome::Passed)),
             (Libtest, End::Exited(101), Some(Outcome::Failed)),
             (Libtest, End::Exited(1), Some(Outcome::Exited(1))),
+            (Doctest, End::Exited(0), Some(Outcome::Passed)),
+            (Doctest, End::Exited(101), Some(Outcome::Failed)),
+            (Doctest, End::Exited(1), Some(Outcome::Exited(1))),
             (Opaque, End::Exited(0), Some(Outcome::Passed)),
             (Opaque, End::Exited(101), Some(Outcome::Exited(101))),
             (Opaque, End::Signalled(6), Some(Outcome::Signalled(6))),

@@ -66,7 +66,7 @@ fn last_lines(output: &str) -> Option<String> {
 }
 
 /// The error that std printed last, without its backtrace.
-fn returned(output: &str) -> Option<String> {
+pub(super) fn returned(output: &str) -> Option<String> {
     let lines: Vec<&str> = output.lines().collect();
     let start = lines.iter().rposition(|line| line.starts_with(ERROR))?;
     let lines = lines[start..]

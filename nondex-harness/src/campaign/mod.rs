@@ -131,6 +131,7 @@ pub fn run(
             models_off: options.models_off.clone(),
             elapsed_ms: 0,
             max_sanitised: options.max_sanitised,
+            unbuilt: Vec::new(),
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,

@@ -82,6 +82,7 @@ impl Project {
                         file: None,
                         line: None,
                         ignored: name.contains("ignored"),
+                        doctest: None,
                     })
                     .collect(),
             },

@@ -19,6 +19,12 @@ impl Workspace {
         Workspace { root }
     }
 
+    /// Its root.
+    #[must_use]
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
     /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to the root if it is; the portable paths of
     /// dependencies and std are relative too, so the file is looked for.
     #[must_use]
@@ -34,7 +40,10 @@ impl Workspace {
             let path = base.join(file);
             let relative = path.strip_prefix(&self.root).ok()?;
             let first = relative.components().next()?;
-            (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| relative.to_string())
+            // With the `./` that tells a doctest's places from those of the file that it stands in.
+            let text = path.as_str().strip_prefix(self.root.as_str());
+            let text = text.map_or(relative.as_str(), |text| text.trim_start_matches('/'));
+            (!FOREIGN.contains(&first.as_str()) && path.is_file()).then(|| text.to_owned())
         })
     }
 
@@ -86,6 +95,7 @@ mod tests {
         let vendored = root.join("vendor/dep/src/lib.rs").to_string();
         for (file, expected) in [
             ("src/lib.rs", Some("src/lib.rs")),
+            ("./src/lib.rs", Some("./src/lib.rs")),
             ("member/src/lib.rs", Some("member/src/lib.rs")),
             (&absolute, Some("member/src/lib.rs")),
             (&vendored, None),

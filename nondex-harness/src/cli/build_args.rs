@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::location_args::LocationArgs;
 use super::run_args::positive;
+use super::test_filter::Names;
 
 /// How the tests of a project come to make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -21,12 +22,55 @@ pub enum Mode {
     Plain,
 }
 
+/// Which doctests are built. Each is a program of its own, so that building those that nobody runs would take long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doctests {
+    /// None.
+    No,
+    /// Those with such names; of the ignored ones, which often do not compile, only when they are run.
+    Named {
+        /// The names.
+        names: Names,
+        /// Whether ignored ones are built.
+        ignored: bool,
+    },
+}
+
+impl Default for Doctests {
+    fn default() -> Self {
+        Doctests::Named {
+            names: Names::default(),
+            ignored: false,
+        }
+    }
+}
+
+impl Doctests {
+    /// The one with this name, or those that share it and have only a number of their own.
+    #[must_use]
+    pub fn one(name: &str) -> Self {
+        let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
+        Doctests::Named {
+            names: Names {
+                filters: vec![name.to_owned()],
+                skip: Vec::new(),
+                exact: true,
+            },
+            ignored: true,
+        }
+    }
+}
+
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BuildArgs {
     /// Nothing that observes the network is linked into the tests.
     #[arg(skip)]
     pub without_network: bool,
+
+    /// Which doctests are built, of those that cargo selects.
+    #[arg(skip)]
+    pub doctests: Doctests,
 
     /// Package to test
     #[arg(short = 'p', long = "package", value_name = "SPEC")]
@@ -80,6 +124,13 @@ pub struct BuildArgs {
     /// Test all targets
     #[arg(long, help_heading = "Target selection")]
     pub all_targets: bool,
+
+    /// Test only the documentation of libraries
+    #[arg(long, help_heading = "Target selection")]
+    #[arg(conflicts_with_all = [
+        "lib", "bins", "bin", "examples", "example", "tests", "test", "benches", "bench", "all_targets",
+    ])]
+    pub doc: bool,
 
     /// Space or comma separated list of features to activate
     #[arg(short = 'F', long, value_name = "FEATURES")]

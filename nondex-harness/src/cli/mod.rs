@@ -18,7 +18,7 @@ pub mod seeds;
 pub mod shell;
 pub mod test_filter;
 
-pub use build_args::{BuildArgs, Mode};
+pub use build_args::{BuildArgs, Doctests, Mode};
 pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs, Parsed, Refusal};
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
@@ -31,4 +31,4 @@ pub use output_args::{Color, MessageFormat, OutputArgs};
 pub use replay_args::ReplayArgs;
 pub use report_args::ReportArgs;
 pub use run_args::RunArgs;
-pub use test_filter::{FilterArgs, Match, TestFilter};
+pub use test_filter::{FilterArgs, Match, Names, TestFilter};

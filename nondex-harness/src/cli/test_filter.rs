@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser};
 
+use super::Doctests;
 use super::filterset::{Expression, Filterset, Query, Workspace};
 use crate::error::{Error, Result};
 use crate::project::{Suite, TestCase};
@@ -74,11 +75,35 @@ enum Ignored {
 /// Parsed filters, before it is known which packages there are.
 #[derive(Clone, Debug, Default)]
 pub struct TestFilter {
-    filters: Vec<String>,
-    skip: Vec<String>,
-    exact: bool,
+    names: Names,
     ignored: Ignored,
     expressions: Vec<Expression>,
+}
+
+/// Filters by name, from both sides of `--`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// A name must match one of these, if there are any.
+    pub filters: Vec<String>,
+    /// It must match none of these.
+    pub skip: Vec<String>,
+    /// Whether a filter matches the whole name, not a part of it.
+    pub exact: bool,
+}
+
+impl Names {
+    /// Whether a test with this name is selected.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        let named = |pattern: &String| {
+            if self.exact {
+                name == pattern
+            } else {
+                name.contains(pattern.as_str())
+            }
+        };
+        (self.filters.is_empty() || self.filters.iter().any(named)) && !self.skip.iter().any(named)
+    }
 }
 
 impl FilterArgs {
@@ -98,9 +123,11 @@ impl FilterArgs {
                 .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
         });
         Ok(TestFilter {
-            filters: [before.filters.clone(), after.filters].concat(),
-            skip: [before.skip.clone(), after.skip].concat(),
-            exact: before.exact || after.exact,
+            names: Names {
+                filters: [before.filters.clone(), after.filters].concat(),
+                skip: [before.skip.clone(), after.skip].concat(),
+                exact: before.exact || after.exact,
+            },
             ignored: match (ignored, include_ignored) {
                 (false, false) => Ignored::No,
                 (false, true) => Ignored::Also,
@@ -143,6 +170,15 @@ impl TestFilter {
         !self.expressions.is_empty()
     }
 
+    /// The doctests that can be among what it selects.
+    #[must_use]
+    pub fn doctests(&self) -> Doctests {
+        Doctests::Named {
+            names: self.names.clone(),
+            ignored: self.ignored != Ignored::No,
+        }
+    }
+
     /// Resolves the filtersets against the packages of the workspace.
     ///
     /// # Errors
@@ -174,15 +210,7 @@ impl ResolvedFilter<'_> {
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
         let query = Query::of(suite, test);
         let filter = self.filter;
-        let named = |pattern: &String| {
-            if filter.exact {
-                test.name == *pattern
-            } else {
-                test.name.contains(pattern.as_str())
-            }
-        };
-        let asked_for = (filter.filters.is_empty() || filter.filters.iter().any(named))
-            && !filter.skip.iter().any(named)
+        let asked_for = filter.names.matches(&test.name)
             && (self.filtersets.is_empty()
                 || self.filtersets.iter().any(|set| set.contains(&query)));
         match (asked_for, test.ignored, filter.ignored) {
@@ -206,6 +234,7 @@ mod tests {
             file: None,
             line: None,
             ignored,
+            doctest: None,
         };
         Suite {
             binary: TestBinary {

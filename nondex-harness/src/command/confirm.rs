@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::{interrupt, selection};
-use crate::campaign::{StopFlag, launch, message, process};
+use crate::campaign::{StopFlag, launch, process};
 use crate::cli::seeds::Seeds;
 use crate::cli::shell;
 use crate::cli::{ConfirmArgs, MessageFormat, Mode};
@@ -103,6 +103,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
     build.mode = Mode::Plain;
+    build.doctests = filter.doctests();
     let project = project::build(&build, console.quiet)?;
     let selected = selection::select(&project.suites, &resolved);
     selection::expect_some(&project.suites, &selected)?;
@@ -182,7 +183,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         if confirmation.partial || confirmation.tests.iter().any(failed) {
             ExitCode::Found
         } else {
-            ExitCode::Ok
+            project.exit_code()
         },
     )
 }
@@ -386,9 +387,10 @@ impl Trials<'_> {
             seeded.library.install(&mut command, self.binary, number);
         }
         let finished = process::run(command, self.timeout, self.stop).map_err(|e| {
-            Error::setup(format!("failed to start `{}`: {e}", self.binary.executable))
+            let executable = self.binary.executable_of(self.test);
+            Error::setup(format!("failed to start `{executable}`: {e}"))
         })?;
-        let Some(outcome) = launch::outcome(self.binary.harness, finished.end) else {
+        let Some(outcome) = launch::outcome_of(self.binary, self.test, finished.end) else {
             return Ok(None);
         };
         if outcome.passed() {
@@ -397,7 +399,7 @@ impl Trials<'_> {
         let output = finished.output.to_text();
         Ok(Some(End::Failed(Failed {
             number,
-            message: message::explain(&outcome, &output, self.timeout).message,
+            message: launch::explain(self.test, &outcome, &output, self.timeout).message,
             output,
         })))
     }

@@ -28,7 +28,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let stop = interrupt::install()?;
     let project = replay::build(&finding, &place.workspace_root, console)?;
     let (suite, test) = replay::find(&project, &finding)?;
-    let changes = replay::warnings(&finding, &project, &suite.binary);
+    let changes = replay::warnings(&finding, &project, &suite.binary, test);
 
     let mut options = options(args, line, &finding, &project.workspace_root);
     let known = known(&place.target_dir, &finding);

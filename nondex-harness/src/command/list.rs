@@ -38,9 +38,11 @@ struct Listed<'a> {
 /// Lists the selected tests on stdout, one id on a line or as JSON.
 pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
     let filter = args.filter.parse()?;
+    let doctests = filter.doctests();
     let filter = selection::resolve(&filter, &args.build)?;
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
+    build.doctests = doctests;
     let project = project::build(&build, console.quiet)?;
     for note in &project.notes {
         console.note(note);
@@ -58,7 +60,7 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
         }
     }
     selection::expect_some(&project.suites, &selected)?;
-    Ok(ExitCode::Ok)
+    Ok(project.exit_code())
 }
 
 fn listed<'a>(selected: &'a [Selected<'a>]) -> Vec<Listed<'a>> {

@@ -28,13 +28,21 @@ struct Listed<'a> {
     hosts: &'a [String],
 }
 
+impl Listed<'_> {
+    fn is_doctest(&self) -> bool {
+        self.binary.contains("::doc/")
+    }
+}
+
 /// Runs every selected test once with the network blocked, and prints on stdout which of them asked for it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.filter.parse()?;
+    let doctests = filter.doctests();
     let filter = selection::resolve(&filter, &args.build)?;
     let stop = interrupt::install()?;
     let mut build = args.build.clone();
     build.config.extend(args.output.cargo_config());
+    build.doctests = doctests;
     let project = project::build(&build, console.quiet)?;
     for note in &project.notes {
         console.note(note);
@@ -70,13 +78,18 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     if console.format == MessageFormat::Json {
         console.json(&listed)?;
     } else {
+        if args.format != ListFormat::Table && needing(&listed).any(Listed::is_doctest) {
+            console.note(
+                "doctests that need the network are left out: cargo cannot skip them by name, and nextest runs none",
+            );
+        }
         console.product(&match args.format {
             ListFormat::Table => table(&listed),
             ListFormat::Skip => skip(&listed),
             ListFormat::Filterset => filterset(&listed),
         })?;
     }
-    Ok(ExitCode::Ok)
+    Ok(project.exit_code())
 }
 
 fn listed(report: &Report) -> Vec<Listed<'_>> {
@@ -113,9 +126,14 @@ fn table(listed: &[Listed<'_>]) -> String {
     text
 }
 
+/// Those of them that can be left out by name.
+fn skippable<'a>(listed: &'a [Listed<'a>]) -> impl Iterator<Item = &'a Listed<'a>> {
+    needing(listed).filter(|test| !test.is_doctest())
+}
+
 /// Arguments for libtest. They hold for every binary, as libtest knows only names.
 fn skip(listed: &[Listed<'_>]) -> String {
-    let mut names: Vec<&str> = needing(listed).map(|test| test.name).collect();
+    let mut names: Vec<&str> = skippable(listed).map(|test| test.name).collect();
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
@@ -131,7 +149,7 @@ fn skip(listed: &[Listed<'_>]) -> String {
 
 /// A filterset of nextest that leaves the tests out.
 fn filterset(listed: &[Listed<'_>]) -> String {
-    let tests: Vec<String> = needing(listed)
+    let tests: Vec<String> = skippable(listed)
         .map(|test| format!("(binary_id(={}) & test(={}))", test.binary, test.name))
         .collect();
     if tests.is_empty() {
@@ -155,7 +173,11 @@ mod tests {
             needs,
             hosts: &hosts,
         };
-        let listed = [test("a", true), test("b", false), test("c", true)];
+        let doctest = Listed {
+            binary: "app::doc/app",
+            ..test("src/lib.rs - d (line 1)", true)
+        };
+        let listed = [test("a", true), test("b", false), test("c", true), doctest];
         assert_eq!(skip(&listed), "--exact --skip a --skip c\n");
         assert_eq!(
             filterset(&listed),

@@ -15,11 +15,11 @@ use super::report::Place;
 use crate::campaign::evidence::Run;
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};
-use crate::cli::{MessageFormat, ReplayArgs};
+use crate::cli::{Doctests, MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Difference, Finding, Fingerprint, Store};
-use crate::project::{self, Project, Suite, TestBinary, TestCase};
+use crate::project::{self, Harness, Project, Suite, TestBinary, TestCase};
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -73,7 +73,14 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let project = build(&finding, &place.workspace_root, console)?;
     let (suite, test) = find(&project, &finding)?;
     let binary = &suite.binary;
-    let warnings = warnings(&finding, &project, binary);
+    let doctest = test.doctest.as_ref();
+    let in_doctest = doctest.and_then(|doctest| doctest.place.as_ref());
+    // A finding has the places of the source; either may be meant.
+    let root = &project.workspace_root;
+    let in_program = |site| in_doctest.and_then(|place| place.in_program(root, site));
+    let of_doctest: Vec<Site> = sites.iter().filter_map(in_program).collect();
+    let sites = [sites, of_doctest].concat();
+    let warnings = warnings(&finding, &project, binary, test);
     for warning in &warnings {
         console.warning(warning);
     }
@@ -96,7 +103,12 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             args, binary, test, &spec, &finding, &records, console, &stop,
         )?,
     };
-    judge(&finding, &run, &sites, warnings, console)
+    let place = run.failure.as_ref().and_then(|failure| {
+        let (file, line) = (failure.file.clone()?, failure.line?);
+        let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
+        Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
+    });
+    judge(&finding, &run, place, &sites, warnings, console)
 }
 
 /// An error when the seed of a finding makes other choices today.
@@ -118,6 +130,11 @@ pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Re
     let mut args = finding.build.build_args()?;
     args.without_network =
         finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
+    args.doctests = if finding.binary.kind == "doc" {
+        Doctests::one(&finding.spec.test)
+    } else {
+        Doctests::No
+    };
     let directory = finding.build.directory_in(root);
     // Cargo reads its configuration from the current folder, and selects packages by it.
     std::env::set_current_dir(&directory)
@@ -153,11 +170,16 @@ pub(super) fn find<'a>(
 }
 
 /// What has changed since the finding was made.
-pub(super) fn warnings(finding: &Finding, project: &Project, binary: &TestBinary) -> Vec<String> {
+pub(super) fn warnings(
+    finding: &Finding,
+    project: &Project,
+    binary: &TestBinary,
+    test: &TestCase,
+) -> Vec<String> {
     let now = Fingerprint::take(
         &project.workspace_root,
         &project.toolchain,
-        &binary.executable,
+        binary.executable_of(test),
     );
     let mut differences = finding.fingerprint.differences(&now);
     // Any change shows in the executable; it is only news when nothing else explains it.
@@ -212,13 +234,20 @@ fn watched(
         .unwrap_or(Duration::from_millis(finding.timeout_ms));
     let launcher =
         Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
-    let launcher = if console.quiet || console.format == MessageFormat::Json {
-        launcher
-    } else {
+    let is_shown = !console.quiet && console.format != MessageFormat::Json;
+    // What another harness does not record is taken from what the test wrote, which is then shown at its end.
+    let is_live = is_shown && binary.harness == Harness::Nondex;
+    let launcher = if is_live {
         launcher.showing()
+    } else {
+        launcher
     };
     let run = launcher.run(binary, test, spec);
-    run.ok_or_else(|| Error::setup("interrupted before the test ended"))
+    let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;
+    if is_shown && let Some(output) = &run.output {
+        console.text(output);
+    }
+    Ok(run)
 }
 
 /// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is known from its record only.
@@ -273,6 +302,7 @@ fn debug(
 fn judge(
     finding: &Finding,
     run: &Run,
+    place: Option<(String, u32)>,
     sites: &[Site],
     warnings: Vec<String>,
     console: &Console,
@@ -286,10 +316,6 @@ fn judge(
         .iter()
         .filter(|point| sites.contains(&point.site))
         .collect();
-    let place = run
-        .failure
-        .as_ref()
-        .and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
     if console.format == MessageFormat::Json {
         console.json(&Replayed {
             id: &finding.id,
@@ -299,8 +325,8 @@ fn judge(
             outcome: &run.outcome,
             reproduced: as_recorded,
             message,
-            file: place.map(|(file, _)| file),
-            line: place.map(|(_, line)| line),
+            file: place.as_ref().map(|(file, _)| file.as_str()),
+            line: place.as_ref().map(|(_, line)| *line),
             warnings,
             output: run.output.as_deref(),
             trace: traced,

@@ -33,7 +33,9 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     let per_test = args.config.loaded.for_tests(&workspace)?;
     let stop = interrupt::install()?;
 
-    let mut project = project::build(&build_args(args), console.quiet).map_err(|error| {
+    let mut build = build_args(args);
+    build.doctests = filter.doctests();
+    let mut project = project::build(&build, console.quiet).map_err(|error| {
         if stop.is_set() {
             Error::build("interrupted while the tests were built")
         } else {
@@ -56,6 +58,7 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     console.status("Running", &plan(&selected, &options));
     let mut report = outcome::run(&selected, &options, &directory, started, &stop, console)?;
     report.notes.append(&mut project.notes);
+    report.run.unbuilt.append(&mut project.unbuilt);
     let path = directory.write(&report)?;
     Store::new(&project.target_dir).write(&findings(args, &options, &report, &project)?)?;
     let junit = args.junit.as_deref();

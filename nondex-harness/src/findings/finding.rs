@@ -2,14 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::id;
 use super::recipe::Recipe;
-use crate::project::{Project, Suite};
+use crate::project::{Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 /// The version of [`Finding`].
@@ -90,12 +90,17 @@ impl Finding {
             if tests.peek().is_none() {
                 continue;
             }
-            let fingerprint = Fingerprint::take(
-                &project.workspace_root,
-                &project.toolchain,
-                &suite.binary.executable,
-            );
+            let fingerprint = |executable: &Utf8Path| {
+                Fingerprint::take(&project.workspace_root, &project.toolchain, executable)
+            };
+            let of_all = (suite.binary.harness != Harness::Doctest)
+                .then(|| fingerprint(&suite.binary.executable));
             for test in tests {
+                let case = suite.tests.iter().find(|case| case.name == test.name);
+                let fingerprint = of_all.clone().unwrap_or_else(|| {
+                    let own = case.map(|case| suite.binary.executable_of(case));
+                    fingerprint(own.unwrap_or(&suite.binary.executable))
+                });
                 let (common, timeout) = common(&test.id);
                 findings.extend(test.failures.iter().filter_map(|failure| {
                     Some(Finding {

@@ -108,6 +108,10 @@ mod tests {
         assert_eq!(format!("{again:?}"), format!("{args:?}"));
         assert_eq!(again.mode, Mode::Swap);
 
+        let doc = Flags::try_parse_from(["--doc"]).unwrap().build;
+        let again = Recipe::new(&doc, root, root).build_args().unwrap();
+        assert!(again.doc);
+
         let jobs = Flags::try_parse_from(["-j", "3", "--release"]).unwrap();
         let recipe = Recipe::new(&jobs.build, Utf8Path::new("/elsewhere"), root);
         assert_eq!(recipe.flags, ["--release", "--mode", "program"]);

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
 
 use super::cargo::Cargo;
 use super::config::CargoConfig;
-use super::intercept::{Intercept, Start};
+use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
+use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
 use super::runtime::Runtime;
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::Toolchain;
-use crate::cli::{BuildArgs, Mode};
+use crate::cli::{BuildArgs, Doctests, Mode};
 use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
 
 /// A project whose tests are built and listed.
 #[derive(Debug)]
@@ -32,6 +35,23 @@ pub struct Project {
     pub metadata: Metadata,
     /// What the user should know of this build, a sentence each: what is not covered, and why.
     pub notes: Vec<String>,
+    /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's messages have been printed.
+    pub unbuilt: Vec<String>,
+    /// Where the doctests are until the end.
+    _doctests: Option<Folder>,
+}
+
+impl Project {
+    /// The code of a command that did what it was asked for, as far as there were tests: not success when some could not be
+    /// built.
+    #[must_use]
+    pub const fn exit_code(&self) -> ExitCode {
+        if self.unbuilt.is_empty() {
+            ExitCode::Ok
+        } else {
+            ExitCode::BuildFailed
+        }
+    }
 }
 
 /// What cargo says of a workspace; with `deps` its dependency graph too.
@@ -144,16 +164,6 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     let (executables, started, doctests) = built?;
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
-    if doctests > 0 {
-        let packages = if doctests == 1 {
-            "1 package"
-        } else {
-            &format!("{doctests} packages")
-        };
-        notes.push(format!(
-            "the doctests of {packages} were not run: rustdoc compiles them out of reach"
-        ));
-    }
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
             "cargo built {} test executables but then started none of them; did the sources change meanwhile?",
@@ -183,8 +193,50 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     }
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
-    let suites = listing::list(&binaries, &workspace_root)?;
+    let mut suites = listing::list(&binaries, &workspace_root)?;
+    let compiler = Compiler {
+        runtime: intercept.runtime.as_ref(),
+        rustdoc: toolchain.rustdoc(),
+        host: &toolchain.host,
+        runner: &runner,
+        jobs: args
+            .jobs
+            .or_else(|| std::thread::available_parallelism().ok())
+            .unwrap_or(NonZeroUsize::MIN),
+        quiet,
+    };
+    let mut folder = None;
+    let compiled = match &args.doctests {
+        Doctests::Named { names, ignored } if !doctests.is_empty() => {
+            let folder = folder.insert(Folder::create(&build_dir.join("doctests"))?);
+            compiler.compile(&doctests, names, *ignored, folder)?
+        }
+        _ => Compiled::default(),
+    };
+    notes.extend(
+        compiled
+            .on_host
+            .iter()
+            .map(|id| format!("`{id}` is of a proc macro: its tests run on the host's own std")),
+    );
+    notes.extend(compiled.note());
+    for suite in compiled.suites {
+        let binary = TestBinary {
+            preload: preload.clone(),
+            ..suite.binary
+        };
+        suites.push(Suite { binary, ..suite });
+    }
+    suites.sort_by(|a, b| a.binary.id.cmp(&b.binary.id));
+    for Unbuilt { id, message } in &compiled.unbuilt {
+        anstream::eprintln!("error: `{id}` does not build\n{message}\n");
+    }
+    if !compiled.unbuilt.is_empty() && suites.iter().all(|suite| suite.tests.is_empty()) {
+        return Err(Error::build("the project's doctests do not build"));
+    }
     Ok(Project {
+        unbuilt: compiled.unbuilt.into_iter().map(|one| one.id).collect(),
+        _doctests: folder,
         suites,
         target_dir,
         workspace_root,
@@ -214,20 +266,22 @@ fn prepare(dir: &Utf8Path, key: &str) -> Result<()> {
     Ok(())
 }
 
-/// The starts that were written down, by executable, and how many packages' doctests were left out.
-fn read_starts(dir: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, usize)> {
+/// The starts that were written down, by executable, and the calls of rustdoc.
+fn read_starts(dir: &Utf8Path) -> Result<(BTreeMap<Utf8PathBuf, Start>, Vec<Start>)> {
     let failed = |e: String| Error::setup(format!("failed to read `{dir}`: {e}"));
     let mut starts = BTreeMap::new();
-    let mut doctests = 0;
+    let mut doctests = Vec::new();
     for entry in dir.read_dir_utf8().map_err(|e| failed(e.to_string()))? {
         let entry = entry.map_err(|e| failed(e.to_string()))?;
-        if entry.file_name().starts_with("doctests-") {
-            doctests += 1;
-            continue;
-        }
         let text = std::fs::read_to_string(entry.path()).map_err(|e| failed(e.to_string()))?;
         let start: Start = serde_json::from_str(&text).map_err(|e| failed(e.to_string()))?;
-        starts.insert(start.program.clone(), start);
+        if entry.file_name().starts_with(RUSTDOC) {
+            doctests.push(start);
+        } else {
+            starts.insert(start.program.clone(), start);
+        }
     }
+    // In an order that is the same every time.
+    doctests.sort_by(|a, b| a.arguments.cmp(&b.arguments));
     Ok((starts, doctests))
 }

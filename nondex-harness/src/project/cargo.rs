@@ -149,8 +149,12 @@ impl Cargo<'_> {
     ) -> Result<Vec<Executable>> {
         let mut command = self.test(build_dir, intercept)?;
         command
-            .args(["--no-run", "--message-format=json-render-diagnostics"])
+            .arg("--message-format=json-render-diagnostics")
             .stdout(Stdio::piped());
+        // Cargo refuses the two together; all it would run is rustdoc, which only writes down that it was called.
+        if !self.args.doc {
+            command.arg("--no-run");
+        }
         if quiet {
             command.arg("--quiet");
         }
@@ -183,8 +187,12 @@ impl Cargo<'_> {
         }
     }
 
-    /// Lets cargo start every executable, which only writes down how.
+    /// Lets cargo start every executable, and rustdoc for doctests, which only writes down how.
     pub(super) fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
+        if self.args.doc {
+            // That was all of the build.
+            return Ok(());
+        }
         let mut command = self.test(build_dir, intercept)?;
         command.args(["--no-fail-fast", "--quiet"]);
         toolchain::stdout(&mut command)
@@ -228,7 +236,7 @@ impl Cargo<'_> {
 }
 
 /// The path of this program.
-fn own() -> Result<String> {
+pub(super) fn own() -> Result<String> {
     let own = std::env::current_exe()
         .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
     own.into_os_string()

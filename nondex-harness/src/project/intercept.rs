@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use super::doctest::keep;
 use super::runtime::Runtime;
 use super::rustix;
 
@@ -21,6 +22,9 @@ pub(crate) const VARIABLE: &str = "NONDEX_INTERCEPT";
 
 /// The first argument of a call as target runner.
 pub(super) const RECORD: &str = "__record";
+
+/// What the names of the files begin with in which calls of rustdoc are written down.
+pub(super) const RUSTDOC: &str = "rustdoc";
 
 /// What the intercepted calls need to know.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,13 +35,13 @@ pub(super) struct Intercept {
     pub(super) wrapper: Option<String>,
     /// Whether rustix goes through libc, where its operations are seen.
     pub(super) rustix_uses_libc: bool,
-    /// Where calls as target runner are written down.
+    /// Where calls as target runner and as rustdoc are written down.
     pub(super) starts: Utf8PathBuf,
     /// The environment variables we set for cargo, with their values before.
     pub(super) replaced: BTreeMap<String, Option<String>>,
 }
 
-/// How cargo would have started a test executable.
+/// How cargo would have started a test executable, or rustdoc for the doctests of a package.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     pub(super) program: Utf8PathBuf,
@@ -69,20 +73,30 @@ impl Intercept {
 /// Does the work of an intercepted call and returns its exit code; `None` when this is an ordinary start.
 #[must_use]
 pub fn intercept() -> Option<ExitCode> {
-    let text = std::env::var(VARIABLE).ok()?;
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if let Some(result) = keep::intercept(&arguments) {
+        return Some(said(result));
+    }
+    let text = std::env::var(VARIABLE).ok()?;
     let result = serde_json::from_str::<Intercept>(&text)
         .map_err(|e| format!("{VARIABLE}: {e}"))
         .and_then(|intercept| match arguments.first() {
-            Some(first) if first == RECORD => record(&intercept, &arguments[1..]),
-            Some(first) if first.as_bytes().starts_with(b"-") => Ok(rustdoc(&intercept)),
+            Some(first) if first == RECORD => record(&intercept, Tool::Runner, &arguments[1..]),
+            Some(first) if first.as_bytes().starts_with(b"-") => {
+                record(&intercept, Tool::Rustdoc, &arguments)
+            }
             Some(_) => rustc(&intercept, &arguments),
             None => Err("started in the middle of a build without arguments".to_owned()),
         });
-    Some(result.unwrap_or_else(|message| {
+    Some(said(result))
+}
+
+/// The exit code of an intercepted call, after its error was printed.
+fn said(result: Result<ExitCode, String>) -> ExitCode {
+    result.unwrap_or_else(|message| {
         anstream::eprintln!("cargo-nondex: {message}");
         ExitCode::FAILURE
-    }))
+    })
 }
 
 /// Runs rustc, with the facade for every crate that is built for the target.
@@ -158,26 +172,30 @@ impl Role {
     }
 }
 
-/// Doctests are compiled and run by rustdoc, out of our sight: they are noted and not run.
-fn rustdoc(intercept: &Intercept) -> ExitCode {
-    let _ = std::fs::write(
-        intercept
-            .starts
-            .join(format!("doctests-{}", std::process::id())),
-        "",
-    );
-    ExitCode::SUCCESS
+/// What cargo starts to run tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tool {
+    /// The runner of a test executable, which comes first among the arguments.
+    Runner,
+    /// Rustdoc, for the doctests of a package.
+    Rustdoc,
 }
 
-/// Writes down how cargo would start a test executable, and does not start it.
-fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, String> {
+/// Writes down how cargo would start a test executable, or rustdoc, and does not start it.
+fn record(intercept: &Intercept, tool: Tool, arguments: &[OsString]) -> Result<ExitCode, String> {
     let text = |value: &OsStr| {
         value
             .to_str()
             .map(str::to_owned)
             .ok_or_else(|| format!("{value:?} is not UTF-8"))
     };
-    let program = arguments.first().ok_or("no executable to record")?;
+    let (program, arguments, prefix) = match tool {
+        Tool::Runner => {
+            let (program, arguments) = arguments.split_first().ok_or("no executable to record")?;
+            (text(program)?, arguments, "start")
+        }
+        Tool::Rustdoc => ("rustdoc".to_owned(), arguments, RUSTDOC),
+    };
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     env.remove(OsStr::new(VARIABLE));
     for (name, before) in &intercept.replaced {
@@ -189,8 +207,8 @@ fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Str
     let cwd =
         std::env::current_dir().map_err(|e| format!("failed to read the current folder: {e}"))?;
     let start = Start {
-        program: text(program)?.into(),
-        arguments: arguments[1..]
+        program: program.into(),
+        arguments: arguments
             .iter()
             .map(|argument| text(argument))
             .collect::<Result<_, _>>()?,
@@ -203,7 +221,7 @@ fn record(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Str
     };
     let file = intercept
         .starts
-        .join(format!("start-{}.json", std::process::id()));
+        .join(format!("{prefix}-{}.json", std::process::id()));
     let json = serde_json::to_string(&start).expect("a start has no map");
     std::fs::write(&file, json).map_err(|e| format!("failed to write `{file}`: {e}"))?;
     Ok(ExitCode::SUCCESS)

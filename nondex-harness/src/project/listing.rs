@@ -70,6 +70,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
             file: None,
             line: None,
             ignored: false,
+            doctest: None,
         };
         return Ok(Suite {
             binary,
@@ -87,6 +88,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
             line: None,
             ignored: ignored.contains(&name),
             name,
+            doctest: None,
         })
         .collect();
     Ok(sorted(binary, tests))
@@ -178,6 +180,7 @@ fn from_json(text: &str) -> Option<Vec<TestCase>> {
                 file: known.then_some(source_path),
                 line: known.then_some(start_line),
                 ignored: ignore,
+                doctest: None,
             });
         }
     }
@@ -222,6 +225,7 @@ mod tests {
             file: Some("src/lib.rs".into()),
             line: Some(7),
             ignored: true,
+            doctest: None,
         };
         assert_eq!(from_json(text), Some(vec![place]));
         assert_eq!(from_json("a: test\n"), None);

@@ -4,6 +4,8 @@ mod arguments;
 pub mod build;
 mod cargo;
 mod config;
+mod doc_place;
+mod doctest;
 pub mod intercept;
 mod listing;
 mod preload;
@@ -14,7 +16,8 @@ mod toolchain;
 
 pub(crate) use arguments::for_cargo;
 pub use build::{Project, build, metadata};
+pub use doc_place::DocPlace;
 pub use intercept::intercept;
 pub use preload::EntropyLibrary;
 pub use runtime::cache_dir;
-pub use suite::{Harness, Suite, TestBinary, TestCase};
+pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase};

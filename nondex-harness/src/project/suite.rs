@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::doc_place::DocPlace;
 
 /// Which harness a test binary was built with: how its tests are listed, and how their outcome is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +16,23 @@ pub enum Harness {
     Libtest,
     /// Any other program: it is one test, named as its target; 0 is a pass.
     Opaque,
+    /// None: each test is a program of its own that rustdoc compiled, and says by its exit code how it ended.
+    Doctest,
 }
 
 /// One built test executable, and how cargo would start it.
 #[derive(Clone, Debug)]
 pub struct TestBinary {
-    /// As nextest names it: `package`, `package::test-target`, `package::bin/name`, `package::example/name`.
+    /// As nextest names it: `package`, `package::test-target`, `package::bin/name`, `package::example/name`. Doctests, which
+    /// it does not know, are `package::doc/name`.
     pub id: String,
     /// The package's name.
     pub package: String,
     /// The target's name.
     pub target: String,
-    /// The target's kind, as nextest names it: `lib`, `test`, `bin`, `example`, `bench`, `proc-macro`.
+    /// The target's kind, as nextest names it: `lib`, `test`, `bin`, `example`, `bench`, `proc-macro`; or `doc`.
     pub kind: String,
-    /// The executable.
+    /// The executable; of doctests, the folder of their executables.
     pub executable: Utf8PathBuf,
     /// The directory cargo starts it in.
     pub cwd: Utf8PathBuf,
@@ -41,6 +46,15 @@ pub struct TestBinary {
     pub preload: Option<Utf8PathBuf>,
 }
 
+impl TestBinary {
+    /// The executable that `test`, one of its tests, is in.
+    #[must_use]
+    pub fn executable_of<'a>(&'a self, test: &'a TestCase) -> &'a Utf8Path {
+        let own = test.doctest.as_ref().map(|doctest| &doctest.executable);
+        own.unwrap_or(&self.executable)
+    }
+}
+
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCase {
@@ -52,6 +66,19 @@ pub struct TestCase {
     pub line: Option<u32>,
     /// Whether it is `#[ignore]`d.
     pub ignored: bool,
+    /// What only a doctest has; `None` of one that was not compiled, because it is ignored.
+    pub doctest: Option<Doctest>,
+}
+
+/// The program that rustdoc made of a doctest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doctest {
+    /// The executable.
+    pub executable: Utf8PathBuf,
+    /// Whether it must fail in order to pass.
+    pub should_panic: bool,
+    /// Where its code stands, when known.
+    pub place: Option<DocPlace>,
 }
 
 /// A test binary with its tests, in the order of their names.

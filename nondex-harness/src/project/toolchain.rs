@@ -1,6 +1,7 @@
 //! The Rust toolchain that builds the project under test.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -59,6 +60,23 @@ impl Toolchain {
             version,
             host,
         })
+    }
+}
+
+impl Toolchain {
+    /// The rustdoc that cargo would run: the user's own, or the one beside the compiler.
+    #[must_use]
+    pub fn rustdoc(&self) -> OsString {
+        if let Some(own) = std::env::var_os("RUSTDOC") {
+            return own;
+        }
+        let name = format!("rustdoc{}", std::env::consts::EXE_SUFFIX);
+        let beside = Path::new(&self.rustc).with_file_name(&name);
+        if beside.is_file() {
+            beside.into_os_string()
+        } else {
+            name.into()
+        }
     }
 }
 

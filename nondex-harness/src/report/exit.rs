@@ -6,7 +6,7 @@ use crate::exit_code::ExitCode;
 /// The exit code of a command that ends with `report`.
 ///
 /// Findings at level FULL only are advice unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. Neither is one that sanitised more tests than it accepts. A report in which nothing was executed is [`ExitCode::NoTests`].
+/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_finding = |verdict| match verdict {
@@ -30,6 +30,8 @@ pub fn exit_code(report: &Report) -> ExitCode {
         ExitCode::Found
     } else if held().any(|test| test.verdict == Verdict::Broken) {
         ExitCode::CleanRunFailed
+    } else if !report.run.unbuilt.is_empty() {
+        ExitCode::BuildFailed
     } else if report
         .tests
         .iter()
@@ -68,6 +70,19 @@ mod tests {
         ] {
             let found = exit_code(&report(verdicts.iter().map(|&v| test(v)).collect()));
             assert_eq!(found, expected, "{verdicts:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_build_is_told_when_nothing_else_was_found() {
+        for (verdict, expected) in [
+            (Verdict::Stable, ExitCode::BuildFailed),
+            (Verdict::Broken, ExitCode::CleanRunFailed),
+            (Verdict::ImplementationDependent, ExitCode::Found),
+        ] {
+            let mut report = report(vec![test(verdict)]);
+            report.run.unbuilt.push("pkg::doc/pkg".to_owned());
+            assert_eq!(exit_code(&report), expected, "{verdict}");
         }
     }
 

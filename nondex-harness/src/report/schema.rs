@@ -77,6 +77,9 @@ pub struct RunInfo {
     /// How many tests with verdict `network` the run accepts.
     #[serde(default)]
     pub max_sanitised: Option<Limit>,
+    /// Doctests that were selected and do not compile, by id; a binary's id stands for all of them.
+    #[serde(default)]
+    pub unbuilt: Vec<String>,
 }
 
 /// The counts over all tests. The verdicts add up to `tests`.

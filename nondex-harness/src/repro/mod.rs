@@ -24,7 +24,7 @@ use crate::campaign::StopFlag;
 use crate::cli::BuildArgs;
 use crate::error::Result;
 use crate::findings::Finding;
-use crate::project::{Project, TestBinary, TestCase};
+use crate::project::{Harness, Project, TestBinary, TestCase};
 use crate::report::Culprit;
 
 /// How often a repro is run before it is kept.
@@ -121,6 +121,12 @@ impl Subject<'_> {
         if self.build.target.is_some() || !self.binary.runner.is_empty() {
             return Ok(Found::Nothing(
                 "scripts for another target or a target runner are not written".to_owned(),
+            ));
+        }
+        if self.binary.harness == Harness::Doctest {
+            return Ok(Found::Nothing(
+                "scripts for doctests are not written: cargo builds them only to run them"
+                    .to_owned(),
             ));
         }
         match culprit.family {

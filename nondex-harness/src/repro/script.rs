@@ -99,6 +99,7 @@ impl Subject<'_> {
             benches: false,
             bench: one("bench").into_iter().collect(),
             all_targets: false,
+            doc: false,
             manifest_path: Some(manifest.to_owned()),
             ..self.build.clone()
         };

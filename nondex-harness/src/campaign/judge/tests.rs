@@ -30,6 +30,7 @@ fn case(name: &str) -> TestCase {
         file: Some("tests/it.rs".into()),
         line: Some(12),
         ignored: false,
+        doctest: None,
     }
 }
 

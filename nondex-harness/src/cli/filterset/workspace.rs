@@ -44,6 +44,10 @@ impl Workspace {
                     workspace.binary_ids.insert(id);
                     workspace.binaries.insert(target.name.clone());
                 }
+                if target.doctest {
+                    let id = format!("{}::doc/{}", package.name, target.name);
+                    workspace.binary_ids.insert(id);
+                }
             }
         }
         workspace

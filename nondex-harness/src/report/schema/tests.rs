@@ -25,6 +25,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             models_off: Vec::new(),
             elapsed_ms: 0,
             max_sanitised: None,
+            unbuilt: Vec::new(),
         },
         summary: Summary::new(
             &tests,
@@ -268,7 +269,8 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "run": {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "schedule": "covering", "network": "observe", "algorithm": 1, "clean_runs": 2,
-            "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null
+            "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null,
+            "unbuilt": []
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,

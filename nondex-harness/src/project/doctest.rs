@@ -1,0 +1,169 @@
+//! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of being run.
+//!
+//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it [keeps](keep) the executable and fails, so that
+//! rustdoc, at the end, tells for each name the number that was written. Each doctest is compiled by itself, also where rustdoc
+//! would put all of a package into one program (edition 2024), because the places in that one are nowhere in the source.
+
+mod call;
+pub(super) mod keep;
+mod name;
+mod package;
+mod place;
+mod transcript;
+
+use std::ffi::OsString;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nix::errno::Errno;
+use nix::unistd::Pid;
+
+use self::call::Call;
+use self::package::Package;
+use super::intercept::Start;
+use super::runtime::Runtime;
+use super::suite::Suite;
+use crate::cli::Names;
+use crate::error::{Error, Result};
+
+/// What is put before the path of a crate's root, so that the places in its doctests differ from those in its own code.
+const HERE: &str = "./";
+
+/// How doctests are compiled and will be run.
+pub(super) struct Compiler<'a> {
+    /// What is put in place of std; `None` when nothing is.
+    pub(super) runtime: Option<&'a Runtime>,
+    /// The program.
+    pub(super) rustdoc: OsString,
+    /// The host triple.
+    pub(super) host: &'a str,
+    /// The user's own target runner.
+    pub(super) runner: &'a [OsString],
+    /// How many at once.
+    pub(super) jobs: NonZeroUsize,
+    /// Whether nothing is said of the progress.
+    pub(super) quiet: bool,
+}
+
+/// The doctests of a project.
+#[derive(Debug, Default)]
+pub(super) struct Compiled {
+    /// Those that can be run, by package.
+    pub(super) suites: Vec<Suite>,
+    /// Those that could not be compiled, and packages of which none could be.
+    pub(super) unbuilt: Vec<Unbuilt>,
+    /// The ids of suites that run on the host's own std.
+    pub(super) on_host: Vec<String>,
+}
+
+/// What could not be compiled.
+#[derive(Debug)]
+pub(super) struct Unbuilt {
+    /// The id of a test, or of a binary.
+    pub(super) id: String,
+    /// Why, in rustdoc's words.
+    pub(super) message: String,
+}
+
+/// A folder of executables, removed when dropped: they are large, and compiled again by the next command.
+#[derive(Debug)]
+pub(super) struct Folder(Utf8PathBuf);
+
+impl Folder {
+    /// A new folder in `dir`. Removes those that a process left behind that was killed.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub(super) fn create(dir: &Utf8Path) -> Result<Self> {
+        for entry in dir.read_dir_utf8().into_iter().flatten().flatten() {
+            let process = entry.file_name().parse().map(Pid::from_raw);
+            if process.is_ok_and(|pid| nix::sys::signal::kill(pid, None) == Err(Errno::ESRCH)) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = dir.join(std::process::id().to_string());
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path)
+            .map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Compiled {
+    /// A sentence on what was not compiled, if there is any.
+    pub(super) fn note(&self) -> Option<String> {
+        match &self.unbuilt[..] {
+            [] => None,
+            [one] => Some(format!("`{}` does not build, and was not run", one.id)),
+            [first, rest @ ..] => Some(format!(
+                "`{}` and {} more do not build, and were not run",
+                first.id,
+                rest.len()
+            )),
+        }
+    }
+}
+
+impl Compiler<'_> {
+    /// Compiles the doctests with these `names` of every package whose rustdoc cargo started, several packages at a time; the
+    /// ignored ones only if that is asked for.
+    ///
+    /// # Errors
+    /// When files cannot be written, or rustdoc cannot be run. Doctests that cannot be compiled are no error.
+    pub(super) fn compile(
+        &self,
+        calls: &[Start],
+        names: &Names,
+        ignored: bool,
+        folder: &Folder,
+    ) -> Result<Compiled> {
+        let next = AtomicUsize::new(0);
+        let workers = self.jobs.get().min(calls.len());
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((number, call)) = {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                calls.get(number).map(|call| (number, call))
+            } {
+                let package = Package {
+                    call: Call {
+                        compiler: self,
+                        start: call,
+                        dir: folder.0.join(number.to_string()),
+                    },
+                    names,
+                    ignored,
+                    threads: self.jobs.get().div_ceil(workers.max(1)).max(2),
+                };
+                done.push(package.compile());
+            }
+            done
+        };
+        let parts: Vec<Result<Compiled>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            let parts = workers.into_iter().flat_map(|worker| {
+                worker
+                    .join()
+                    .expect("a thread that compiles does not panic")
+            });
+            parts.collect()
+        });
+        let mut all = Compiled::default();
+        for part in parts {
+            let part = part?;
+            all.suites.extend(part.suites);
+            all.unbuilt.extend(part.unbuilt);
+            all.on_host.extend(part.on_host);
+        }
+        all.unbuilt.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(all)
+    }
+}
