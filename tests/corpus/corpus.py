@@ -34,7 +34,8 @@ def cargo(arguments, directory, offline=False, **environment):
                           preexec_fn=without_network if offline else None)
 
 
-TARGETS = {"--lib", "--bins", "--bin", "--examples", "--example", "--tests", "--test", "--benches", "--bench", "--all-targets"}
+TARGETS = {"--lib", "--bins", "--bin", "--examples", "--example", "--tests", "--test", "--benches", "--bench", "--doc",
+           "--all-targets"}
 
 
 def without_doctests(arguments):
