@@ -72,6 +72,16 @@ pub enum Meaning {
 }
 
 impl NetworkOutcome {
+    /// The name of the error, or what is said in place of one.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            NetworkOutcome::Failed(error) => error,
+            NetworkOutcome::Pending => "no answer",
+            NetworkOutcome::Answered => "answered",
+        }
+    }
+
     fn meaning(&self) -> Meaning {
         let error = match self {
             NetworkOutcome::Answered => return Meaning::Other,

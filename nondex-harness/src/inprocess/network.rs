@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nondex_core::context::Context;
 use nondex_core::network::Meaning;
-use nondex_core::{NetworkOutcome, NetworkRecord, Outcome, RunRecord};
+use nondex_core::{NetworkRecord, Outcome, RunRecord};
 
 use super::alone;
 
@@ -75,10 +75,7 @@ fn reason(operations: &[NetworkRecord]) -> Option<String> {
         record.meaning() == Meaning::Absent && !record.is_superseded(operations)
     };
     let record = operations.iter().find(explains)?;
-    let error = match &record.outcome {
-        NetworkOutcome::Failed(error) => error,
-        NetworkOutcome::Pending | NetworkOutcome::Answered => "no answer",
-    };
+    let error = record.outcome.text();
     let (operation, target) = (&record.operation, &record.target);
     Some(format!("{operation} {target}: {error}"))
 }
@@ -86,7 +83,7 @@ fn reason(operations: &[NetworkRecord]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use nondex_core::network::CHILD;
-    use nondex_core::{Level, RunSpec};
+    use nondex_core::{Level, NetworkOutcome, RunSpec};
 
     use super::*;
 

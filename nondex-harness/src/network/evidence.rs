@@ -145,11 +145,7 @@ pub fn events(
                     Some(host) => format!("{host} ({})", record.target),
                     None => record.target.clone(),
                 },
-                error: match &record.outcome {
-                    NetworkOutcome::Failed(error) => error.clone(),
-                    NetworkOutcome::Pending => "no answer".to_owned(),
-                    NetworkOutcome::Answered => "answered".to_owned(),
-                },
+                error: record.outcome.text().to_owned(),
                 file,
                 line,
                 thread: record.thread.clone(),

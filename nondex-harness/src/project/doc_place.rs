@@ -63,11 +63,13 @@ impl DocPlace {
     }
 }
 
+/// What a line of documentation begins with.
+pub(super) const MARKS: [&str; 3] = ["///", "//!", "* "];
+
 /// How many characters of a line of the source are not in the program: those of the comment, and what hides the line.
 fn margin(line: &str) -> usize {
     let mut rest = line.trim_start();
-    let marks = ["///", "//!", "* "];
-    if let Some(after) = marks.iter().find_map(|mark| rest.strip_prefix(mark)) {
+    if let Some(after) = MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {
         rest = after.strip_prefix(' ').unwrap_or(after);
         rest = rest.strip_prefix("# ").unwrap_or(rest);
     } else {

@@ -1,6 +1,6 @@
 //! The built-in sanitiser: there is no network. Its rules are those of [`network::judge`].
 
-use nondex_core::{NetworkOutcome, NetworkRecord};
+use nondex_core::NetworkRecord;
 
 use super::{Sanitiser, Want};
 use crate::campaign::evidence::Run;
@@ -42,11 +42,7 @@ impl Sanitiser for NetworkSanitiser {
         let want = |record: &NetworkRecord| Want {
             operation: record.operation.clone(),
             target: record.target.clone(),
-            error: match &record.outcome {
-                NetworkOutcome::Failed(error) => error.clone(),
-                NetworkOutcome::Pending => "no answer".to_owned(),
-                NetworkOutcome::Answered => "answered".to_owned(),
-            },
+            error: record.outcome.text().to_owned(),
             stack: record.stack.clone(),
         };
         reasons.into_iter().map(want).collect()

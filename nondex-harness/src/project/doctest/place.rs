@@ -2,6 +2,7 @@
 
 use super::HERE;
 use crate::project::DocPlace;
+use crate::project::doc_place::MARKS;
 
 /// Where a doctest stands, as [`keep`] wrote it down.
 pub(super) fn place_of(text: &str) -> Option<DocPlace> {
@@ -15,10 +16,9 @@ pub(super) fn place_of(text: &str) -> Option<DocPlace> {
 
 /// Whether rustdoc adds `extern crate` to the doctest at a line of a source: when it names the crate and does not do so itself.
 pub(super) fn is_crate_added(source: &str, line: u32, target: &str) -> bool {
-    let marks = ["///", "//!", "* "];
     let unmarked = |line: &'_ str| {
         let line = line.trim_start();
-        let after = marks.iter().find_map(|mark| line.strip_prefix(mark));
+        let after = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
         after.unwrap_or(line).trim_start().to_owned()
     };
     let code: Vec<String> = source
