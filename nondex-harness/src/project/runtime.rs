@@ -340,6 +340,8 @@ fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
     {
         let mut members = vec!["nondex-harness/runtime/std", "nondex-harness/runtime/test"];
         members.extend(network.then_some("nondex-harness/runtime/preload"));
+        // Path dependencies are members too; built as such, the driver's own dependencies would be compiled.
+        workspace.insert("default-members".into(), toml::Value::from(members.clone()));
         workspace.insert("members".into(), toml::Value::from(members));
         workspace.remove("exclude");
         workspace.remove("lints");
