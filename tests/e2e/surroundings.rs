@@ -70,6 +70,33 @@ fn a_test_meets_what_cargo_gives_it() {
     assert!(plain.contains("CARGO_MANIFEST_DIR"), "{plain}");
 }
 
+#[test]
+fn a_runner_of_the_users_is_run_in_whichever_form_it_is_written() {
+    for runner in ["\"sh runner.sh\"", "[\"sh\", \"runner.sh\"]"] {
+        let project = Fixture::new("project");
+        let host = plain_command("rustc", &project.path(""))
+            .args(["--print", "host-tuple"])
+            .output()
+            .unwrap();
+        let host = String::from_utf8(host.stdout).unwrap();
+        fs::create_dir(project.path(".cargo")).unwrap();
+        let text = format!("[target.{}]\nrunner = {runner}\n", host.trim());
+        fs::write(project.path(".cargo/config.toml"), text).unwrap();
+        // Tests start in the folder of their package.
+        let script = format!(
+            "echo >>{:?}\nexec \"$@\"\n",
+            project.path("runs.txt").to_str().unwrap()
+        );
+        fs::write(project.path("library/runner.sh"), script).unwrap();
+
+        let ours =
+            Nondex::run_in(&project.path("")).args(["-p", "library", "--lib", "--seeds", "0"]);
+        assert_eq!(ours.run().expect(ExitCode::Ok).report().summary.stable, 1);
+        let runs = fs::read_to_string(project.path("runs.txt")).unwrap();
+        assert!(runs.lines().count() >= 2, "{runner}");
+    }
+}
+
 /// Without the hash in the names of folders of build scripts, which is made from the path of the build.
 fn without_hashes(dump: &str) -> String {
     let is_hash =

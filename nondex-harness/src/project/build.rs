@@ -127,6 +127,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         target: &target,
         metadata: &metadata,
         wrapper: config.rustc_wrapper.as_deref(),
+        runner_is_text: config.runner_is_text,
     };
     let build_dir = own.join(match args.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.

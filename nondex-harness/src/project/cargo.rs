@@ -50,6 +50,8 @@ pub(super) struct Cargo<'a> {
     pub(super) metadata: &'a Metadata,
     /// The user's own rustc wrapper.
     pub(super) wrapper: Option<&'a str>,
+    /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
+    pub(super) runner_is_text: bool,
 }
 
 impl Cargo<'_> {
@@ -105,14 +107,29 @@ impl Cargo<'_> {
             }
             Mode::Plain => {}
         }
-        // On the command line, because only an array can hold a path with spaces.
-        let runner = toml::Value::from(vec![own.as_str(), RECORD]);
+        let runner = self.recorder(&own)?;
         command
             .arg("--config")
             .arg(format!("target.{}.runner={runner}", self.target));
         command.env_remove(runner_variable(self.target));
         intercept.install(&mut command);
         Ok(command)
+    }
+
+    /// This program as a target runner, in the form that cargo merges with the user's own: an array where that is possible,
+    /// because no other can hold a path with spaces.
+    fn recorder(&self, own: &str) -> Result<toml::Value> {
+        if !self.runner_is_text {
+            return Ok(toml::Value::from(vec![own, RECORD]));
+        }
+        if own.contains(char::is_whitespace) {
+            return Err(Error::setup(format!(
+                "`target.{}.runner` is a string in cargo's configuration, which cannot be joined with `{own}`: write it as an array, \
+                 `[\"program\", \"argument\"]`",
+                self.target
+            )));
+        }
+        Ok(toml::Value::from(format!("{own} {RECORD}")))
     }
 
     /// The features that switch the shims on: of `nondex-collections`, and of each selected package that has a feature of

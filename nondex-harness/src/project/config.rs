@@ -9,6 +9,8 @@ pub(super) struct CargoConfig {
     pub(super) rustc_wrapper: Option<String>,
     /// `target.<triple>.runner`.
     pub(super) runner: Vec<String>,
+    /// Whether a configuration file gives the runner as one string: cargo merges it only with another string.
+    pub(super) runner_is_text: bool,
 }
 
 impl CargoConfig {
@@ -21,6 +23,7 @@ impl CargoConfig {
             runner: set(&runner_variable(target))
                 .map(|text| words(&text))
                 .unwrap_or_default(),
+            runner_is_text: false,
         };
         // An empty variable switches a wrapper of the configuration off.
         let wrapper_is_decided = std::env::var_os("RUSTC_WRAPPER").is_some();
@@ -53,11 +56,13 @@ impl CargoConfig {
                     .filter(|text| !text.is_empty())
                     .map(|text| program(base, text));
             }
+            let found = table
+                .get("target")
+                .and_then(|t| t.get(target))
+                .and_then(|t| t.get("runner"));
+            config.runner_is_text |= found.is_some_and(toml::Value::is_str);
             if config.runner.is_empty()
-                && let Some(found) = table
-                    .get("target")
-                    .and_then(|t| t.get(target))
-                    .and_then(|t| t.get("runner"))
+                && let Some(found) = found
             {
                 config.runner = match found {
                     toml::Value::String(text) => words(text),
@@ -123,12 +128,25 @@ mod tests {
         .unwrap();
         let config = CargoConfig::read(&inner, "t-u");
         assert_eq!(config.runner, [outer.join("tools/run").as_str(), "-x"]);
+        assert!(!config.runner_is_text);
         if std::env::var_os("RUSTC_WRAPPER").is_none() {
             assert_eq!(
                 config.rustc_wrapper.as_deref(),
                 Some(inner.join("bin/near").as_str())
             );
         }
+    }
+
+    #[test]
+    fn a_runner_that_is_one_string_is_split_at_its_spaces_and_known_as_such() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        std::fs::create_dir_all(root.join(".cargo")).unwrap();
+        let text = "[target.t-u]\nrunner = \"tools/run -x\"\n";
+        std::fs::write(root.join(".cargo/config.toml"), text).unwrap();
+        let config = CargoConfig::read(root, "t-u");
+        assert_eq!(config.runner, [root.join("tools/run").as_str(), "-x"]);
+        assert!(config.runner_is_text);
     }
 
     #[test]
