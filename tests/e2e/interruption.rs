@@ -41,7 +41,7 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
     assert!(report.partial);
     assert_eq!(report.tests.len(), 2);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
-    output.says(&["Partial the run was interrupted"]);
+    output.says(&["Partial the run did not come to its end"]);
 }
 
 #[test]

@@ -104,6 +104,9 @@ pub fn run(
         progress,
         stop,
     );
+    let panics = campaign.panics(&executed.tests);
+    let has_panicked = !panics.is_empty();
+    notes.extend(panics);
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()
@@ -116,7 +119,7 @@ pub fn run(
     notes.extend(network::evidence::unknown(&tests, &options.network));
     Ok(Report {
         schema: SCHEMA,
-        partial: executed.stopped,
+        partial: executed.stopped || has_panicked,
         run: RunInfo {
             id: run.id().to_owned(),
             command: options.command.clone(),
@@ -188,6 +191,22 @@ impl Campaign<'_> {
         )
     }
 
+    /// What this program itself panicked with, a sentence for each test that it happened with.
+    fn panics(&self, concluded: &[queue::Concluded]) -> Vec<String> {
+        let panicked = concluded
+            .iter()
+            .enumerate()
+            .filter_map(|(test, concluded)| Some((test, concluded.panic.as_ref()?)));
+        panicked
+            .map(|(test, panic)| {
+                let id = self.id(test);
+                format!(
+                    "internal error, please report it: cargo nondex itself panicked while it ran or judged `{id}`: {panic}"
+                )
+            })
+            .collect()
+    }
+
     /// The report of each test, also of those that were not judged before the campaign was stopped.
     fn reports(self, concluded: &[queue::Concluded]) -> Vec<TestReport> {
         let judged = std::mem::take(
@@ -200,10 +219,24 @@ impl Campaign<'_> {
             .into_iter()
             .zip(concluded)
             .enumerate()
-            .map(|(i, (judged, test))| {
-                judged.unwrap_or_else(|| self.report(i, &test.runs, test.judgement.as_ref()))
-            })
+            .map(|(i, (judged, test))| judged.unwrap_or_else(|| self.unfinished(i, test)))
             .collect()
+    }
+}
+
+impl Campaign<'_> {
+    /// The report of a test that was stopped or given up: not judged, with what was seen of it.
+    fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
+        let (suite, case) = self.tests[index];
+        let seen = queue::attempt(|| self.report(index, &test.runs, None));
+        let mut report = seen.unwrap_or_else(|_| TestReport {
+            runs: test.runs.count() as u64,
+            ..judge::not_run(suite, case)
+        });
+        if let Some(panic) = &test.panic {
+            report.notes = vec![format!("cargo nondex itself panicked: {panic}")];
+        }
+        report
     }
 }
 
@@ -235,10 +268,10 @@ impl Workload for Campaign<'_> {
             // Without it, `explain` begins anew.
             let _ = memo.write(&Memo::path(&self.directory, &report.id, &dependence.spec));
         }
-        self.progress.judged(&report);
         self.reports
             .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)[test] = Some(report);
+            .unwrap_or_else(std::sync::PoisonError::into_inner)[test] = Some(report.clone());
+        self.progress.judged(&report);
     }
 }
 

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -50,6 +51,8 @@ pub struct Concluded {
     pub runs: Runs,
     /// What follows.
     pub judgement: Option<Judgement>,
+    /// What this program itself panicked with, if it did so with this test, which was then given up.
+    pub panic: Option<String>,
 }
 
 /// What was done.
@@ -91,23 +94,21 @@ pub fn execute(
                     wave: Vec::new(),
                     is_alone: false,
                     open: 0,
-                    is_running: false,
+                    is_busy: false,
                     judgement: None,
+                    panic: None,
                 })
                 .collect(),
-            running: 0,
+            busy: 0,
             models: BTreeSet::new(),
             asked: 0,
-            unconcluded: tests,
+            unfinished: tests,
         }),
     };
-    {
-        let mut state = executor.lock();
-        for test in 0..tests {
-            executor.advance(&mut state, test);
-        }
-        progress.planned(state.asked);
+    for test in 0..tests {
+        drop(executor.advance(executor.lock(), test));
     }
+    executor.plan(&executor.lock());
     thread::scope(|scope| {
         for _ in 0..jobs.get() {
             scope.spawn(|| executor.work());
@@ -118,20 +119,33 @@ pub fn execute(
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     Executed {
-        stopped: state.unconcluded > 0,
+        stopped: state.unfinished > 0,
         models: state.models,
         tests: state
             .tests
             .into_iter()
             .map(|mut test| {
-                test.runs.of_mut(test.is_alone).extend(test.wave);
+                test.add_wave();
                 Concluded {
                     runs: test.runs,
                     judgement: test.judgement,
+                    panic: test.panic,
                 }
             })
             .collect(),
     }
+}
+
+/// Does what may panic, without the lock, so that nobody sees anything half done.
+///
+/// # Errors
+/// What it panicked with.
+pub(super) fn attempt<T>(action: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(action)).map_err(|value| {
+        let text = value.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| value.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "a value that is not text".to_owned())
+    })
 }
 
 struct Executor<'a> {
@@ -139,7 +153,7 @@ struct Executor<'a> {
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     state: Mutex<State>,
-    /// Signalled when the queue grows, a test is concluded, or the executor was stopped. A run that ends makes one more
+    /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that ends makes one more
     /// run possible, of the same test, which the same thread takes.
     changed: Condvar,
 }
@@ -147,12 +161,13 @@ struct Executor<'a> {
 struct State {
     queue: BTreeMap<Turn, RunSpec>,
     tests: Vec<TestState>,
-    /// How many run now.
-    running: usize,
+    /// How many tests run or are judged now.
+    busy: usize,
     models: BTreeSet<String>,
     /// Runs asked for so far.
     asked: u64,
-    unconcluded: usize,
+    /// How many tests are neither judged nor given up.
+    unfinished: usize,
 }
 
 struct TestState {
@@ -163,26 +178,70 @@ struct TestState {
     is_alone: bool,
     /// How many of those have no result yet.
     open: usize,
-    /// Whether one of them runs now.
-    is_running: bool,
+    /// Whether one of them runs now, or all of them are judged.
+    is_busy: bool,
     judgement: Option<Judgement>,
+    /// Why it was given up.
+    panic: Option<String>,
+}
+
+impl TestState {
+    /// Adds the results of the wave to the runs.
+    fn add_wave(&mut self) {
+        let wave = std::mem::take(&mut self.wave);
+        self.runs.of_mut(self.is_alone).extend(wave);
+    }
 }
 
 impl State {
-    /// Takes the first run from the queue whose test does not run already, and which is not disturbed by one that does.
+    /// Takes the first run from the queue whose test is not busy already, and which is not disturbed by one that is.
     fn take(&mut self) -> Option<(Turn, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them wants no other again.
         let turn = *self.queue.keys().find(|turn| {
             if turn.phase == Phase::Alone {
-                self.running == 0
+                self.busy == 0
             } else {
-                !self.tests[turn.test].is_running
+                !self.tests[turn.test].is_busy
             }
         })?;
-        self.tests[turn.test].is_running = true;
-        self.running += 1;
         let spec = self.queue.remove(&turn)?;
+        self.begin(turn.test);
         Some((turn, spec))
+    }
+
+    fn begin(&mut self, test: usize) {
+        self.tests[test].is_busy = true;
+        self.busy += 1;
+    }
+
+    fn end(&mut self, test: usize) {
+        self.tests[test].is_busy = false;
+        self.busy -= 1;
+    }
+
+    /// Queues the runs that a test asks for.
+    fn ask(&mut self, index: usize, wanted: Wanted) {
+        let Wanted { specs, alone } = wanted;
+        if specs.is_empty() {
+            // It would be waited for for ever.
+            return self.give_up(index, "it asked for no run".to_owned());
+        }
+        let test = &mut self.tests[index];
+        test.is_alone = alone;
+        test.open = specs.len();
+        self.asked += specs.len() as u64;
+        for (i, spec) in specs.into_iter().enumerate() {
+            self.queue
+                .insert(Turn::new(index, i, &spec, alone), spec.clone());
+            test.wave.push((spec, None));
+        }
+    }
+
+    /// Nothing more is run of this test.
+    fn give_up(&mut self, test: usize, panic: String) {
+        self.queue.retain(|turn, _| turn.test != test);
+        self.tests[test].panic = Some(panic);
+        self.unfinished -= 1;
     }
 }
 
@@ -221,10 +280,10 @@ impl Executor<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes runs from the queue until all tests are concluded.
+    /// Takes runs from the queue until all tests are finished.
     fn work(&self) {
         let mut state = self.lock();
-        while state.unconcluded > 0 && !self.stop.is_set() {
+        while state.unfinished > 0 && !self.stop.is_set() {
             let Some((turn, spec)) = state.take() else {
                 state = self
                     .changed
@@ -232,57 +291,87 @@ impl Executor<'_> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let id = self.workload.id(turn.test);
-            self.progress.started(&id, &spec);
             drop(state);
-            let run = self.workload.run(turn.test, &spec);
+            let made = attempt(|| {
+                let id = self.workload.id(turn.test);
+                self.progress.started(&id, &spec);
+                let run = self.workload.run(turn.test, &spec)?;
+                self.progress.finished(&id, &spec, &run.outcome);
+                Some(run)
+            });
             state = self.lock();
-            let Some(run) = run else { break };
-            self.progress.finished(&id, &spec, &run.outcome);
-            state.models.extend(
-                run.points
-                    .iter()
-                    .map(|point| format!("{}/{}", point.site.family, point.site.api)),
-            );
-            state.running -= 1;
-            let test = &mut state.tests[turn.test];
-            test.is_running = false;
-            test.wave[turn.index].1 = Some(run);
-            test.open -= 1;
-            if test.open == 0 {
-                let asked = state.asked;
-                self.advance(&mut state, turn.test);
-                if state.asked > asked {
-                    self.progress.planned(state.asked);
+            state.end(turn.test);
+            match made {
+                Ok(None) => break,
+                Err(panic) => {
+                    state.give_up(turn.test, panic);
+                    self.changed.notify_all();
                 }
-                self.changed.notify_all();
+                Ok(Some(run)) => {
+                    state.models.extend(
+                        run.points
+                            .iter()
+                            .map(|point| format!("{}/{}", point.site.family, point.site.api)),
+                    );
+                    let test = &mut state.tests[turn.test];
+                    test.wave[turn.index].1 = Some(run);
+                    test.open -= 1;
+                    if test.open == 0 {
+                        let asked = state.asked;
+                        state = self.advance(state, turn.test);
+                        if state.asked > asked {
+                            self.plan(&state);
+                        }
+                        self.changed.notify_all();
+                    }
+                }
             }
         }
+        drop(state);
         // The others look again whether there is anything to wait for.
         self.changed.notify_all();
     }
 
-    /// Adds the results of a test's wave to its runs, and asks what it needs next.
-    fn advance(&self, state: &mut State, index: usize) {
+    /// Adds the results of a test's wave to its runs, asks what it needs next, and has it judged when that is nothing: without
+    /// the lock. The test is busy meanwhile, so nobody else touches it.
+    fn advance<'s>(
+        &'s self,
+        mut state: MutexGuard<'s, State>,
+        index: usize,
+    ) -> MutexGuard<'s, State> {
+        state.begin(index);
         let test = &mut state.tests[index];
-        test.runs.of_mut(test.is_alone).extend(test.wave.drain(..));
-        match self.workload.conclude(index, &test.runs) {
-            Ok(judgement) => {
-                state.unconcluded -= 1;
-                self.workload.judged(index, &test.runs, &judgement);
-                test.judgement = Some(judgement);
-            }
-            Err(Wanted { specs, alone }) => {
-                test.is_alone = alone;
-                state.asked += specs.len() as u64;
-                test.open = specs.len();
-                for (i, spec) in specs.into_iter().enumerate() {
-                    state
-                        .queue
-                        .insert(Turn::new(index, i, &spec, alone), spec.clone());
-                    test.wave.push((spec, None));
+        test.add_wave();
+        let runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
+        drop(state);
+        let concluded = attempt(|| self.workload.conclude(index, &runs));
+        let judged = match &concluded {
+            Ok(Ok(judgement)) => attempt(|| self.workload.judged(index, &runs, judgement)),
+            Ok(Err(_)) | Err(_) => Ok(()),
+        };
+        let mut state = self.lock();
+        state.end(index);
+        state.tests[index].runs = runs;
+        match concluded {
+            Ok(Ok(judgement)) => {
+                state.tests[index].judgement = Some(judgement);
+                match judged {
+                    Ok(()) => state.unfinished -= 1,
+                    Err(panic) => state.give_up(index, panic),
                 }
             }
+            Ok(Err(wanted)) => state.ask(index, wanted),
+            Err(panic) => state.give_up(index, panic),
         }
+        state
+    }
+
+    /// Says how many runs were asked for so far: with the lock, so that the number only grows.
+    fn plan(&self, state: &State) {
+        // A listener that panics is none the wiser.
+        let _ = attempt(|| self.progress.planned(state.asked));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,7 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
             text,
             AnsiColor::Yellow.on_default().bold(),
             "Partial",
-            "the run was interrupted: tests that were not finished are not-run",
+            "the run did not come to its end: tests that were not finished are not-run",
         );
     }
     row(

@@ -1,0 +1,197 @@
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use nondex_core::Outcome;
+
+use super::*;
+use crate::campaign::plan::Conclusion;
+use crate::campaign::progress::Silent;
+use crate::campaign::simulation;
+use crate::report::TestReport;
+
+/// How long a test of the executor waits for what must come, so that it fails and does not hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Where this program panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Panics {
+    Run,
+    Conclude,
+    Judged,
+}
+
+/// Tests that run twice and are stable, but for one with which this program panics.
+struct Simulated {
+    panics: Option<(usize, Panics)>,
+    judged: Mutex<Vec<usize>>,
+    /// Called while a test is judged.
+    while_judged: Box<dyn Fn(usize) + Send + Sync>,
+    runs: AtomicUsize,
+}
+
+impl Simulated {
+    fn new(panics: Option<(usize, Panics)>) -> Self {
+        Simulated {
+            panics,
+            judged: Mutex::default(),
+            while_judged: Box::new(|_| ()),
+            runs: AtomicUsize::new(0),
+        }
+    }
+
+    fn panic_at(&self, test: usize, place: Panics) {
+        assert!(self.panics != Some((test, place)), "at {place:?}");
+    }
+}
+
+impl Workload for Simulated {
+    fn id(&self, test: usize) -> String {
+        format!("t{test}")
+    }
+
+    fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+        if runs.count() < 2 {
+            return Err(Wanted {
+                specs: vec![RunSpec::clean("t"); 2 - runs.count()],
+                alone: false,
+            });
+        }
+        self.panic_at(test, Panics::Conclude);
+        Ok(Judgement {
+            conclusion: Conclusion::Stable,
+            from_alone: false,
+            interference: None,
+        })
+    }
+
+    fn run(&self, test: usize, _spec: &RunSpec) -> Option<Run> {
+        // The second run of the test, so that one is there that must not be lost.
+        if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
+            self.panic_at(test, Panics::Run);
+        }
+        Some(simulation::run(true, [1]))
+    }
+
+    fn judged(&self, test: usize, _runs: &Runs, _judgement: &Judgement) {
+        (self.while_judged)(test);
+        self.panic_at(test, Panics::Judged);
+        self.judged.lock().unwrap().push(test);
+    }
+}
+
+/// Executes in a thread, and fails when that takes for ever.
+fn execute_in_time(workload: Simulated, tests: usize, jobs: usize) -> (Executed, Simulated) {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let executed = execute(&workload, tests, jobs, true, &Silent, &StopFlag::new());
+        let _ = send.send((executed, workload));
+    });
+    receive
+        .recv_timeout(PATIENCE)
+        .expect("the executor comes to an end")
+}
+
+#[test]
+fn a_panic_of_our_own_costs_the_test_with_which_it_happens_and_no_other() {
+    for jobs in [1, 4] {
+        for place in [Panics::Run, Panics::Conclude, Panics::Judged] {
+            let (executed, workload) = execute_in_time(Simulated::new(Some((0, place))), 6, jobs);
+            let mut judged = workload.judged.into_inner().unwrap();
+            judged.sort_unstable();
+            assert_eq!(judged, [1, 2, 3, 4, 5], "{place:?}");
+            assert!(!executed.stopped);
+            let given_up: Vec<Option<&str>> = executed
+                .tests
+                .iter()
+                .map(|test| test.panic.as_deref())
+                .collect();
+            let expected = format!("at {place:?}");
+            assert_eq!(given_up[0], Some(expected.as_str()));
+            assert_eq!(given_up[1..], [None; 5]);
+            // What was run is not lost.
+            let runs: Vec<usize> = executed.tests.iter().map(|t| t.runs.count()).collect();
+            assert_eq!(runs[1..], [2; 5]);
+            assert!(place == Panics::Run || runs[0] == 2, "{place:?}: {runs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_panic_with_every_test_ends_the_executor_too() {
+    for jobs in [1, 3] {
+        let (executed, _) = execute_in_time(Simulated::new(Some((0, Panics::Conclude))), 1, jobs);
+        assert_eq!(executed.tests[0].panic.as_deref(), Some("at Conclude"));
+        assert_eq!(executed.tests[0].runs.count(), 2);
+    }
+}
+
+#[test]
+fn a_test_that_asks_for_no_run_is_not_waited_for() {
+    struct Nothing;
+    impl Workload for Nothing {
+        fn id(&self, _test: usize) -> String {
+            "t".to_owned()
+        }
+        fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Wanted> {
+            Err(Wanted {
+                specs: Vec::new(),
+                alone: false,
+            })
+        }
+        fn run(&self, _test: usize, _spec: &RunSpec) -> Option<Run> {
+            None
+        }
+        fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+    }
+    let executed = execute(
+        &Nothing,
+        1,
+        NonZeroUsize::MIN,
+        true,
+        &Silent,
+        &StopFlag::new(),
+    );
+    assert!(executed.tests[0].panic.is_some());
+}
+
+#[test]
+fn tests_run_while_the_report_of_another_is_written() {
+    // The first test is judged for as long as others still have to run: with a lock held it would wait for ever.
+    let (send, receive) = mpsc::channel();
+    let (send, receive) = (Mutex::new(send), Mutex::new(receive));
+    let has_waited = AtomicBool::new(false);
+    let workload = Simulated {
+        while_judged: Box::new(move |test| match test {
+            0 => {
+                let others = receive.lock().unwrap();
+                let came = (1..4).all(|_| others.recv_timeout(PATIENCE).is_ok());
+                assert!(came && !has_waited.swap(true, Ordering::Relaxed));
+            }
+            _ => send.lock().unwrap().send(()).unwrap(),
+        }),
+        ..Simulated::new(None)
+    };
+    let (executed, workload) = execute_in_time(workload, 4, 2);
+    assert!(executed.tests.iter().all(|test| test.panic.is_none()));
+    let judged = workload.judged.into_inner().unwrap();
+    assert_eq!(judged.last(), Some(&0));
+}
+
+#[test]
+fn a_listener_that_panics_about_the_plan_stops_nothing() {
+    struct Panicking;
+    impl Progress for Panicking {
+        fn planned(&self, _runs: u64) {
+            panic!("no plan");
+        }
+        fn started(&self, _test_id: &str, _spec: &RunSpec) {}
+        fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {}
+        fn judged(&self, _test: &TestReport) {}
+    }
+    let workload = Simulated::new(None);
+    let jobs = NonZeroUsize::new(2).unwrap();
+    let executed = execute(&workload, 2, jobs, true, &Panicking, &StopFlag::new());
+    assert!(!executed.stopped && executed.tests.iter().all(|test| test.judgement.is_some()));
+}
