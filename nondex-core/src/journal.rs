@@ -3,8 +3,8 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
+use crate::fork_lock::ForkLock;
 use crate::json;
 use crate::record::Event;
 
@@ -14,20 +14,22 @@ pub(crate) enum Journal {
     /// Appended to a file. It is opened for each event: tests close descriptors they do not know, and fork.
     File(PathBuf),
     /// Kept for the caller.
-    Memory(Mutex<Vec<Event>>),
+    Memory(ForkLock<Vec<Event>>),
 }
 
 impl Journal {
     pub(crate) fn new(file: Option<PathBuf>) -> Self {
-        file.map_or_else(|| Journal::Memory(Mutex::default()), Journal::File)
+        file.map_or_else(|| Journal::Memory(ForkLock::new(Vec::new)), Journal::File)
     }
 
     pub(crate) fn append(&self, event: &Event) {
         match self {
-            Journal::Memory(events) => events
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(event.clone()),
+            Journal::Memory(events) => {
+                let event = event.clone();
+                if let Some(mut events) = events.lock() {
+                    events.push(event);
+                }
+            }
             Journal::File(path) => {
                 let mut line = json::to_string(event)
                     .expect("an event has no map with other keys than strings");
@@ -46,7 +48,7 @@ impl Journal {
     /// How many events are kept in memory.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Journal::Memory(events) => events.lock().unwrap_or_else(PoisonError::into_inner).len(),
+            Journal::Memory(events) => events.lock().map_or(0, |events| events.len()),
             Journal::File(_) => 0,
         }
     }
@@ -54,19 +56,16 @@ impl Journal {
     /// The events that are kept in memory.
     pub(crate) fn kept(&self) -> Vec<Event> {
         match self {
-            Journal::Memory(events) => events
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
+            Journal::Memory(events) => events.lock().map_or_else(Vec::new, |events| events.clone()),
             Journal::File(_) => Vec::new(),
         }
     }
 
     pub(crate) fn take(&self) -> Vec<Event> {
         match self {
-            Journal::Memory(events) => {
-                std::mem::take(&mut *events.lock().unwrap_or_else(PoisonError::into_inner))
-            }
+            Journal::Memory(events) => events
+                .lock()
+                .map_or_else(Vec::new, |mut events| std::mem::take(&mut *events)),
             Journal::File(_) => Vec::new(),
         }
     }

@@ -8,11 +8,13 @@
 //! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
 //!   [`schedule`]: which permutation a seed means. [`between`], [`partly`]: orders on the way to it.
 //! - [`network`]: operations on other machines, and how they ended. [`operation`]: others that failed.
+//! - [`fork_lock`]: what interposed functions share, safe where a process is forked.
 //! - [`spec`], [`selection`], [`record`]: the protocol between the driver and a test process, versioned.
 
 pub mod between;
 pub mod choice;
 pub mod context;
+pub mod fork_lock;
 pub mod hash;
 mod inheritance;
 mod journal;

@@ -2,11 +2,10 @@
 //!
 //! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe)); no others cost anything.
 
-use std::sync::Mutex;
-
 use serde_derive::{Deserialize, Serialize};
 
 use crate::context;
+use crate::fork_lock::ForkLock;
 use crate::record::{Event, Frame};
 use crate::site::Caller;
 use crate::stack::Stack;
@@ -129,8 +128,14 @@ fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
 }
 
 /// The failures of a run so far, with their stacks, kept unread until the test fails: reading them takes long.
-#[derive(Debug, Default)]
-pub(crate) struct Failures(Mutex<Vec<(OperationRecord, Option<Stack>)>>);
+#[derive(Debug)]
+pub(crate) struct Failures(ForkLock<Vec<(OperationRecord, Option<Stack>)>>);
+
+impl Default for Failures {
+    fn default() -> Self {
+        Failures(ForkLock::new(Vec::new))
+    }
+}
 
 /// How many failures are kept; a test that meets more has been told enough.
 const MAX_FAILURES: usize = 64;
@@ -141,8 +146,7 @@ const MAX_STACKS: usize = 16;
 impl Failures {
     /// Keeps a failure; whether it is new.
     pub(crate) fn note(&self, record: &OperationRecord) -> bool {
-        // A child that was forked while another thread had the lock never gets it.
-        let Ok(mut kept) = self.0.try_lock() else {
+        let Some(mut kept) = self.0.lock() else {
             return true;
         };
         if kept.len() >= MAX_FAILURES || kept.iter().any(|(known, _)| is_alike(known, record)) {
@@ -156,10 +160,8 @@ impl Failures {
 
     /// Forgets all. When the test `failed`, those that have stacks, with them.
     pub(crate) fn read(&self, failed: bool) -> Vec<OperationRecord> {
-        let Ok(mut kept) = self.0.try_lock() else {
-            return Vec::new();
-        };
-        std::mem::take(&mut *kept)
+        let kept = self.0.lock().map(|mut kept| std::mem::take(&mut *kept));
+        kept.unwrap_or_default()
             .into_iter()
             .filter_map(|(record, stack)| Some((record, stack?)))
             .filter(|_| failed)
