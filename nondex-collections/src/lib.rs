@@ -4,7 +4,7 @@
 //! *is* std, type for type. With it, the collections, directories, environment and threads are shims: what their
 //! documentation leaves open is decided by the run that `cargo nondex` asked for, or by `NONDEX_SEED` and
 //! `NONDEX_LEVEL` in the environment of a plain `cargo test`; where neither is set, they behave as std does. The network is
-//! observed at libc's functions, and where these cannot be taken the place of, by a shim of `net`.
+//! observed at libc's functions, on Linux with glibc.
 //!
 //! ```
 //! use nondex_collections::collections::HashMap;
@@ -33,12 +33,5 @@ pub mod env;
 pub mod fs;
 #[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
 mod interpose;
-// Where libc is interposed, only its test and the documentation have this, so that it stays whole.
-#[cfg(all(
-    feature = "nondex",
-    feature = "network",
-    any(test, doc, not(all(target_os = "linux", target_env = "gnu")))
-))]
-pub mod net;
 #[cfg(feature = "nondex")]
 pub mod thread;

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use nondex_collections::collections::hash_map::{self, Entry};
 use nondex_collections::collections::hash_set;
 use nondex_collections::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use nondex_collections::{env, fs, io, net, thread};
+use nondex_collections::{env, fs, io, thread};
 
 type Fixed = BuildHasherDefault<hash_map::DefaultHasher>;
 
@@ -314,59 +314,6 @@ fn directories_and_environment_are_read() -> io::Result<()> {
     let variables: HashMap<_, _> = env::vars_os().collect();
     assert_eq!(variables.len(), env::vars_os().count());
     assert!(variables.contains_key(std::ffi::OsStr::new("CARGO_MANIFEST_DIR")));
-    Ok(())
-}
-
-/// A client over any stream, and one that takes any address, as libraries have them.
-struct Client<S> {
-    stream: S,
-}
-
-impl Client<net::TcpStream> {
-    fn connect<A: net::ToSocketAddrs>(address: A) -> io::Result<Self> {
-        let stream = net::TcpStream::connect(address)?;
-        Ok(Client { stream })
-    }
-}
-
-impl<S: io::Read + io::Write> Client<S> {
-    fn ask(&mut self, question: &str) -> io::Result<String> {
-        self.stream.write_all(question.as_bytes())?;
-        let mut answer = vec![0; question.len()];
-        self.stream.read_exact(&mut answer)?;
-        Ok(String::from_utf8_lossy(&answer).into_owned())
-    }
-}
-
-#[test]
-fn streams_and_datagrams_go_where_they_are_sent() -> io::Result<()> {
-    let listener = net::TcpListener::bind((net::Ipv4Addr::LOCALHOST, 0))?;
-    let address = listener.local_addr()?;
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for stream in listener.incoming().take(1) {
-                let stream: net::TcpStream = stream?;
-                io::copy(&mut &stream, &mut &stream)?;
-            }
-            io::Result::Ok(())
-        });
-        let mut client = Client::connect(address.to_string().as_str())?;
-        assert_eq!(client.ask("echo")?, "echo");
-        client.stream.shutdown(net::Shutdown::Both)
-    })?;
-
-    let sockets = [
-        net::UdpSocket::bind("127.0.0.1:0")?,
-        net::UdpSocket::bind("127.0.0.1:0")?,
-    ];
-    sockets[0].connect(sockets[1].local_addr()?)?;
-    sockets[0].send(b"datagram")?;
-    let mut buffer = [0; 16];
-    let (len, from) = sockets[1].recv_from(&mut buffer)?;
-    assert_eq!(
-        (&buffer[..len], from),
-        (&b"datagram"[..], sockets[0].local_addr()?)
-    );
     Ok(())
 }
 

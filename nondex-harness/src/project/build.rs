@@ -12,6 +12,7 @@ use super::config::CargoConfig;
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
+use super::platform;
 use super::runtime::Runtime;
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
@@ -110,6 +111,9 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         .target
         .clone()
         .unwrap_or_else(|| toolchain.host.clone());
+    if args.mode == Mode::Program {
+        platform::check(&target)?;
+    }
     let config = CargoConfig::read(&here, &target);
     let runtime = match args.mode {
         Mode::Program => Some(Runtime::for_toolchain(

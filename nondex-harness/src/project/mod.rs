@@ -8,6 +8,7 @@ mod doc_place;
 mod doctest;
 pub mod intercept;
 mod listing;
+mod platform;
 mod preload;
 pub mod runtime;
 mod rustix;
