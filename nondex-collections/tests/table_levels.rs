@@ -194,18 +194,51 @@ fn equal_collections_built_in_different_orders_agree_at_eq_and_not_at_one() {
     assert!(!(0..200).all(|seed| agree(Level::One, seed)));
 }
 
+/// Whether a set and its clone have the same order after `change`.
+fn clone_agrees(
+    level: Level,
+    seed: u64,
+    change: impl Fn(&mut HashSet<u32>, &mut HashSet<u32>),
+) -> bool {
+    let run = Context::new(RunSpec::new("test", level, seed));
+    let _test = context::enter(&run, "test");
+    let mut set = HashSet::<u32>::build(&[1, 2, 3]);
+    let mut clone = set.clone();
+    change(&mut set, &mut clone);
+    set.read() == clone.read()
+}
+
 #[test]
-fn a_clone_is_another_object_and_equal() {
-    let agree = |level, seed| {
-        let run = Context::new(RunSpec::new("test", level, seed));
-        let _test = context::enter(&run, "test");
-        let set = HashSet::<u32>::build(&[1, 2, 3]);
-        set.read() == set.clone().read()
+fn a_clone_agrees_with_its_original_below_full_as_std_clones_the_table() {
+    for level in [Level::Std, Level::One, Level::Eq, Level::Id] {
+        assert!((0..200).all(|seed| clone_agrees(level, seed, |_, _| ())));
+    }
+    assert!(!(0..200).all(|seed| clone_agrees(Level::Full, seed, |_, _| ())));
+    // The clone of a clone, and what a clone is copied into.
+    let again = |_: &mut HashSet<u32>, clone: &mut HashSet<u32>| *clone = clone.clone();
+    assert!((0..200).all(|seed| clone_agrees(Level::Id, seed, again)));
+    let copied = |set: &mut HashSet<u32>, clone: &mut HashSet<u32>| {
+        clone.insert_and_undo(7);
+        clone.clone_from(set);
     };
-    assert!((0..200).all(|seed| agree(Level::Eq, seed)));
-    assert!((0..200).all(|seed| agree(Level::One, seed)));
-    assert!((0..200).all(|seed| agree(Level::Std, seed)));
-    assert!(!(0..200).all(|seed| agree(Level::Id, seed)));
+    assert!((0..200).all(|seed| clone_agrees(Level::Id, seed, copied)));
+}
+
+#[test]
+fn at_id_a_clone_is_another_object_once_either_changes() {
+    type Change = fn(&mut HashSet<u32>, &mut HashSet<u32>);
+    let changes: [Change; 3] = [
+        |set, _| set.insert_and_undo(7),
+        |_, clone| clone.insert_and_undo(7),
+        |set, clone| {
+            set.insert_and_undo(7);
+            clone.insert_and_undo(7);
+        },
+    ];
+    for change in changes {
+        assert!((0..200).all(|seed| clone_agrees(Level::Eq, seed, change)));
+        assert!(!(0..200).all(|seed| clone_agrees(Level::Id, seed, change)));
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub(super) struct Identity {
     object: u64,
     /// How often an element was added or removed.
     changes: u64,
+    /// The [version](Self::version) of the object that it is a clone of: until either changes they are one, as std clones the table.
+    cloned: Option<u64>,
     /// At level EQ, a fixed hash of the key in each slot, beside the slots; what a free slot has is of no meaning.
     contents: Option<Vec<u64>>,
     /// In a run that asks for it, where the key in each slot was inserted, beside the slots.
@@ -36,6 +38,7 @@ impl Identity {
         Some(Box::new(Identity {
             object: context::new_object(),
             changes: 0,
+            cloned: None,
             contents: if level == Level::Eq { contents() } else { None },
             places: context::traces_elements().then(|| vec![None; slots]),
         }))
@@ -43,7 +46,10 @@ impl Identity {
 
     /// Identifies the state of the object: changes with each change of it.
     pub(super) fn version(&self) -> u64 {
-        hash::mix(self.object ^ hash::mix(self.changes))
+        match self.cloned {
+            Some(original) if self.changes == 0 => original,
+            _ => hash::mix(self.object ^ hash::mix(self.changes)),
+        }
     }
 
     /// Notes that an element was removed.
@@ -93,8 +99,9 @@ impl Identity {
         self.places.as_ref()?.get(slot)?.as_deref()
     }
 
-    /// Takes over where the keys of another collection, with the same slots, were inserted.
-    pub(super) fn inherit_places(&mut self, other: &Self) {
+    /// Takes over the version of the collection that this one is a new clone of, and where its keys were inserted.
+    pub(super) fn inherit(&mut self, other: &Self) {
+        self.cloned = Some(other.version());
         if let (Some(own), Some(places)) = (&mut self.places, &other.places) {
             own.clone_from(places);
         }

@@ -538,14 +538,14 @@ pub(super) enum Inserted<K, V> {
 }
 
 impl<K: Clone, V: Clone> Clone for Slots<K, V> {
-    /// The clone's table has the order of this one, as in std. It is another object.
+    /// The clone's table has the order of this one, as in std. It is another object once either changes.
     #[track_caller]
     fn clone(&self) -> Self {
         let slots = self.slots.clone();
         let contents = || self.identity.as_ref()?.contents().cloned();
         let mut identity = Identity::begin(slots.len(), contents);
         if let (Some(own), Some(other)) = (&mut identity, &self.identity) {
-            own.inherit_places(other);
+            own.inherit(other);
         }
         Slots {
             index: self.index.clone(),
