@@ -96,6 +96,8 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("confirm x --runs 3 --seeds 4", "cannot be used with"),
         ("confirm x --seeds 0", "`--seeds 0` leaves nothing to run"),
         ("-q replay", "`cargo nondex replay [OPTIONS]`"),
+        ("rnu", "did you mean `cargo nondex run`?"),
+        ("modles --seeds 1", "did you mean `cargo nondex models`?"),
     ] {
         let output = run(line);
         assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
@@ -106,6 +108,13 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         );
         assert_eq!(stdout(&output), "", "{line}");
     }
+}
+
+#[test]
+fn help_is_a_command_as_in_cargo() {
+    let output = run("help replay");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("cargo nondex replay"));
 }
 
 #[test]

@@ -27,7 +27,7 @@ use crate::exit_code::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]
 #[command(args_conflicts_with_subcommands = true, after_help = after_help())]
-#[command(max_term_width = 100, disable_help_subcommand = true)]
+#[command(max_term_width = 100)]
 pub struct CommandLine {
     #[command(subcommand)]
     command: Option<Command>,
@@ -170,12 +170,12 @@ impl CommandLine {
             Err(error) => return Err(Refusal::Usage(error)),
         };
         let (definition, config) = configured(definition, &matches, variables.clone())?;
-        let matches = definition.clone().try_get_matches_from(args)?;
+        let matches = definition.clone().try_get_matches_from(&args)?;
         let line = Self::from_arg_matches(&matches)?;
         let mut command = match line.command {
             Some(command) => command,
             None => {
-                expect_no_command(&definition, &line.run)?;
+                expect_no_command(&definition, &args, &line.run)?;
                 Command::Run(Box::new(line.run))
             }
         };
@@ -268,23 +268,38 @@ fn configured(
     Ok((merged, config))
 }
 
-/// Refuses the name of a command behind an option: clap takes it for a filter, and the user would wait for a build.
-fn expect_no_command(definition: &clap::Command, run: &RunArgs) -> Result<(), clap::Error> {
-    let mistaken = run.filter.names.filters.iter().find(|filter| {
-        definition
-            .get_subcommands()
-            .any(|command| command.get_name() == filter.as_str())
-    });
-    let Some(name) = mistaken else {
-        return Ok(());
-    };
-    Err(CommandLine::command().error(
-        clap::error::ErrorKind::ArgumentConflict,
-        format!(
+/// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes both for a filter, and the
+/// user would wait for a build.
+fn expect_no_command(
+    definition: &clap::Command,
+    args: &[OsString],
+    run: &RunArgs,
+) -> Result<(), clap::Error> {
+    let commands = || definition.get_subcommands().map(clap::Command::get_name);
+    let filters = &run.filter.names.filters;
+    let conflict =
+        |message| CommandLine::command().error(clap::error::ErrorKind::ArgumentConflict, message);
+    if let Some(name) = filters
+        .iter()
+        .find(|filter| commands().any(|name| name == *filter))
+    {
+        return Err(conflict(format!(
             "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a test filter it comes \
              last: `cargo nondex [OPTIONS] -- {name}`"
-        ),
-    ))
+        )));
+    }
+    let first = filters
+        .first()
+        .filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
+    let near =
+        |first: &String| commands().find(|name| strsim::damerau_levenshtein(name, first) == 1);
+    match first.and_then(|first| Some((first, near(first)?))) {
+        None => Ok(()),
+        Some((first, name)) => Err(conflict(format!(
+            "'{first}' is no command; did you mean `cargo nondex {name}`? As a test filter it comes last: \
+             `cargo nondex [OPTIONS] -- {first}`"
+        ))),
+    }
 }
 
 /// The table of exit codes under the help text.

@@ -92,14 +92,19 @@ pub struct Names {
 }
 
 impl Names {
-    /// Whether a test with this name is selected.
+    /// Whether the test with this name in the binary with this id is selected. A pattern with `$` is compared with both, as
+    /// reports join them: `shop::cart$adds_up`.
     #[must_use]
-    pub fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, binary: &str, name: &str) -> bool {
         let named = |pattern: &String| {
+            let text = match pattern.contains('$') {
+                true => &format!("{binary}${name}"),
+                false => name,
+            };
             if self.exact {
-                name == pattern
+                text == pattern
             } else {
-                name.contains(pattern.as_str())
+                text.contains(pattern.as_str())
             }
         };
         (self.filters.is_empty() || self.filters.iter().any(named)) && !self.skip.iter().any(named)
@@ -210,7 +215,7 @@ impl ResolvedFilter<'_> {
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
         let query = Query::of(suite, test);
         let filter = self.filter;
-        let asked_for = filter.names.matches(&test.name)
+        let asked_for = filter.names.matches(&suite.binary.id, &test.name)
             && (self.filtersets.is_empty()
                 || self.filtersets.iter().any(|set| set.contains(&query)));
         match (asked_for, test.ignored, filter.ignored) {
@@ -310,6 +315,14 @@ mod tests {
                 &[],
             ),
             (&["none"], &[], &[]),
+            (
+                &["shop::cart$add"],
+                &["add", "add::twice"],
+                &["slow::add"][..0],
+            ),
+            (&["--exact", "shop::cart$add"], &["add"], &[]),
+            (&["--skip", "cart$add"], &["remove"], &["slow::add"]),
+            (&["other$add"], &[], &[]),
         ] {
             let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(selected(args), Ok((names(run), names(ignored))), "{args:?}");

@@ -88,7 +88,7 @@ impl Package<'_> {
                 Fate::ShouldPanic => should_panic.next(),
                 _ => None,
             };
-            if !self.names.matches(&name) {
+            if !self.names.matches(&suite.binary.id, &name) {
                 continue;
             }
             let doctest = match fate {
