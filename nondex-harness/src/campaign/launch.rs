@@ -86,6 +86,12 @@ impl<'a> Launcher<'a> {
         };
         let mut command = command(binary, test, Some(&named));
         command.args(&self.arguments);
+        if !self.is_shown {
+            // A backtrace costs more than most tests, and nobody reads those of a thousand runs.
+            for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+                command.env_remove(name);
+            }
+        }
         let run = if self.is_shown {
             process::run_shown
         } else {

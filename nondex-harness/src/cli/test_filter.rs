@@ -154,7 +154,15 @@ fn misplaced(error: &clap::Error) -> Error {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first);
-    Error::usage(format!("after `--`: {what}; expected {EXPECTED}"))
+    let is_about_output = ["--nocapture", "--no-capture", "--show-output"]
+        .iter()
+        .any(|flag| first.contains(flag));
+    let hint = if is_about_output {
+        ". What a test writes is shown by `cargo nondex replay`, and with `-v` for each failing one"
+    } else {
+        ""
+    };
+    Error::usage(format!("after `--`: {what}; expected {EXPECTED}{hint}"))
 }
 
 /// What a filter says of one test.

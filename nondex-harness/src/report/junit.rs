@@ -1,7 +1,8 @@
 //! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test binary, a case for each test.
 //!
 //! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised, or not run, is skipped;
-//! advice passes, with its diagnostic as output. Properties have the verdict and the weakest level.
+//! advice passes, with its diagnostic as output. Properties have the verdict and the weakest level; where the test is written
+//! stands in the attributes `file` and `line`, as pytest and others write it.
 
 use std::time::Duration;
 
@@ -57,6 +58,13 @@ pub fn write(report: &Report, view: &View<'_>, path: &Utf8Path) -> Result<()> {
 fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
     let mut case = TestCase::new(&*test.name, status(test, report, view));
     case.set_classname(&*test.binary);
+    if let Some(file) = &test.file {
+        case.extra.insert("file".into(), file.as_str().into());
+    }
+    if let Some(line) = test.line {
+        case.extra
+            .insert("line".into(), line.to_string().as_str().into());
+    }
     case.add_property(Property::new("verdict", test.verdict.name()));
     if let Some(level) = test.weakest_level {
         case.add_property(Property::new("weakest-level", level.name()));
