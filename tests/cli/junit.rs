@@ -37,6 +37,7 @@ fn dependent(name: &str, level: Level) -> TestReport {
             file: Some("src/lib.rs".to_owned()),
             line: Some(20),
             outcome: Outcome::Failed,
+            limit_ms: None,
         }],
         failure_rate: [(level, [3, 10])].into(),
         culprits: vec![Culprit {

@@ -78,6 +78,7 @@ pub(crate) fn failure(level: Option<Level>, seed: Option<u64>, message: &str) ->
         file: Some("src/lib.rs".to_owned()),
         line: Some(20),
         outcome: Outcome::Failed,
+        limit_ms: None,
     }
 }
 

@@ -13,5 +13,6 @@ mod examples;
 mod findings;
 mod hostile;
 mod interruption;
+mod limits;
 mod support;
 mod surroundings;

@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nondex_core::{
     ChoiceRecord, Failure, Level, NetworkRecord, OperationRecord, Outcome, PointRecord, RunSpec,
@@ -30,6 +31,12 @@ pub struct Run {
     pub choices: Arc<[ChoiceRecord]>,
     /// The calls whose order was given as steps.
     pub steps: Vec<StepRecord>,
+    /// How long it took.
+    #[serde(default)]
+    pub took: Duration,
+    /// How long it was allowed to take.
+    #[serde(default)]
+    pub limit: Duration,
     /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
     pub complete: bool,
     /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
@@ -84,6 +91,8 @@ pub struct Evidence {
     /// The place, and the run there, whose output is kept because it made all choices but some and passed.
     rest: Option<(usize, usize)>,
     prune: bool,
+    /// How many runs the time limit ended that were made again with a longer one.
+    replaced: usize,
 }
 
 /// What nearly tells specs of one test apart, and is cheap to hash.
@@ -109,7 +118,7 @@ impl Evidence {
         }
     }
 
-    /// Adds a run of `spec`, which names no record.
+    /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit ended.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         // Most often it reached what the clean run reached, or the run before.
         let ends = [self.runs.first(), self.runs.last()];
@@ -121,6 +130,17 @@ impl Evidence {
             run.choices = Arc::clone(same);
         }
         let place = self.place(&spec);
+        let cut = place.and_then(|place| Some((place, self.cut_short(place, &run)?)));
+        if let Some((place, number)) = cut {
+            self.replaced += 1;
+            if self.runs[place].1[number].output.take().is_some() {
+                self.has_output = false;
+            }
+            self.keep_output(&spec, Some(place), &mut run);
+            self.runs[place].1[number] = run;
+            self.implied.get_mut().clear();
+            return;
+        }
         self.keep_output(&spec, place, &mut run);
         match place {
             Some(place) => {
@@ -136,6 +156,12 @@ impl Evidence {
                 self.runs.push((spec, vec![run]));
             }
         }
+    }
+
+    /// The number of the first run at `place` that was ended by a shorter time limit than `run` had.
+    fn cut_short(&self, place: usize, run: &Run) -> Option<usize> {
+        let mut runs = self.runs[place].1.iter();
+        runs.position(|earlier| earlier.outcome == Outcome::TimedOut && earlier.limit < run.limit)
     }
 
     /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is needed.
@@ -190,7 +216,8 @@ impl Evidence {
     /// How many runs there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.runs.iter().map(|(_, runs)| runs.len()).sum()
+        let runs = self.runs.iter().map(|(_, runs)| runs.len());
+        runs.sum::<usize>() + self.replaced
     }
 
     /// The first spec whose runs did not all end alike, with them.
@@ -333,6 +360,8 @@ mod tests {
             points: Arc::new([]),
             choices: Arc::new([]),
             steps: Vec::new(),
+            took: Duration::ZERO,
+            limit: Duration::ZERO,
             complete,
             output: None,
             notes: Vec::new(),

@@ -5,10 +5,13 @@
 //! sees it. So what is concluded from runs *beside* others is believed when it is consistent; otherwise the test runs again
 //! *alone*, while no other test does, and is judged from those runs only.
 
+use std::time::Duration;
+
 use nondex_core::RunSpec;
 
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
+use super::patience::{Wave, patiently};
 use super::plan::{self, Conclusion};
 
 /// How often the runs that disagreed are made again alone, at least.
@@ -36,6 +39,8 @@ pub struct Runs {
 pub struct Wanted {
     /// The specs, in the order they should be run.
     pub specs: Vec<RunSpec>,
+    /// How long each may take, when that is not as usual: see [`patience`](super::patience).
+    pub limit: Option<Duration>,
     /// Whether no other test may run meanwhile.
     pub alone: bool,
 }
@@ -103,10 +108,12 @@ impl Runs {
 /// # Errors
 /// The runs to make first.
 pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
-    let beside = plan::conclude(test, options, &runs.beside).map_err(|missing| Wanted {
-        specs: missing.0,
-        alone: false,
-    })?;
+    let wanted = |Wave { specs, limit }, alone| Wanted {
+        specs,
+        limit,
+        alone,
+    };
+    let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
     if !runs.is_shared || !is_doubtful(&beside, &runs.beside) {
         return Ok(Judgement {
             conclusion: beside,
@@ -114,10 +121,10 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
             interference: None,
         });
     }
-    judge_alone(test, options, runs, beside).map_err(|missing| Wanted {
-        specs: missing.0,
-        alone: true,
+    patiently(options.timeout, &runs.alone, || {
+        judge_alone(test, options, runs, beside)
     })
+    .map_err(|wave| wanted(wave, true))
 }
 
 /// Whether other tests might be the reason for a conclusion.
@@ -153,7 +160,7 @@ fn judge_alone(
             return Ok(as_beside(beside));
         }
     }
-    let mut conclusion = plan::conclude(test, options, &runs.alone)?;
+    let mut conclusion = plan::judge(test, options, &runs.alone)?;
     if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
         // So few runs may agree by chance.
         let disagreed = match beside {

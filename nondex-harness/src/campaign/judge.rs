@@ -1,6 +1,7 @@
 //! From the runs of a test, and what was concluded from them, to its part of the report.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use camino::Utf8Path;
 use nondex_core::{Level, PointRecord, RunSpec, Schedule, Selection, Site};
@@ -9,6 +10,7 @@ use super::evidence::{Evidence, Run};
 use super::exhaustive;
 use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
+use super::patience;
 use super::plan::{self, Conclusion};
 use super::workspace::Workspace;
 use crate::findings;
@@ -67,11 +69,12 @@ pub fn report(
     report.failures = failing
         .iter()
         .take(MAX_FAILURES)
-        .map(|(spec, run)| failure(&report.id, spec, run))
+        .map(|(spec, run)| failure(&report.id, spec, run, options.timeout))
         .collect();
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     report.difference = difference(evidence, &failing);
     report.notes = run_notes(evidence);
+    report.notes.extend(lateness(evidence, options));
     let reproduced = match conclusion {
         None => {
             if report.runs > 0 {
@@ -248,7 +251,22 @@ fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSp
     failing
 }
 
-fn failure(test_id: &str, spec: &RunSpec, run: &Run) -> FailureReport {
+/// Says that some runs took longer than they usually may.
+fn lateness(evidence: &Evidence, options: &Options) -> Option<String> {
+    let usual = options.timeout;
+    let late = || {
+        evidence
+            .all()
+            .filter(|(_, run)| patience::is_late(run, usual))
+    };
+    let limit = late().map(|(_, run)| run.limit).max()?;
+    Some(format!(
+        "some of its runs took longer than the time limit of {usual:?} and were given up to {limit:?}, because the clean runs \
+         end: see `--timeout`"
+    ))
+}
+
+fn failure(test_id: &str, spec: &RunSpec, run: &Run, usual: Duration) -> FailureReport {
     let is_clean = spec.choices == Selection::None;
     let failure = run.failure.clone().unwrap_or_default();
     FailureReport {
@@ -264,6 +282,8 @@ fn failure(test_id: &str, spec: &RunSpec, run: &Run) -> FailureReport {
         file: failure.file,
         line: failure.line,
         outcome: run.outcome.clone(),
+        limit_ms: patience::is_late(run, usual)
+            .then(|| u64::try_from(run.limit.as_millis()).unwrap_or(u64::MAX)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::spec::SPEC_VARIABLE;
@@ -97,10 +97,12 @@ impl<'a> Launcher<'a> {
         } else {
             process::run
         };
+        let started = Instant::now();
         let finished = match run(command, timeout, self.stop) {
             Ok(finished) => finished,
             Err(e) => return Some(not_started(binary, test, &e)),
         };
+        let took = started.elapsed();
         let process_end = outcome_of(binary, test, finished.end)?;
         let mut notes = Vec::new();
         if finished.left_child {
@@ -139,6 +141,8 @@ impl<'a> Launcher<'a> {
             points: folded.points.into(),
             choices: folded.choices.into(),
             steps: folded.steps,
+            took,
+            limit: timeout,
             complete,
             output: (!passed || is_reference(spec)).then(|| finished.output.to_text()),
             notes,
@@ -290,6 +294,8 @@ fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
         points: [].into(),
         choices: [].into(),
         steps: Vec::new(),
+        took: Duration::ZERO,
+        limit: Duration::ZERO,
         complete: false,
         output: None,
         notes: Vec::new(),

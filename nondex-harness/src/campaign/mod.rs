@@ -2,7 +2,7 @@
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
 //! the end, is decided by [`plan`] from the runs so far, as a pure function: [`equivalence`] says which runs are
-//! needless, [`exhaustive`] which show all there is, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
+//! needless, [`patience`] how long they may take, [`exhaustive`] which show all there is, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
 //! other are judged from runs on their own, [`judge`] writes the test's report. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
@@ -17,6 +17,7 @@ pub mod memo;
 pub mod message;
 pub mod options;
 pub mod output;
+pub mod patience;
 pub mod plan;
 pub mod process;
 pub mod progress;
@@ -29,6 +30,7 @@ pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
@@ -250,10 +252,10 @@ impl Workload for Campaign<'_> {
         isolation::conclude(&self.tests[test].1.name, &self.options[test], runs)
     }
 
-    fn run(&self, test: usize, spec: &RunSpec) -> Option<Run> {
+    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>) -> Option<Run> {
         let (suite, case) = self.tests[test];
-        let timeout = self.options[test].timeout;
-        self.launcher.run_within(timeout, &suite.binary, case, spec)
+        let limit = limit.unwrap_or(self.options[test].timeout);
+        self.launcher.run_within(limit, &suite.binary, case, spec)
     }
 
     fn known(&self, test: usize) -> Vec<(RunSpec, Run)> {

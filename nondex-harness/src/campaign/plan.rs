@@ -13,6 +13,7 @@ use super::culprit::{self, Culprits};
 use super::evidence::{Evidence, Missing, Run};
 use super::exhaustive::{Exploration, explore};
 use super::options::Options;
+use super::patience::{Wave, patiently};
 use crate::network;
 use crate::sanitise;
 
@@ -59,7 +60,16 @@ pub struct Dependence {
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
+pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Wave> {
+    patiently(options.timeout, evidence, || judge(test, options, evidence))
+}
+
+/// As [`conclude`], of evidence in which no time-out is doubtful.
+pub(super) fn judge(
+    test: &str,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Conclusion, Missing> {
     let clean_spec = clean_spec(test, options);
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     let clean = evidence.repeat(&clean_spec, clean_runs)?;

@@ -13,6 +13,7 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use nondex_core::{RunSpec, Selection};
 
@@ -37,8 +38,8 @@ pub trait Workload: Sync {
     /// The runs to make first.
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted>;
 
-    /// Makes one run. `None` when it was stopped.
-    fn run(&self, test: usize, spec: &RunSpec) -> Option<Run>;
+    /// Makes one run, with this time limit if it is not the usual one. `None` when it was stopped.
+    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>) -> Option<Run>;
 
     /// All is known about a test.
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
@@ -92,6 +93,7 @@ pub fn execute(
                         runs
                     },
                     wave: Vec::new(),
+                    limit: None,
                     is_alone: false,
                     open: 0,
                     is_busy: false,
@@ -174,6 +176,8 @@ struct TestState {
     runs: Runs,
     /// The runs it has asked for, with their results.
     wave: Vec<(RunSpec, Option<Run>)>,
+    /// How long each may take.
+    limit: Option<Duration>,
     /// Whether they are wanted alone.
     is_alone: bool,
     /// How many of those have no result yet.
@@ -221,12 +225,17 @@ impl State {
 
     /// Queues the runs that a test asks for.
     fn ask(&mut self, index: usize, wanted: Wanted) {
-        let Wanted { specs, alone } = wanted;
+        let Wanted {
+            specs,
+            limit,
+            alone,
+        } = wanted;
         if specs.is_empty() {
             // It would be waited for for ever.
             return self.give_up(index, "it asked for no run".to_owned());
         }
         let test = &mut self.tests[index];
+        test.limit = limit;
         test.is_alone = alone;
         test.open = specs.len();
         self.asked += specs.len() as u64;
@@ -291,11 +300,12 @@ impl Executor<'_> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
+            let limit = state.tests[turn.test].limit;
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.started(&id, &spec);
-                let run = self.workload.run(turn.test, &spec)?;
+                let run = self.workload.run(turn.test, &spec, limit)?;
                 self.progress.finished(&id, &spec, &run.outcome);
                 Some(run)
             });

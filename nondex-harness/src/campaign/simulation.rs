@@ -1,10 +1,13 @@
 //! Tests of the campaign's logic run simulated tests: functions from a spec to a run.
 
+use std::time::Duration;
+
 use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Selection, Site};
 
 use super::equivalence::is_made;
-use super::evidence::{Evidence, Missing, Run};
+use super::evidence::{Evidence, Run};
 use super::options::Options;
+use super::patience::Wave;
 use super::plan::{Conclusion, conclude};
 
 /// The call site on this line.
@@ -41,6 +44,8 @@ pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         points: lines.into_iter().map(|line| point(site(line))).collect(),
         choices: [].into(),
         steps: Vec::new(),
+        took: Duration::ZERO,
+        limit: Duration::ZERO,
         complete: true,
         output: None,
         notes: Vec::new(),
@@ -64,14 +69,26 @@ pub(crate) fn simulate(
     options: &Options,
     mut test: impl FnMut(&RunSpec) -> Run,
 ) -> (Conclusion, Evidence) {
+    simulate_within(options, |spec, _| test(spec))
+}
+
+/// As [`simulate`], of a test that also sees its time limit.
+pub(crate) fn simulate_within(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec, Duration) -> Run,
+) -> (Conclusion, Evidence) {
     let mut evidence = Evidence::new(options.prune);
     for _ in 0..1000 {
         match conclude("t", options, &evidence) {
             Ok(conclusion) => return (conclusion, evidence),
-            Err(Missing(specs)) => {
+            Err(Wave { specs, limit }) => {
                 assert!(!specs.is_empty());
+                let limit = limit.unwrap_or(options.timeout);
                 for spec in specs {
-                    let run = test(&spec);
+                    let run = Run {
+                        limit,
+                        ..test(&spec, limit)
+                    };
                     evidence.add(spec, run);
                 }
             }

@@ -290,6 +290,8 @@ fn debug(
         points: folded.points.into(),
         choices: folded.choices.into(),
         steps: folded.steps,
+        took: Duration::ZERO,
+        limit: Duration::ZERO,
         complete: true,
         output: None,
         notes: Vec::new(),

@@ -102,11 +102,12 @@ impl Finding {
                     fingerprint(own.unwrap_or(&suite.binary.executable))
                 });
                 let (common, timeout) = common(&test.id);
+                let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
                 findings.extend(test.failures.iter().filter_map(|failure| {
                     Some(Finding {
                         run: report.run.id.clone(),
                         found,
-                        timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+                        timeout_ms: failure.limit_ms.unwrap_or(timeout_ms),
                         build: build.clone(),
                         fingerprint: fingerprint.clone(),
                         ..Finding::new(suite, test, failure, &common)?

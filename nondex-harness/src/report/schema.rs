@@ -324,6 +324,9 @@ pub struct FailureReport {
     /// How the run ended: `"failed"`, `"timed_out"`, `{"exited": code}` or `{"signalled": number}`.
     #[serde(default = "failed")]
     pub outcome: Outcome,
+    /// How long it was allowed to take, in milliseconds, when it took longer than the run's time limit; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ms: Option<u64>,
 }
 
 const fn failed() -> Outcome {

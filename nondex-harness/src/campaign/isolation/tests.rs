@@ -10,7 +10,7 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
     for _ in 0..1000 {
         match conclude("t", &options(), &runs) {
             Ok(judgement) => return (judgement, runs),
-            Err(Wanted { specs, alone }) => {
+            Err(Wanted { specs, alone, .. }) => {
                 assert!(!specs.is_empty());
                 for spec in specs {
                     let run = test(&spec, alone, runs.count());

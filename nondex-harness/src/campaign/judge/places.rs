@@ -86,6 +86,7 @@ mod tests {
             file: Some(file()),
             line: Some(4),
             outcome: Outcome::Failed,
+            limit_ms: None,
         });
         report.network.push(NetworkEvent {
             file: Some("src/lib.rs".to_owned()),

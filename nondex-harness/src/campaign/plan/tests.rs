@@ -2,7 +2,12 @@ use nondex_core::context::place;
 use nondex_core::{ChoiceRecord, ElementRecord, Family, Given, PointRecord, Selection, StepRecord};
 
 use super::*;
-use crate::campaign::simulation::{made, options, point, run, runs_at, simulate, site};
+use std::time::Duration;
+
+use crate::campaign::patience::LONGER;
+use crate::campaign::simulation::{
+    made, options, point, run, runs_at, simulate, simulate_within, site,
+};
 
 fn dependence(conclusion: Conclusion) -> Dependence {
     match conclusion {
@@ -212,6 +217,120 @@ fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
     assert!(hangs <= MAX_HANGS + 1 + 1 + 4, "{hangs} hangs");
 }
 
+/// `run`, when its test needs so many seconds.
+fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
+    let took = Duration::from_secs(seconds);
+    if took <= limit {
+        return Run { took, ..run };
+    }
+    Run {
+        outcome: Outcome::TimedOut,
+        took: limit,
+        complete: false,
+        ..run
+    }
+}
+
+/// Whether a run was ended by its time limit.
+fn is_timed_out((_, run): &(&RunSpec, &Run)) -> bool {
+    run.outcome == Outcome::TimedOut
+}
+
+#[test]
+fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
+    // The clean run takes next to nothing, or nearly the whole limit.
+    for clean in [0, 59] {
+        for passes in [true, false] {
+            let mut at_the_usual_limit = 0;
+            let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+                if !(made(spec, 2) && spec.level == Level::Eq) {
+                    return taking(clean, limit, run(true, [1, 2]));
+                }
+                at_the_usual_limit += u32::from(limit == options().timeout);
+                taking(200, limit, run(passes, [1, 2]))
+            });
+            assert!(!evidence.all().any(|run| is_timed_out(&run)));
+            // The first seed, and those that were asked for with it.
+            assert_eq!(at_the_usual_limit, 1);
+            if passes {
+                assert_eq!(conclusion, Conclusion::Stable);
+                assert_eq!(runs_at(&evidence, Level::Eq), 10);
+                assert_eq!(evidence.count(), 2 + 5 * 10 + 1);
+            } else {
+                let found = dependence(conclusion);
+                assert_eq!(found.spec.level, Level::Eq);
+                assert!(found.culprits.sites().eq([&site(2)]));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hang_is_waited_for_longer_once() {
+    for (clean, of_the_first, of_others) in [(1, 300, 60), (20, 300, 100), (59, 590, 295)] {
+        let mut limits = Vec::new();
+        let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+            let hangs = made(spec, 2);
+            limits.extend(hangs.then_some(limit.as_secs()));
+            let seconds = if hangs { 1_000_000 } else { clean };
+            taking(seconds, limit, run(true, [1, 2]))
+        });
+        let found = dependence(conclusion);
+        assert!(found.culprits.sites().eq([&site(2)]) && found.culprits.confirmed);
+        let (first, others) = limits.split_at(2);
+        assert_eq!(first, [60, of_the_first]);
+        assert!(others.iter().all(|limit| *limit == of_others), "{limits:?}");
+        assert!(others.len() <= MAX_HANGS + 1 + 4, "{limits:?}");
+        // All that was made is counted, and what says nothing is no evidence.
+        assert_eq!(evidence.count(), evidence.all().count() + 1);
+    }
+}
+
+#[test]
+fn clean_runs_that_take_about_the_whole_limit_do_not_contradict_each_other() {
+    for late in [0, 1] {
+        let mut clean = 0;
+        let (conclusion, _) = simulate_within(&options(), |spec, limit| {
+            let is_clean = spec.choices == Selection::None;
+            clean += usize::from(is_clean);
+            let seconds = if is_clean && clean == late + 1 {
+                61
+            } else {
+                59
+            };
+            taking(seconds, limit, run(true, [1]))
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+    }
+}
+
+#[test]
+fn a_test_that_ends_in_no_run_is_not_waited_for_longer() {
+    let (conclusion, evidence) = simulate_within(&options(), |_, limit| {
+        assert_eq!(limit, options().timeout);
+        taking(1000, limit, run(true, [1]))
+    });
+    assert_eq!((conclusion, evidence.count()), (Conclusion::Broken, 2));
+}
+
+#[test]
+fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
+    // Seed 0 hangs, seed 1 is slow: what hangs for certain does not make a hang of what is slow.
+    let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+        let seconds = match spec.seed {
+            _ if !(made(spec, 2) && spec.level == Level::One) => 30,
+            0 => 1_000_000,
+            _ => 100,
+        };
+        taking(seconds, limit, run(true, [1, 2]))
+    });
+    let found = dependence(conclusion);
+    assert_eq!((found.spec.level, found.spec.seed), (Level::One, 0));
+    let hanging = evidence.all().filter(is_timed_out);
+    assert!(hanging.into_iter().all(|(spec, _)| spec.seed == 0));
+    assert!(options().timeout * LONGER > Duration::from_secs(100));
+}
+
 #[test]
 fn models_that_are_off_are_off_in_every_run() {
     let mut options = options();
@@ -229,7 +348,7 @@ fn a_culprit_is_traced_once() {
     let conclusion = loop {
         match conclude("t", &options(), &evidence) {
             Ok(conclusion) => break conclusion,
-            Err(Missing(specs)) => {
+            Err(Wave { specs, .. }) => {
                 for spec in specs {
                     let mut run = run(!made(&spec, 2), [1, 2]);
                     if !spec.trace.is_empty() {

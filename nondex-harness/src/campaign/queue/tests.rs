@@ -54,6 +54,7 @@ impl Workload for Simulated {
         if runs.count() < 2 {
             return Err(Wanted {
                 specs: vec![RunSpec::clean("t"); 2 - runs.count()],
+                limit: None,
                 alone: false,
             });
         }
@@ -65,7 +66,7 @@ impl Workload for Simulated {
         })
     }
 
-    fn run(&self, test: usize, _spec: &RunSpec) -> Option<Run> {
+    fn run(&self, test: usize, _spec: &RunSpec, _limit: Option<Duration>) -> Option<Run> {
         // The second run of the test, so that one is there that must not be lost.
         if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
             self.panic_at(test, Panics::Run);
@@ -137,10 +138,11 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
         fn conclude(&self, _test: usize, _runs: &Runs) -> Result<Judgement, Wanted> {
             Err(Wanted {
                 specs: Vec::new(),
+                limit: None,
                 alone: false,
             })
         }
-        fn run(&self, _test: usize, _spec: &RunSpec) -> Option<Run> {
+        fn run(&self, _test: usize, _spec: &RunSpec, _limit: Option<Duration>) -> Option<Run> {
             None
         }
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}

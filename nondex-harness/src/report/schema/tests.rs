@@ -86,6 +86,7 @@ fn failure() -> impl Strategy<Value = FailureReport> {
                 file,
                 line,
                 outcome,
+                limit_ms: None,
             }
         })
 }
@@ -233,6 +234,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         file: Some("src/lib.rs".into()),
         line: Some(7),
         outcome: Outcome::Failed,
+        limit_ms: None,
     });
     finding.culprits.push(Culprit {
         len: 3,

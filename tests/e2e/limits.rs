@@ -1,0 +1,40 @@
+//! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow under a shim.
+
+use nondex_core::{Level, Outcome};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use crate::support::{Fixture, Nondex, test};
+
+#[test]
+fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() {
+    let fixture = Fixture::new("limits");
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--timeout", "2", "--levels", "ONE", "--seeds", "3"])
+        .run();
+    let report = output.expect(ExitCode::Found).report();
+
+    let slow = test(&report, "tests::is_slow_in_another_order");
+    assert_eq!(slow.verdict, Verdict::Stable, "{slow:?}");
+    assert_eq!(slow.failure_rate[&Level::One], [0, 3]);
+    // Two clean runs, a first seed that was cut short, and each seed to its end.
+    assert_eq!((slow.runs, slow.implied), (2 + 1 + 3, 0));
+    assert_eq!(
+        slow.notes,
+        [
+            "some of its runs took longer than the time limit of 2s and were given up to 10s, because the clean runs end: see `--timeout`"
+        ]
+    );
+
+    let hangs = test(&report, "tests::hangs_in_another_order");
+    assert_eq!(hangs.verdict, Verdict::ImplementationDependent);
+    assert_eq!(hangs.culprits[0].line, fixture.line("src/lib.rs", "order"));
+    assert!(hangs.culprits[0].confirmed);
+    assert_eq!(hangs.failures[0].outcome, Outcome::TimedOut);
+    assert_eq!(hangs.failures[0].message, "no end after 10s");
+
+    // What ends nowhere is not waited for longer.
+    let always = test(&report, "tests::always_hangs");
+    assert_eq!(always.verdict, Verdict::Broken);
+    assert_eq!(always.failures[0].message, "no end after 2s");
+}
