@@ -104,7 +104,7 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use rand_chacha::ChaCha8Rng;
+    use crate::generator::ChaCha8Rng;
     use rand_core::SeedableRng;
 
     use super::*;

@@ -3,7 +3,7 @@
 //! Every choice draws from a generator of its own, keyed by the seed and by what its level looks at, never from one
 //! running stream: turning one choice off leaves every other as it was.
 
-use rand_chacha::ChaCha8Rng;
+use crate::generator::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
 use crate::context;

@@ -31,8 +31,7 @@ impl Journal {
                 }
             }
             Journal::File(path) => {
-                let mut line = json::to_string(event)
-                    .expect("an event has no map with other keys than strings");
+                let mut line = json::to_string(event);
                 line.push('\n');
                 // A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the
                 // driver then sees a record without an end.

@@ -2,20 +2,36 @@
 //!
 //! Not `serde_json`, for a reason that was met on a published crate: it implements `PartialEq<Value>` for `usize` and the
 //! other primitives, and what the std facade depends on is in sight of every crate that is compiled over it. There
-//! `if id == dead_id()` (aho-corasick 0.7.15) no longer infers its type. Its text is compared with `serde_json`'s in the
-//! tests of the protocol. Floats and maps with other keys than strings do not occur.
+//! `if id == dead_id()` (aho-corasick 0.7.15) no longer infers its type. And not serde, which would be most of what the
+//! runtime's build compiles. What a type is in JSON is said once, by a macro of [`define`]; with the feature `serde` its
+//! serde traits follow from the same words (`bridge`). The text is compared with `serde_json`'s in the tests of the
+//! protocol. Floats and maps do not occur.
 
-mod de;
-mod ser;
+#[cfg(feature = "serde")]
+mod bridge;
+pub(crate) mod define;
+mod read;
+mod write;
 
 use std::fmt;
+use std::path::PathBuf;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+pub(crate) use define::{object, tagged, variants, words};
 
-/// What is wrong with a text, or why a value has none.
+/// What is wrong with a text or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
+
+impl Error {
+    fn new(message: impl Into<String>) -> Self {
+        Error(message.into())
+    }
+
+    /// Something other than `expected` was found.
+    fn expected(expected: &str, found: &Value) -> Self {
+        Error(format!("expected {expected}, found {}", found.kind()))
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,35 +41,177 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl serde::ser::Error for Error {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Error(message.to_string())
+/// A value of JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number from 0.
+    Unsigned(u64),
+    /// A whole number below 0.
+    Negative(i64),
+    /// A string.
+    String(String),
+    /// A list.
+    List(Vec<Value>),
+    /// An object: its fields in the order they are written.
+    Object(Vec<(String, Value)>),
+}
+
+impl Value {
+    const fn kind(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Unsigned(_) | Value::Negative(_) => "a number",
+            Value::String(_) => "a string",
+            Value::List(_) => "a list",
+            Value::Object(_) => "an object",
+        }
     }
 }
 
-impl serde::de::Error for Error {
-    fn custom<T: fmt::Display>(message: T) -> Self {
-        Error(message.to_string())
-    }
+/// A type of the protocol, as JSON.
+pub trait Data: Sized {
+    /// Its value.
+    fn to_value(&self) -> Value;
+
+    /// What a value means.
+    ///
+    /// # Errors
+    /// When it is not of this type; the message says what was expected.
+    fn from_value(value: Value) -> Result<Self, Error>;
 }
 
 /// The text of a value, on one line.
-///
-/// # Errors
-/// When the value has a float, bytes, or a key that is not a string.
-pub fn to_string(value: &impl Serialize) -> Result<String, Error> {
+#[must_use]
+pub fn to_string(value: &impl Data) -> String {
     let mut text = String::new();
-    value.serialize(ser::Writer { text: &mut text })?;
-    Ok(text)
+    write::value(&value.to_value(), &mut text);
+    text
 }
 
 /// The value of a text, all of it.
 ///
 /// # Errors
-/// When the text is not JSON, or not of a `T`; the message has the byte where it was noticed.
-pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    let mut reader = de::Reader::new(text);
-    let value = T::deserialize(&mut reader)?;
-    reader.end()?;
-    Ok(value)
+/// When the text is not JSON, or not of a `T`; the message has the byte where it was noticed, or the type.
+pub fn from_str<T: Data>(text: &str) -> Result<T, Error> {
+    T::from_value(read::text(text)?)
+}
+
+impl Data for Value {
+    fn to_value(&self) -> Value {
+        self.clone()
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        Ok(value)
+    }
+}
+
+impl Data for bool {
+    fn to_value(&self) -> Value {
+        Value::Bool(*self)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        match value {
+            Value::Bool(value) => Ok(value),
+            other => Err(Error::expected("a boolean", &other)),
+        }
+    }
+}
+
+impl Data for u64 {
+    fn to_value(&self) -> Value {
+        Value::Unsigned(*self)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        match value {
+            Value::Unsigned(value) => Ok(value),
+            other => Err(Error::expected("a number from 0", &other)),
+        }
+    }
+}
+
+impl Data for u32 {
+    fn to_value(&self) -> Value {
+        Value::Unsigned((*self).into())
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        let value = u64::from_value(value)?;
+        value
+            .try_into()
+            .map_err(|_| Error(format!("expected a number of 32 bits, found {value}")))
+    }
+}
+
+impl Data for i32 {
+    fn to_value(&self) -> Value {
+        u64::try_from(*self).map_or(Value::Negative((*self).into()), Value::Unsigned)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        let narrow = match value {
+            Value::Unsigned(value) => value.try_into().ok(),
+            Value::Negative(value) => value.try_into().ok(),
+            _ => None,
+        };
+        narrow.ok_or_else(|| Error::expected("a number of 32 bits", &value))
+    }
+}
+
+impl Data for String {
+    fn to_value(&self) -> Value {
+        Value::String(self.clone())
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        match value {
+            Value::String(value) => Ok(value),
+            other => Err(Error::expected("a string", &other)),
+        }
+    }
+}
+
+impl Data for PathBuf {
+    fn to_value(&self) -> Value {
+        let path = self.to_str().expect("the driver's paths are UTF-8");
+        Value::String(path.to_owned())
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        String::from_value(value).map(PathBuf::from)
+    }
+}
+
+/// A field that may be `null`.
+impl<T: Data> Data for Option<T> {
+    fn to_value(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::to_value)
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        match value {
+            Value::Null => Ok(None),
+            value => T::from_value(value).map(Some),
+        }
+    }
+}
+
+impl<T: Data> Data for Vec<T> {
+    fn to_value(&self) -> Value {
+        Value::List(self.iter().map(T::to_value).collect())
+    }
+
+    fn from_value(value: Value) -> Result<Self, Error> {
+        match value {
+            Value::List(items) => items.into_iter().map(T::from_value).collect(),
+            other => Err(Error::expected("a list", &other)),
+        }
+    }
 }

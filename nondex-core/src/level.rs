@@ -3,15 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_derive::{Deserialize, Serialize};
+use crate::json;
 
 /// How freely the choices of one run may differ from what std does today.
 ///
 /// The upper four are the levels of the NonDex paper (Gyori et al., ICST 2016); [`Level::Std`] is the rung beneath
 /// them. The order of the variants is the order of realism: the weakest level that makes a test fail says how real the
 /// finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// What std and the platform really do under another seed. A failure is a flaky test today.
     Std,
@@ -24,6 +23,8 @@ pub enum Level {
     /// A new order at every read. A failure relies on what std keeps but its text does not promise.
     Full,
 }
+
+json::words!(Level);
 
 impl Level {
     /// Every level, from the most to the least realistic.

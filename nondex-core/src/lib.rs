@@ -15,6 +15,7 @@ pub mod between;
 pub mod choice;
 pub mod context;
 pub mod fork_lock;
+pub mod generator;
 pub mod hash;
 mod inheritance;
 mod journal;

@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use serde_derive::{Deserialize, Serialize};
-
+use crate::json;
 use crate::level::Level;
 
 /// A group of models that are switched together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// `HashMap` with std's `RandomState`.
     HashMap,
@@ -25,6 +23,8 @@ pub enum Family {
     /// Whether another machine can be reached.
     Fault,
 }
+
+json::words!(Family);
 
 impl Family {
     /// Every family.
@@ -72,8 +72,7 @@ impl fmt::Display for Family {
 }
 
 /// What kind of freedom a specification leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The order of a sequence is open.
     Permute,
@@ -87,7 +86,18 @@ pub enum Kind {
     Spurious,
 }
 
+json::words!(Kind);
+
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Kind; 5] = [
+        Kind::Permute,
+        Kind::Random,
+        Kind::Extend,
+        Kind::Short,
+        Kind::Spurious,
+    ];
+
     /// The name used in records.
     #[must_use]
     pub const fn name(self) -> &'static str {

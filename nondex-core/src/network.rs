@@ -10,17 +10,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use serde_derive::{Deserialize, Serialize};
-
 use crate::context;
+use crate::json;
 use crate::record::{Event, Frame};
 use crate::site::{Caller, portable_path};
 use crate::spec::RunSpec;
 use crate::stack::Stack;
 
 /// What is done about the network while a test runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NetworkMode {
     /// Nothing: it is not looked at.
     Off,
@@ -33,17 +31,31 @@ pub enum NetworkMode {
     Fault,
 }
 
+json::words!(NetworkMode);
+
 impl NetworkMode {
-    /// Whether this is the default; its field is then left out of a spec.
+    /// Every mode.
+    pub const ALL: [NetworkMode; 4] = [
+        NetworkMode::Off,
+        NetworkMode::Observe,
+        NetworkMode::Block,
+        NetworkMode::Fault,
+    ];
+
+    /// The name on the command line and in a spec.
     #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == NetworkMode::default()
+    pub const fn name(self) -> &'static str {
+        match self {
+            NetworkMode::Off => "off",
+            NetworkMode::Observe => "observe",
+            NetworkMode::Block => "block",
+            NetworkMode::Fault => "fault",
+        }
     }
 }
 
 /// How an operation ended.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NetworkOutcome {
     /// With this error: the name of an `errno` or of an `EAI_` code.
     Failed(String),
@@ -52,6 +64,12 @@ pub enum NetworkOutcome {
     /// It succeeded.
     Answered,
 }
+
+json::variants!(NetworkOutcome {
+    Failed(error) = "failed",
+    Pending = "pending",
+    Answered = "answered",
+});
 
 /// The operation of a program that cannot be observed and was told of another machine in its arguments. It ends as the
 /// program does: with `exit status N` or `signal N`, or answered when it succeeded.
@@ -100,14 +118,13 @@ impl NetworkOutcome {
 }
 
 /// Operations on other machines that are alike in all that is known of them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetworkRecord {
     /// The function of libc, `send` for every one that sends, or [`CHILD`].
     pub operation: String,
     /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name of the program.
     pub target: String,
     /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the host that it was told of.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// How it ended.
     pub outcome: NetworkOutcome,
@@ -119,13 +136,23 @@ pub struct NetworkRecord {
     pub count: u64,
     /// How long the longest of them took, in milliseconds; 0 while it has not ended. The only thing in a record that differs between
     /// runs of one spec.
-    #[serde(default)]
     pub elapsed_ms: u64,
     /// The caller's stack, innermost frame first, when the test failed and could still say so; else its place alone, where
     /// that is known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
+
+json::object!(NetworkRecord {
+    operation,
+    target,
+    host = optional,
+    outcome,
+    thread,
+    site,
+    count,
+    elapsed_ms = defaulted,
+    stack = optional,
+});
 
 impl NetworkRecord {
     /// Whether all that is known is how a program ended that cannot be observed.

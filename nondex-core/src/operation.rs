@@ -2,10 +2,9 @@
 //!
 //! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe)); no others cost anything.
 
-use serde_derive::{Deserialize, Serialize};
-
 use crate::context;
 use crate::fork_lock::ForkLock;
+use crate::json;
 use crate::record::{Event, Frame};
 use crate::site::Caller;
 use crate::stack::Stack;
@@ -50,7 +49,7 @@ pub const ERRORS: [&str; 31] = [
 ];
 
 /// A failure that is asked for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Observed {
     /// One of [`OPERATIONS`].
     pub operation: String,
@@ -58,8 +57,10 @@ pub struct Observed {
     pub error: String,
 }
 
+json::object!(Observed { operation, error });
+
 /// Failures of one operation that are alike in all that is known of them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OperationRecord {
     /// One of [`OPERATIONS`].
     pub operation: String,
@@ -72,9 +73,10 @@ pub struct OperationRecord {
     /// The caller's stack as one word, the same for the same binary on every run; empty when it could not be looked at.
     pub site: String,
     /// The caller's stack, innermost frame first, when the test failed and could still say so.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
+
+json::object!(OperationRecord { operation, target, error, thread, site, stack = optional });
 
 /// Whether failures of `operation` with `error` are asked for on this thread. Costs a thread-local lookup.
 #[must_use]

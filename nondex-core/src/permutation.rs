@@ -2,8 +2,8 @@
 
 use std::vec;
 
+use crate::generator::ChaCha8Rng;
 use hashbrown::HashMap as Sparse;
-use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 
 use crate::hash::FixedState;

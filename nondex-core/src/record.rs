@@ -13,8 +13,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_derive::{Deserialize, Serialize};
-
 use crate::json;
 use crate::network::{self, NetworkRecord};
 use crate::operation::{self, OperationRecord};
@@ -22,7 +20,7 @@ use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
 
 /// How often one thread made choices at one site.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PointRecord {
     /// The call site.
     pub site: Site,
@@ -34,12 +32,13 @@ pub struct PointRecord {
     /// The largest number of elements.
     pub max_len: u64,
     /// The stack of the first call, innermost frame first, when the spec asked for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
 
+json::object!(PointRecord { site, thread, count, max_len, stack = optional });
+
 /// One frame of a stack.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Frame {
     /// The function's path.
     pub function: String,
@@ -49,33 +48,34 @@ pub struct Frame {
     pub line: u32,
 }
 
+json::object!(Frame {
+    function,
+    file,
+    line
+});
+
 /// One choice of an order, with what its orders are drawn from: see [`choice::draw`](crate::choice::draw).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChoiceRecord {
     /// A hash of test, site and thread: see [`context::place`](crate::context::place).
-    #[serde(rename = "p")]
     pub place: u64,
     /// Which call at this place it was, from 0.
-    #[serde(rename = "o", default, skip_serializing_if = "is_zero")]
     pub ordinal: u64,
     /// How many elements.
-    #[serde(rename = "n")]
     pub len: u64,
     /// What its level looked at, if it did: the content at EQ, object and modification at ID.
-    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     pub aspect: Option<u64>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-const fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
+json::object!(ChoiceRecord {
+    place as "p",
+    ordinal as "o" = optional,
+    len as "n",
+    aspect as "a" = optional,
+});
 
 /// A call whose order was [given as steps](crate::spec::GivenOrder::Steps).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRecord {
     /// The call site.
     pub site: Site,
@@ -90,46 +90,53 @@ pub struct StepRecord {
     /// The position that the first of the exchanged elements has now.
     pub position: u64,
     /// The two elements that the last step exchanged, in the order they have now. None in base order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ElementRecord>,
     /// Where the collection is from, innermost frame first: where it was created or, when that is not known, where its first
     /// element was inserted. Only for sites to be [traced](RunSpec::trace).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<Frame>,
 }
 
+json::object!(StepRecord {
+    site,
+    thread,
+    ordinal,
+    len,
+    steps,
+    position,
+    exchanged = optional,
+    created = optional,
+});
+
 /// An element of a collection.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementRecord {
     /// Its position in base order, from 0.
     pub rank: u64,
     /// How many elements were inserted before it that are still there, for a collection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
     /// Its name, for entries of a directory and variables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Where it was inserted, innermost frame first. Only for sites to be [traced](RunSpec::trace).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<Frame>,
 }
 
+json::object!(ElementRecord { rank, index = optional, name = optional, stack = optional });
+
 /// Why a test failed, in its own words.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
     /// The panic message, or the error a test returned.
     pub message: String,
     /// Where it panicked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Line, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
 
+json::object!(Failure { message, file = optional, line = optional });
+
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The test function ended as it should.
     Passed,
@@ -143,6 +150,14 @@ pub enum Outcome {
     TimedOut,
 }
 
+json::variants!(Outcome {
+    Passed = "passed",
+    Failed = "failed",
+    Exited(code) = "exited",
+    Signalled(signal) = "signalled",
+    TimedOut = "timed_out",
+});
+
 impl Outcome {
     /// Whether the test passed.
     #[must_use]
@@ -152,8 +167,7 @@ impl Outcome {
 }
 
 /// One line of a record file; see the [module](self).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "event")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// First reach of a site by a thread.
     Site {
@@ -169,7 +183,6 @@ pub enum Event {
         /// The points.
         points: Vec<PointRecord>,
         /// Its first choices, in the order they were made.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         choices: Vec<ChoiceRecord>,
     },
     /// A call whose order was given.
@@ -209,10 +222,19 @@ pub enum Event {
         /// Whether it passed.
         passed: bool,
         /// The reason when it failed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
     },
 }
+
+json::tagged!(Event by "event" {
+    Site = "site" { test, point },
+    Points = "points" { test, points, choices = optional },
+    Step = "step" { test, step },
+    Panic = "panic" { test, failure },
+    Network = "network" { test, id, network },
+    Operation = "operation" { test, operation },
+    End = "end" { test, passed, failure = optional },
+});
 
 impl Event {
     /// The test an event belongs to.
@@ -232,8 +254,7 @@ impl Event {
 
 /// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
 /// single-threaded or its threads share nothing before they are joined.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// [`PROTOCOL`].
     pub protocol: u32,
@@ -244,27 +265,36 @@ pub struct RunRecord {
     /// How it ended.
     pub outcome: Outcome,
     /// Why it failed, when it did and said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// The choice points it reached, ordered by site and thread.
     pub points: Vec<PointRecord>,
     /// The first choices of an order that each thread made, in the order they were made, thread by thread.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceRecord>,
     /// The calls whose order was given as steps.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepRecord>,
     /// Its operations on other machines, in a fixed order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<NetworkRecord>,
     /// Operations that failed in a way that the spec asks for, in a fixed order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_operations: Vec<OperationRecord>,
 }
+
+json::object!(strict RunRecord {
+    protocol,
+    algorithm,
+    test,
+    outcome,
+    failure = optional,
+    points,
+    choices = optional,
+    steps = optional,
+    network = optional,
+    failed_operations = optional,
+});
 
 impl RunRecord {
     /// Folds the events of a process that ended with `process_end` when its test function did not end.
     #[must_use]
+    #[inline]
     pub fn fold(
         spec: &RunSpec,
         events: impl IntoIterator<Item = Event>,
@@ -351,6 +381,7 @@ impl RunRecord {
     ///
     /// # Errors
     /// When a complete line is not an event; the message has its number.
+    #[inline]
     pub fn parse_events(text: &str) -> Result<Vec<Event>, String> {
         let mut events = Vec::new();
         for (index, line) in text.split_inclusive('\n').enumerate() {

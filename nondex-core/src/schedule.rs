@@ -24,15 +24,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde_derive::{Deserialize, Serialize};
-
 use crate::choice::generator;
 use crate::hash::mix;
+use crate::json;
 use crate::permutation::{Permutation, draw};
 
 /// From which orders a campaign's seeds are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// The first seeds are a covering design, the others are random.
     #[default]
@@ -40,6 +38,8 @@ pub enum Schedule {
     /// Every seed is random.
     Random,
 }
+
+json::words!(Schedule);
 
 /// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of seeds, and an order of it costs about
 /// twice as much as a random one, which counts when a long sequence is read again and again.

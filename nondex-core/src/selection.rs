@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use serde_derive::{Deserialize, Serialize};
-
+use crate::json;
 use crate::site::Site;
 
 /// Which choice points of a run are decided by the seed; the others take the base order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Selection {
     /// None: a clean run in base order. Choice points are recorded all the same.
     None,
@@ -21,20 +19,26 @@ pub enum Selection {
     Except(Vec<Scope>),
 }
 
+json::variants!(Selection {
+    None = "none",
+    All = "all",
+    Only(scopes) = "only",
+    Except(scopes) = "except",
+});
+
 /// The choices at one site, or some of them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// The site.
     pub site: Site,
     /// Which of the calls there; `None` for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<Calls>,
 }
 
+json::object!(strict Scope { site, calls = optional });
+
 /// Successive calls of one thread at one site.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Calls {
     /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
@@ -43,6 +47,8 @@ pub struct Calls {
     /// The one after the last.
     pub to: u64,
 }
+
+json::object!(strict Calls { thread, from, to });
 
 /// How far the choices of one thread at one site are left to the seed.
 #[derive(Clone, Debug, PartialEq, Eq)]

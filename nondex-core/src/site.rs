@@ -3,8 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use serde_derive::{Deserialize, Serialize};
-
+use crate::json;
 use crate::model::Family;
 
 /// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
@@ -34,7 +33,7 @@ impl Caller {
 }
 
 /// One call site of one modelled API: the unit that is switched on and off to find a culprit.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Site {
     /// The path of the API, as in [`Model::api`](crate::Model::api).
     pub api: String,
@@ -47,6 +46,14 @@ pub struct Site {
     /// Column, from 1.
     pub column: u32,
 }
+
+json::object!(Site {
+    api,
+    family,
+    file,
+    line,
+    column
+});
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use serde_derive::{Deserialize, Serialize};
-
 use crate::json;
 use crate::level::Level;
 use crate::network::NetworkMode;
@@ -27,8 +25,7 @@ pub const SEED_VARIABLE: &str = "NONDEX_SEED";
 pub const LEVEL_VARIABLE: &str = "NONDEX_LEVEL";
 
 /// Everything that decides one run of one test. With the built binary it determines the [`RunRecord`](crate::RunRecord).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSpec {
     /// [`PROTOCOL`].
     pub protocol: u32,
@@ -39,40 +36,47 @@ pub struct RunSpec {
     /// What they are made from.
     pub seed: u64,
     /// Which order a seed means.
-    #[serde(default, skip_serializing_if = "Schedule::is_default")]
     pub schedule: Schedule,
     /// Which choices are made at all; the others take the base order.
     pub choices: Selection,
     /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not recorded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models_off: Vec<String>,
     /// Where the record is written, absolute; `None` keeps nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
     /// Calls whose order is given.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
     /// Sites for which the stack of the first call, or of the last one whose order is given, is kept (slow: it reads debug
     /// information).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Site>,
     /// What is done about the network.
-    #[serde(default, skip_serializing_if = "NetworkMode::is_default")]
     pub network: NetworkMode,
     /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or addresses.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network_allow: Vec<String>,
     /// The library that is put before libc in the programs that the test starts, absolute; they are not observed without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preload: Option<PathBuf>,
     /// Failures of operations that are recorded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observe: Vec<Observed>,
 }
 
+json::object!(strict RunSpec {
+    protocol,
+    test,
+    level,
+    seed,
+    schedule = optional,
+    choices,
+    models_off = optional,
+    record = optional,
+    given = optional,
+    trace = optional,
+    network = optional,
+    network_allow = optional,
+    preload = optional,
+    observe = optional,
+});
+
 /// The order at one call, given instead of drawn. It holds whether or not the choice is selected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The call site.
     pub site: Site,
@@ -84,9 +88,10 @@ pub struct Given {
     pub order: GivenOrder,
 }
 
+json::object!(strict Given { site, thread, ordinal, order });
+
 /// See [`Given`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenOrder {
     /// The base order after so many steps towards the order that the seed draws; see [`between`](crate::between). The call
     /// is described in [`RunRecord::steps`](crate::RunRecord::steps).
@@ -94,6 +99,8 @@ pub enum GivenOrder {
     /// The elements as numbered in base order. A list of another length than the collection's is not followed.
     Ranks(Vec<u32>),
 }
+
+json::variants!(GivenOrder { Steps(count) = "steps", Ranks(ranks) = "ranks" });
 
 impl RunSpec {
     /// A clean run of `test`: base order everywhere.
@@ -144,6 +151,6 @@ impl RunSpec {
     /// The spec as JSON, on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json::to_string(self).expect("a spec has no map with keys that are not strings")
+        json::to_string(self)
     }
 }

@@ -195,6 +195,7 @@ fn event() -> impl Strategy<Value = Event> {
             id,
             network
         }),
+        (".{0,8}", operation()).prop_map(|(test, operation)| Event::Operation { test, operation }),
         (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
             |(test, passed, failure)| Event::End {
                 test,
@@ -218,7 +219,8 @@ proptest! {
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
         prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
         let pretty = serde_json::to_string_pretty(&spec).unwrap();
-        prop_assert_eq!(RunSpec::from_json(&pretty).unwrap(), spec);
+        prop_assert_eq!(&RunSpec::from_json(&pretty).unwrap(), &spec);
+        prop_assert_eq!(serde_json::from_str::<RunSpec>(&pretty).unwrap(), spec);
     }
 
     #[test]
@@ -232,17 +234,22 @@ proptest! {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
             failed_operations,
         };
-        let text = json::to_string(&record).unwrap();
+        let text = json::to_string(&record);
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());
-        prop_assert_eq!(json::from_str::<RunRecord>(&text).unwrap(), record);
+        prop_assert_eq!(&json::from_str::<RunRecord>(&text).unwrap(), &record);
+        prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
     }
 
     #[test]
     fn events_survive_the_round_trip_and_a_cut_last_line(
         events in prop::collection::vec(event(), 0..5), cut in 1..40_usize,
     ) {
-        let lines: String = events.iter().map(|event| json::to_string(event).unwrap() + "\n").collect();
+        let lines: String = events.iter().map(|event| json::to_string(event) + "\n").collect();
         prop_assert_eq!(&RunRecord::parse_events(&lines).unwrap(), &events);
+        for (line, event) in lines.lines().zip(&events) {
+            prop_assert_eq!(line, serde_json::to_string(event).unwrap());
+            prop_assert_eq!(&serde_json::from_str::<Event>(line).unwrap(), event);
+        }
         let mut last = String::from(r#"{"event":"end","test":"t","passed":true}"#);
         last.truncate(cut.min(last.len()));
         prop_assert_eq!(&RunRecord::parse_events(&(lines + &last)).unwrap(), &events);
@@ -289,4 +296,81 @@ fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
     ] {
         assert!(read(bad).is_err(), "{bad}");
     }
+}
+
+/// What an older driver wrote is read by a newer one, so a name never changes.
+#[test]
+fn the_names_of_the_protocol_are_these() {
+    let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
+    let spec = format!(
+        r#"{{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","choices":{{"only":[{{"site":{site},"calls":{{"thread":"0","from":1,"to":2}}}}]}},"models_off":["m"],"record":"r","given":[{{"site":{site},"thread":"0","ordinal":0,"order":{{"steps":4}}}},{{"site":{site},"thread":"0","ordinal":1,"order":{{"ranks":[1,0]}}}}],"trace":[{site}],"network":"block","network_allow":["h"],"preload":"p","observe":[{{"operation":"bind","error":"EACCES"}}]}}"#
+    );
+    assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
+
+    let frame = r#"{"function":"f","file":"g","line":1}"#;
+    let record = format!(
+        r#"{{"protocol":1,"algorithm":1,"test":"t","outcome":{{"exited":-3}},"failure":{{"message":"m","file":"f","line":1}},"points":[{{"site":{site},"thread":"0","count":1,"max_len":2,"stack":[{frame}]}}],"choices":[{{"p":1,"o":2,"n":3,"a":4}},{{"p":1,"n":3}}],"steps":[{{"site":{site},"thread":"0","ordinal":0,"len":2,"steps":1,"position":0,"exchanged":[{{"rank":0,"index":1,"name":"n","stack":[{frame}]}}],"created":[{frame}]}}],"network":[{{"operation":"connect","target":"t","host":"h","outcome":{{"failed":"E"}},"thread":"0","site":"s","count":1,"elapsed_ms":0,"stack":[{frame}]}}],"failed_operations":[{{"operation":"bind","target":"t","error":"E","thread":"0","site":"s","stack":[{frame}]}}]}}"#
+    );
+    let read: RunRecord = json::from_str(&record).unwrap();
+    assert_eq!(json::to_string(&read), record);
+
+    for (name, value) in [
+        (r#""passed""#, Outcome::Passed),
+        (r#""failed""#, Outcome::Failed),
+        (r#"{"signalled":6}"#, Outcome::Signalled(6)),
+        (r#""timed_out""#, Outcome::TimedOut),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+    for (name, value) in [
+        (r#""pending""#, NetworkOutcome::Pending),
+        (r#""answered""#, NetworkOutcome::Answered),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+    for (name, value) in [
+        (r#""none""#, Selection::None),
+        (r#""all""#, Selection::All),
+        (r#"{"except":[]}"#, Selection::Except(Vec::new())),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+}
+
+#[test]
+fn what_is_not_of_the_type_is_refused_with_what_was_expected() {
+    for (text, message) in [
+        (
+            r#""STOPPED""#,
+            "unknown variant `STOPPED`, expected one of `passed`, `failed`, `exited`, `signalled`, `timed_out`",
+        ),
+        (
+            r#"{"exited":"x"}"#,
+            "expected a number of 32 bits, found a string",
+        ),
+        (r#"{"passed":1}"#, "unknown variant `passed`"),
+        (
+            r#"3"#,
+            "invalid type: a number, expected a variant of Outcome",
+        ),
+    ] {
+        let error = json::from_str::<Outcome>(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    for (text, message) in [
+        (r#"{"function":"f","file":"g"}"#, "missing field `line`"),
+        (
+            r#"{"function":"f","file":"g","line":4294967296}"#,
+            "`line` of Frame: expected a number of 32 bits",
+        ),
+        (
+            r#"{"function":"f","file":"g","line":1,"line":2}"#,
+            "duplicate field `line` of Frame",
+        ),
+        ("[]", "invalid type: a list, expected Frame"),
+    ] {
+        let error = json::from_str::<Frame>(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    assert!(json::from_str::<json::Value>(&"[".repeat(100_000)).is_err());
 }
