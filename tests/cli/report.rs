@@ -26,6 +26,24 @@ fn a_finding_at_full_is_advice_and_shows_the_users_frame_first() {
 }
 
 #[test]
+fn a_finding_with_a_fixed_hasher_that_no_implementation_would_show_is_advice() {
+    let mut finding = dependent();
+    finding.weakest_level = Some(Level::Id);
+    for culprit in &mut finding.culprits {
+        culprit.family = Family::FixedHasher;
+    }
+    let text = shown(&report(vec![finding.clone()]), 0, false);
+    assert!(text.starts_with("warning[ID]"), "{text}");
+    assert!(text.contains("= advice: the hasher is fixed"), "{text}");
+    finding.weakest_level = Some(Level::One);
+    let text = shown(&report(vec![finding]), 0, false);
+    assert!(
+        text.starts_with("error[ID]") && !text.contains("advice"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_strict_run_makes_advice_an_error() {
     let mut report = report(vec![advice()]);
     report.run.strict = true;

@@ -2,6 +2,7 @@
 
 use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::schema::Advice;
 use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
@@ -14,15 +15,18 @@ struct Finding {
     family: Family,
     /// The file of the call, and the mark of its line; `None` where several calls may be named.
     place: Option<(&'static str, &'static str)>,
+    /// Why it is advice, when it is.
+    advice: Option<Advice>,
 }
 
-const FINDINGS: [Finding; 9] = [
+const FINDINGS: [Finding; 10] = [
     Finding {
         test: "tests::std_own_map",
         weakest: Level::Std,
         api: "std::collections::HashMap::keys",
         family: Family::HashMap,
         place: Some(("src/lib.rs", "own_map")),
+        advice: None,
     },
     Finding {
         test: "orders::one_fixed_hasher",
@@ -30,6 +34,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::collections::HashSet::iter",
         family: Family::FixedHasher,
         place: Some(("src/orders.rs", "fixed_hasher")),
+        advice: None,
     },
     Finding {
         test: "orders::eq_other_content",
@@ -37,6 +42,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::collections::HashSet::into_iter",
         family: Family::FixedHasher,
         place: None,
+        advice: Some(Advice::FixedHasher),
     },
     Finding {
         test: "orders::id_rebuilt",
@@ -44,13 +50,23 @@ const FINDINGS: [Finding; 9] = [
         api: "std::collections::HashSet::into_iter",
         family: Family::FixedHasher,
         place: None,
+        advice: Some(Advice::FixedHasher),
+    },
+    Finding {
+        test: "orders::id_undone",
+        weakest: Level::Id,
+        api: "std::collections::HashSet::iter",
+        family: Family::HashSet,
+        place: None,
+        advice: None,
     },
     Finding {
         test: "orders::clone_prints_the_same",
-        weakest: Level::Id,
+        weakest: Level::Full,
         api: "std::collections::HashMap::fmt",
         family: Family::HashMap,
         place: None,
+        advice: Some(Advice::ReadAgain),
     },
     Finding {
         test: "orders::std_read_dir",
@@ -58,6 +74,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::fs::read_dir",
         family: Family::Directory,
         place: Some(("src/orders.rs", "read_dir")),
+        advice: None,
     },
     Finding {
         test: "orders::std_environment",
@@ -65,6 +82,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::env::vars",
         family: Family::Environment,
         place: Some(("src/orders.rs", "environment")),
+        advice: None,
     },
     Finding {
         test: "std_child_process",
@@ -72,6 +90,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::collections::HashSet::iter",
         family: Family::HashSet,
         place: Some(("src/bin/lister.rs", "child")),
+        advice: None,
     },
     Finding {
         test: "orders::full_read_twice",
@@ -79,6 +98,7 @@ const FINDINGS: [Finding; 9] = [
         api: "std::collections::HashMap::keys",
         family: Family::HashMap,
         place: None,
+        advice: Some(Advice::ReadAgain),
     },
 ];
 
@@ -102,6 +122,7 @@ fn every_known_finding_is_found_at_its_level_and_at_its_line() {
             !found.culprits.is_empty() && found.culprits.iter().all(|culprit| culprit.confirmed),
             "{found:#?}"
         );
+        assert_eq!(found.advice(), expected.advice, "{found:#?}");
         let culprit = &found.culprits[0];
         assert_eq!(
             (culprit.api.as_str(), culprit.family),
@@ -228,12 +249,20 @@ fn the_summary_adds_up(report: &Report) {
 }
 
 fn advice_is_a_failure_only_when_strict(fixture: &Fixture) {
-    let run = || {
-        Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact", "orders::full_read_twice"])
-    };
-    let advice = run().run();
-    assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 1);
-    run().arg("--strict").run().expect(ExitCode::Found);
+    for (name, reason) in [
+        ("orders::full_read_twice", "what nobody changes"),
+        ("orders::clone_prints_the_same", "what nobody changes"),
+        ("orders::eq_other_content", "the hasher is fixed"),
+        ("orders::id_rebuilt", "the hasher is fixed"),
+    ] {
+        let run = || Nondex::run_in(&fixture.path("app")).args(["--lib", "--exact", name]);
+        let advice = run().run();
+        advice.says(&["warning[ID]", "= advice: ", reason]);
+        assert_eq!(advice.expect(ExitCode::Ok).report().summary.advice, 1);
+        let strict = run().arg("--strict").run();
+        strict.expect(ExitCode::Found).says(&["error[ID]"]);
+        assert!(!strict.stderr.contains("= advice: "));
+    }
 }
 
 fn a_test_that_always_fails_has_an_exit_code_of_its_own(fixture: &Fixture) {

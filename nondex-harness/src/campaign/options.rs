@@ -51,7 +51,7 @@ pub struct Options {
     /// A test with at most so many orders at a level is run under all of them; with at most as many as there are seeds, in any
     /// case.
     pub exhaustive: u64,
-    /// Whether findings at level FULL are failures.
+    /// Whether findings that are advice are failures all the same.
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
     pub models_off: Vec<String>,

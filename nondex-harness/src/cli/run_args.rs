@@ -68,7 +68,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub budget: Option<usize>,
 
-    /// Findings at level FULL are failures too, not advice
+    /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(long)]
     #[arg(help_heading = "Campaign options")]
     pub strict: bool,

@@ -5,7 +5,7 @@ use crate::exit_code::ExitCode;
 
 /// The exit code of a command that ends with `report`.
 ///
-/// Findings at level FULL only are advice unless the run was strict. An interrupted run is never a success: as in
+/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
 /// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
@@ -18,8 +18,8 @@ pub fn exit_code(report: &Report) -> ExitCode {
         Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
     };
     let held = || report.tests.iter().filter(|test| !test.is_sanitised());
-    let found =
-        held().any(|test| is_finding(test.verdict) && (report.run.strict || !test.is_full_only()));
+    let found = held()
+        .any(|test| is_finding(test.verdict) && (report.run.strict || test.advice().is_none()));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
     let is_exceeded = report
@@ -47,6 +47,7 @@ pub fn exit_code(report: &Report) -> ExitCode {
 mod tests {
     use super::*;
     use crate::report::schema::tests::{report, test};
+    use crate::report::{Culprit, FailureReport};
     use nondex_core::Level;
 
     #[test]
@@ -100,6 +101,86 @@ mod tests {
                     ExitCode::Found
                 };
                 assert_eq!(exit_code(&report), expected, "{level} strict {strict}");
+            }
+        }
+    }
+
+    #[test]
+    fn findings_that_no_implementation_would_show_are_failures_when_strict() {
+        use nondex_core::Family::{Directory, FixedHasher, HashMap};
+        let culprit = |family, confirmed| {
+            let site = nondex_core::Site {
+                api: "std::collections::HashMap::iter".into(),
+                family,
+                file: "src/lib.rs".into(),
+                line: 1,
+                column: 1,
+            };
+            Culprit {
+                confirmed,
+                ..Culprit::new(&site)
+            }
+        };
+        let fixed = || culprit(FixedHasher, true);
+        for (levels, culprits, in_base_order, is_advice) in [
+            ([Level::Eq, Level::Id], vec![fixed()], false, true),
+            ([Level::Eq, Level::Id], vec![fixed(), fixed()], false, true),
+            // Real on another platform.
+            ([Level::Std, Level::One], vec![fixed()], false, false),
+            // Others than fixed hashers.
+            (
+                [Level::Eq, Level::Id],
+                vec![culprit(HashMap, true)],
+                false,
+                false,
+            ),
+            (
+                [Level::Eq, Level::Id],
+                vec![culprit(Directory, true)],
+                false,
+                false,
+            ),
+            (
+                [Level::Eq, Level::Id],
+                vec![fixed(), culprit(HashMap, true)],
+                false,
+                false,
+            ),
+            // Not known to be it.
+            (
+                [Level::Eq, Level::Id],
+                vec![culprit(FixedHasher, false)],
+                false,
+                false,
+            ),
+            ([Level::Eq, Level::Id], vec![], false, false),
+            // It fails today.
+            ([Level::Eq, Level::Id], vec![fixed()], true, false),
+            ([Level::Full, Level::Full], vec![fixed()], true, false),
+        ] {
+            for level in levels {
+                let mut finding = test(Verdict::ImplementationDependent);
+                finding.weakest_level = Some(level);
+                finding.culprits.clone_from(&culprits);
+                if in_base_order {
+                    finding.failures.push(FailureReport {
+                        id: None,
+                        level: None,
+                        seed: None,
+                        schedule: nondex_core::Schedule::default(),
+                        message: String::new(),
+                        file: None,
+                        line: None,
+                        outcome: nondex_core::Outcome::Failed,
+                        limit_ms: None,
+                    });
+                }
+                let mut report = report(vec![finding]);
+                let expected = [ExitCode::Found, ExitCode::Ok][usize::from(is_advice)];
+                assert_eq!(exit_code(&report), expected, "{level} {culprits:?}");
+                assert_eq!(report.summary.advice, u64::from(is_advice));
+                report.run.strict = true;
+                assert_eq!(exit_code(&report), ExitCode::Found);
             }
         }
     }

@@ -47,7 +47,11 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
         drawn.push((weight, finding::render(test, view)));
     }
     for cause in &causes {
-        let weight = if cause.is_advice() { ADVICE } else { FINDING };
+        let weight = if cause.advice().is_some() {
+            ADVICE
+        } else {
+            FINDING
+        };
         drawn.push((weight, cause.render(report.run.strict, view)));
     }
     drawn.sort_by_key(|(weight, _)| *weight);
@@ -91,7 +95,7 @@ pub fn verdict_style(test: &TestReport) -> Style {
         Verdict::Stable => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
         _ if test.is_sanitised() => AnsiColor::Yellow,
-        Verdict::ImplementationDependent if test.is_full_only() => AnsiColor::Yellow,
+        Verdict::ImplementationDependent if test.advice().is_some() => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };
     color.on_default().bold()

@@ -3,6 +3,7 @@
 //! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does not know. A field
 //! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
 
+mod advice;
 mod culprit;
 mod sanitised;
 mod verdict;
@@ -13,6 +14,7 @@ pub use nondex_core::NetworkMode;
 use nondex_core::{Family, Level, Outcome, Schedule};
 use serde::{Deserialize, Serialize};
 
+pub use self::advice::Advice;
 pub use self::culprit::{CallReport, Culprit, ElementReport, PlaceReport, Position};
 pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
@@ -65,7 +67,7 @@ pub struct RunInfo {
     /// The time limit of one run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: u64,
-    /// Whether findings at level FULL are failures rather than advice.
+    /// Whether findings that are [advice](TestReport::advice) are failures all the same.
     #[serde(default)]
     pub strict: bool,
     /// Names of the models that were switched off.
@@ -109,7 +111,7 @@ pub struct Summary {
     pub runs: u64,
     /// Names of the models that any run reached: family, slash, API. Sorted.
     pub models_reached: Vec<String>,
-    /// Those of `id` that fail only at level FULL: advice, not failures, unless the run was strict.
+    /// Those of `id` that are [advice](TestReport::advice), not failures, unless the run was strict.
     #[serde(default)]
     pub advice: u64,
     /// Results that follow from another run, so that no process was started for them.
@@ -149,7 +151,7 @@ impl Summary {
             };
             *count += 1;
             summary.tests += 1;
-            summary.advice += u64::from(test.is_full_only());
+            summary.advice += u64::from(test.advice().is_some());
             summary.choice_points += test.choice_points;
             summary.runs += test.runs;
             summary.implied += test.implied;
@@ -293,12 +295,6 @@ impl TestReport {
     #[must_use]
     pub fn is_sanitised(&self) -> bool {
         self.sanitised_by.is_some() || self.verdict == Verdict::Network
-    }
-
-    /// Whether this is a finding at level FULL only: code relies on what std keeps but does not promise.
-    #[must_use]
-    pub fn is_full_only(&self) -> bool {
-        self.verdict == Verdict::ImplementationDependent && self.weakest_level == Some(Level::Full)
     }
 }
 

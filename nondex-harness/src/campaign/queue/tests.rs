@@ -1,4 +1,4 @@
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -163,22 +163,18 @@ fn tests_run_while_the_report_of_another_is_written() {
     // The first test is judged for as long as others still have to run: with a lock held it would wait for ever.
     let (send, receive) = mpsc::channel();
     let (send, receive) = (Mutex::new(send), Mutex::new(receive));
-    let has_waited = AtomicBool::new(false);
     let workload = Simulated {
         while_judged: Box::new(move |test| match test {
             0 => {
                 let others = receive.lock().unwrap();
-                let came = (1..4).all(|_| others.recv_timeout(PATIENCE).is_ok());
-                assert!(came && !has_waited.swap(true, Ordering::Relaxed));
+                assert!((1..4).all(|_| others.recv_timeout(PATIENCE / 4).is_ok()));
             }
             _ => send.lock().unwrap().send(()).unwrap(),
         }),
         ..Simulated::new(None)
     };
-    let (executed, workload) = execute_in_time(workload, 4, 2);
+    let (executed, _) = execute_in_time(workload, 4, 2);
     assert!(executed.tests.iter().all(|test| test.panic.is_none()));
-    let judged = workload.judged.into_inner().unwrap();
-    assert_eq!(judged.last(), Some(&0));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
 use super::wording::{package, what};
 use super::{View, short};
-use crate::report::schema::{Culprit, ElementReport, TestReport, Verdict};
+use crate::report::schema::{Advice, Culprit, ElementReport, TestReport, Verdict};
 
 /// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
 #[derive(Debug)]
@@ -75,9 +75,11 @@ impl<'r> Cause<'r> {
         !self.tests[0].culprits.is_empty()
     }
 
-    /// Whether all of it is advice: code relies on what std keeps but does not promise.
-    pub(super) fn is_advice(&self) -> bool {
-        self.tests.iter().all(|test| test.is_full_only())
+    /// Why it is advice, if all of it is.
+    pub(super) fn advice(&self) -> Option<Advice> {
+        let advice = self.tests[0].advice()?;
+        let is_all = self.tests.iter().all(|test| test.advice().is_some());
+        is_all.then_some(advice)
     }
 
     /// How many of its tests are known to depend on it, or are suspected to if none is known.
@@ -89,10 +91,10 @@ impl<'r> Cause<'r> {
     /// Draws it: where, why, how often, and what to do.
     pub(super) fn render(&self, strict: bool, view: &View<'_>) -> String {
         let (&test, others) = self.tests.split_first().expect("a cause has a test");
-        let severity = if self.is_advice() && !strict {
-            Severity::Warning
-        } else {
-            Severity::Error
+        let advice = self.advice().filter(|_| !strict);
+        let severity = match advice {
+            Some(_) => Severity::Warning,
+            None => Severity::Error,
         };
         let mut diagnostic = Diagnostic::new(
             view.sources,
@@ -110,6 +112,9 @@ impl<'r> Cause<'r> {
         let fixes = promises(&mut diagnostic, &test.culprits);
         if let Some(level) = test.weakest_level {
             diagnostic.note("level", &format!("{level}: {}", level.meaning()));
+        }
+        if let Some(advice) = advice {
+            diagnostic.note("advice", advice.reason());
         }
         failures(&mut diagnostic, test, view);
         output(&mut diagnostic, test, view);

@@ -1,0 +1,52 @@
+//! Findings that no implementation is likely to show: advice, not failures, unless the run is strict.
+
+use nondex_core::{Family, Level};
+
+use super::{TestReport, Verdict};
+
+/// Why a finding is advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// It fails only when what nobody changed has another order when it is read again.
+    ReadAgain,
+    /// It fails only when the order with a fixed hasher does not follow from what was inserted and removed.
+    FixedHasher,
+}
+
+impl Advice {
+    /// The reason, a sentence for the diagnostic.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Advice::ReadAgain => {
+                "what nobody changes keeps its order today, though nothing promises it: this fails the run only with `--strict`"
+            }
+            Advice::FixedHasher => {
+                "the hasher is fixed, so in every implementation there is the order follows from what was inserted and removed: \
+                 this fails the run only with `--strict`"
+            }
+        }
+    }
+}
+
+impl TestReport {
+    /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base order fails today, whatever else
+    /// it depends on.
+    #[must_use]
+    pub fn advice(&self) -> Option<Advice> {
+        let fails_in_base_order = || self.failures.iter().any(|failure| failure.level.is_none());
+        if self.verdict != Verdict::ImplementationDependent || fails_in_base_order() {
+            return None;
+        }
+        match self.weakest_level? {
+            Level::Full => Some(Advice::ReadAgain),
+            Level::Eq | Level::Id => {
+                let mut culprits = self.culprits.iter();
+                let is_fixed = !self.culprits.is_empty()
+                    && culprits.all(|c| c.confirmed && c.family == Family::FixedHasher);
+                is_fixed.then_some(Advice::FixedHasher)
+            }
+            Level::Std | Level::One => None,
+        }
+    }
+}
