@@ -21,7 +21,7 @@ use crate::inheritance;
 use crate::journal::Journal;
 use crate::level::Level;
 use crate::model::{Family, Model};
-use crate::network::{self, NetworkRecord, Stacks};
+use crate::network::{self, NetworkRecord, Seen, Stacks};
 use crate::operation::Failures;
 use crate::record::Event;
 use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
@@ -95,7 +95,13 @@ impl Context {
     fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
         let events = self.journal.kept().into_iter().skip(since);
         network::fold(events.filter_map(|event| match event {
-            Event::Network { test, id, network } if test == name => Some((id, network)),
+            Event::Network {
+                test,
+                id,
+                socket,
+                network,
+            } if test == name => Some(Seen::Operation(id, socket, network)),
+            Event::Received { test, socket } if test == name => Some(Seen::Received(socket)),
             _ => None,
         }))
     }

@@ -6,13 +6,15 @@
 pub mod fault;
 pub mod target;
 
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::context;
 use crate::json;
-use crate::record::{Event, Frame};
+use crate::record::{Event, Failure, Frame, Outcome};
 use crate::site::{Caller, portable_path};
 use crate::spec::RunSpec;
 use crate::stack::Stack;
@@ -59,8 +61,13 @@ impl NetworkMode {
 pub enum NetworkOutcome {
     /// With this error: the name of an `errno` or of an `EAI_` code.
     Failed(String),
-    /// Not before the run did: it was waiting for an answer.
+    /// Not before the run did: it was waiting for an answer. Of a datagram: who asked for an answer was told that there is none
+    /// yet.
     Pending,
+    /// It is a datagram, and somebody was waiting for an answer when last seen.
+    Awaited,
+    /// It is a datagram, and nobody was seen to wait for an answer.
+    Unawaited,
     /// It succeeded.
     Answered,
 }
@@ -74,6 +81,49 @@ json::variants!(NetworkOutcome {
 /// The operation of a program that cannot be observed and was told of another machine in its arguments. It ends as the
 /// program does: with `exit status N` or `signal N`, or answered when it succeeded.
 pub const CHILD: &str = "child";
+
+/// The operation of all functions that send.
+pub const SEND: &str = "send";
+
+/// The operation of connecting a socket of datagrams. Nothing is sent: it only looks for a route.
+pub const ROUTE: &str = "connect (datagram)";
+
+/// How a run ended: what is asked of it when an operation alone does not say enough.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ending<'a> {
+    /// Whether it ended by itself, and was not killed because it took too long.
+    pub is_hang: bool,
+    /// The message of its failure.
+    pub message: &'a str,
+}
+
+impl<'a> Ending<'a> {
+    /// How a run with this outcome and failure ended.
+    #[must_use]
+    pub fn of(outcome: &Outcome, failure: Option<&'a Failure>) -> Self {
+        Ending {
+            is_hang: *outcome == Outcome::TimedOut,
+            message: failure.map_or("", |failure| &failure.message),
+        }
+    }
+
+    /// Whether the message has this error in it, in words that std or C have for it.
+    fn says(self, error: &str) -> bool {
+        let words = WORDS.iter().find(|(name, _)| *name == error);
+        let has = |word: &str| self.message.contains(word);
+        has(error) || words.is_some_and(|(_, words)| words.iter().any(|word| has(word)))
+    }
+}
+
+/// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`] and by C.
+const WORDS: &[(&str, &[&str])] = &[
+    ("ENETUNREACH", &["NetworkUnreachable", "etwork is unreachable", "etwork unreachable"]),
+    ("EHOSTUNREACH", &["HostUnreachable", "o route to host", "ost unreachable"]),
+    ("ENETDOWN", &["NetworkDown", "etwork is down", "etwork down"]),
+    ("EADDRNOTAVAIL", &["AddrNotAvailable", "annot assign requested address", "ddress not available"]),
+    ("EACCES", &["PermissionDenied", "ermission denied"]),
+    ("EPERM", &["PermissionDenied", "peration not permitted"]),
+];
 
 /// What the end of an operation says about the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +145,34 @@ impl NetworkOutcome {
     pub fn text(&self) -> &str {
         match self {
             NetworkOutcome::Failed(error) => error,
-            NetworkOutcome::Pending => "no answer",
+            NetworkOutcome::Pending | NetworkOutcome::Awaited => "no answer",
+            NetworkOutcome::Unawaited => "no answer was waited for",
             NetworkOutcome::Answered => "answered",
         }
     }
 
-    fn meaning(&self) -> Meaning {
+    /// Whether the operation has ended.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        matches!(self, NetworkOutcome::Failed(_) | NetworkOutcome::Answered)
+    }
+
+    /// How much is known: what one process knows of an operation does not make another one's knowledge undone.
+    const fn rank(&self) -> u8 {
+        match self {
+            NetworkOutcome::Unawaited => 0,
+            NetworkOutcome::Awaited => 1,
+            NetworkOutcome::Pending => 2,
+            NetworkOutcome::Failed(_) | NetworkOutcome::Answered => 3,
+        }
+    }
+
+    fn meaning(&self, ending: Ending<'_>) -> Meaning {
         let error = match self {
-            NetworkOutcome::Answered => return Meaning::Other,
-            NetworkOutcome::Pending => return Meaning::Absent,
+            NetworkOutcome::Answered | NetworkOutcome::Unawaited => return Meaning::Other,
+            // A thread that only listens may wait beside any other failure.
+            NetworkOutcome::Awaited if !ending.is_hang => return Meaning::Other,
+            NetworkOutcome::Pending | NetworkOutcome::Awaited => return Meaning::Absent,
             NetworkOutcome::Failed(error) => error.as_str(),
         };
         match error {
@@ -120,7 +189,7 @@ impl NetworkOutcome {
 /// Operations on other machines that are alike in all that is known of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetworkRecord {
-    /// The function of libc, `send` for every one that sends, or [`CHILD`].
+    /// The function of libc, [`SEND`] for every one that sends, [`ROUTE`], or [`CHILD`].
     pub operation: String,
     /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name of the program.
     pub target: String,
@@ -161,14 +230,24 @@ impl NetworkRecord {
         self.operation == CHILD
     }
 
-    /// What it says about the network.
+    /// Whether it is a datagram that has no answer yet: it may be lost for another reason than that the network is not there.
     #[must_use]
-    pub fn meaning(&self) -> Meaning {
-        match self.outcome {
+    pub fn is_unanswered(&self) -> bool {
+        self.operation == SEND && !self.outcome.has_ended()
+    }
+
+    /// What it says about the network, in a run that failed and ended so.
+    #[must_use]
+    pub fn meaning(&self, ending: Ending<'_>) -> Meaning {
+        match &self.outcome {
             NetworkOutcome::Failed(_) | NetworkOutcome::Pending if self.is_child() => {
                 Meaning::AbsentIfMachineOffline
             }
-            _ => self.outcome.meaning(),
+            // Nothing was to be sent yet: many a program that only asks for its own address goes on without one.
+            NetworkOutcome::Failed(error) if self.operation == ROUTE && !ending.says(error) => {
+                Meaning::Other
+            }
+            outcome => outcome.meaning(ending),
         }
     }
 
@@ -210,14 +289,48 @@ impl NetworkRecord {
     }
 }
 
-/// Adds up what is alike, in a fixed order. Of the same `id` the last one counts.
+/// What a run's record says of an operation, or of a socket.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// What was known at some time of the operation with this number, and of which socket it is.
+    Operation(u64, Option<u64>, NetworkRecord),
+    /// Something was received through this socket, by a process that knows of no operation on it.
+    Received(u64),
+}
+
+/// Adds up what is alike, in a fixed order. Of the same operation the last counts, unless it knows less than one before:
+/// several processes may have one socket, and one of them receives the answer.
 #[must_use]
-pub fn fold(events: impl IntoIterator<Item = (u64, NetworkRecord)>) -> Vec<NetworkRecord> {
-    let mut last = std::collections::BTreeMap::new();
-    for (id, event) in events {
-        last.insert(id, event);
+pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
+    let mut last: BTreeMap<u64, (Option<u64>, NetworkRecord)> = BTreeMap::new();
+    let mut received = BTreeSet::new();
+    for event in events {
+        match event {
+            Seen::Operation(id, socket, record) => match last.entry(id) {
+                Entry::Vacant(entry) => {
+                    entry.insert((socket, record));
+                }
+                Entry::Occupied(mut entry) => {
+                    let (known_socket, known) = entry.get_mut();
+                    *known_socket = known_socket.or(socket);
+                    if known.outcome.rank() > record.outcome.rank() {
+                        known.stack = record.stack;
+                    } else {
+                        *known = record;
+                    }
+                }
+            },
+            Seen::Received(socket) => {
+                received.insert(socket);
+            }
+        }
     }
-    let mut records: Vec<NetworkRecord> = last.into_values().collect();
+    for (socket, record) in last.values_mut() {
+        if socket.is_some_and(|socket| received.contains(&socket)) && !record.outcome.has_ended() {
+            record.outcome = NetworkOutcome::Answered;
+        }
+    }
+    let mut records: Vec<NetworkRecord> = last.into_values().map(|(_, record)| record).collect();
     records.sort_by(|a, b| {
         a.identity()
             .cmp(&b.identity())
@@ -267,7 +380,8 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
 pub struct Operation {
     id: u64,
     begun: Instant,
-    /// What is known of it. [`Pending`](NetworkOutcome::Pending) until [`Operation::end`].
+    socket: Option<u64>,
+    /// What is known of it. Not ended until [`Operation::end`].
     pub record: NetworkRecord,
 }
 
@@ -279,13 +393,35 @@ pub fn begin(
     host: Option<String>,
     caller: Caller,
 ) -> Option<Operation> {
+    begin_as(NetworkOutcome::Pending, None, operation, target, host, caller)
+}
+
+/// Records that a datagram is sent, through the socket with this number where it has one; as [`begin`] otherwise.
+#[must_use]
+pub fn begin_datagram(
+    socket: Option<u64>,
+    target: String,
+    host: Option<String>,
+    caller: Caller,
+) -> Option<Operation> {
+    begin_as(NetworkOutcome::Unawaited, socket, SEND, target, host, caller)
+}
+
+fn begin_as(
+    outcome: NetworkOutcome,
+    socket: Option<u64>,
+    operation: &str,
+    target: String,
+    host: Option<String>,
+    caller: Caller,
+) -> Option<Operation> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let id = u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
     let mut record = NetworkRecord {
         operation: operation.to_owned(),
         target,
         host,
-        outcome: NetworkOutcome::Pending,
+        outcome,
         thread: String::new(),
         site: caller.file.to_owned(),
         count: 1,
@@ -296,19 +432,22 @@ pub fn begin(
         record.site = format!("{}:{}:{}", place.file, place.line, caller.column);
         record.stack.push(place);
     }
+    let begun = Instant::now();
     record.thread = context::record_network(|test, thread| Event::Network {
         test,
         id,
+        socket,
         network: NetworkRecord {
             thread,
             ..record.clone()
         },
     })?;
-    Some(Operation {
-        id,
-        begun: Instant::now(),
-        record,
-    })
+    Some(Operation { id, begun, socket, record })
+}
+
+/// Records that something was received through a socket on which this process knows of no operation, but another may.
+pub fn received(socket: u64) {
+    let _ = context::record_network(|test, _| Event::Received { test, socket });
 }
 
 /// The place of a caller in the source; a caller that is known by its stack has none.
@@ -326,12 +465,31 @@ impl Operation {
         if self.record.outcome == outcome {
             return;
         }
-        self.record.outcome = outcome;
         self.record.elapsed_ms =
             u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.note(outcome);
+    }
+
+    /// Records that somebody waits for the answer to a datagram.
+    pub fn awaited(&mut self) {
+        if self.record.outcome == NetworkOutcome::Unawaited {
+            self.note(NetworkOutcome::Awaited);
+        }
+    }
+
+    /// Records that somebody waited for the answer to a datagram, or asked for it, and there was none.
+    pub fn waited_in_vain(&mut self) {
+        if self.record.outcome.rank() < NetworkOutcome::Pending.rank() {
+            self.note(NetworkOutcome::Pending);
+        }
+    }
+
+    fn note(&mut self, outcome: NetworkOutcome) {
+        self.record.outcome = outcome;
         let event = |test, _| Event::Network {
             test,
             id: self.id,
+            socket: self.socket,
             network: self.record.clone(),
         };
         let _ = context::record_network(event);
@@ -394,15 +552,125 @@ mod tests {
         }
     }
 
+    fn seen(id: u64, record: NetworkRecord) -> Seen {
+        Seen::Operation(id, None, record)
+    }
+
+    #[test]
+    fn what_another_process_learnt_of_an_operation_is_not_undone_by_one_that_knows_less() {
+        let target = "192.0.2.1:53";
+        let known = |outcome| seen(1, record(target, outcome));
+        let stack = NetworkRecord {
+            stack: vec![frame(3)],
+            ..record(target, NetworkOutcome::Unawaited)
+        };
+        for outcome in [NetworkOutcome::Answered, NetworkOutcome::Pending] {
+            let folded = fold([
+                known(NetworkOutcome::Unawaited),
+                known(outcome.clone()),
+                known(NetworkOutcome::Awaited),
+                seen(1, stack.clone()),
+            ]);
+            let expected = NetworkRecord {
+                outcome,
+                ..stack.clone()
+            };
+            assert_eq!(folded, [expected]);
+        }
+    }
+
+    #[test]
+    fn what_is_received_by_a_process_that_sent_nothing_answers_what_another_sent_through_the_socket() {
+        let on = |id, socket, outcome| {
+            Seen::Operation(id, Some(socket), record("192.0.2.1:53", outcome))
+        };
+        let outcomes = |events: Vec<Seen>| -> Vec<NetworkOutcome> {
+            fold(events).into_iter().map(|record| record.outcome).collect()
+        };
+        use NetworkOutcome::{Answered, Pending};
+        assert_eq!(
+            outcomes(vec![on(1, 7, Pending), Seen::Received(7)]),
+            [Answered]
+        );
+        assert_eq!(
+            outcomes(vec![on(1, 7, Pending), Seen::Received(8)]),
+            [Pending]
+        );
+        let refused = NetworkOutcome::Failed("ECONNREFUSED".to_owned());
+        assert_eq!(
+            outcomes(vec![on(1, 7, refused.clone()), Seen::Received(7)]),
+            [refused]
+        );
+    }
+
+    #[test]
+    fn a_datagram_explains_a_failure_only_if_an_answer_was_waited_for_in_vain() {
+        use NetworkOutcome::{Answered, Awaited, Pending, Unawaited};
+        let datagram = |outcome| NetworkRecord {
+            operation: SEND.to_owned(),
+            ..record("192.0.2.1:53", outcome)
+        };
+        let hang = Ending {
+            is_hang: true,
+            message: "",
+        };
+        for (outcome, otherwise, in_a_hang) in [
+            (Unawaited, Meaning::Other, Meaning::Other),
+            (Awaited, Meaning::Other, Meaning::Absent),
+            (Pending, Meaning::Absent, Meaning::Absent),
+            (Answered, Meaning::Other, Meaning::Other),
+        ] {
+            let record = datagram(outcome);
+            assert_eq!(record.meaning(Ending::default()), otherwise, "{record:?}");
+            assert_eq!(record.meaning(hang), in_a_hang, "{record:?}");
+        }
+    }
+
+    #[test]
+    fn a_route_that_was_not_found_explains_only_a_failure_that_says_so() {
+        let route = |error: &str| NetworkRecord {
+            operation: ROUTE.to_owned(),
+            ..record("192.0.2.1:53", NetworkOutcome::Failed(error.to_owned()))
+        };
+        let meaning = |error: &str, message: &str| {
+            route(error).meaning(Ending {
+                is_hang: false,
+                message,
+            })
+        };
+        for (error, code) in [
+            ("ENETUNREACH", 101),
+            ("EHOSTUNREACH", 113),
+            ("EADDRNOTAVAIL", 99),
+            ("ENETDOWN", 100),
+            ("EACCES", 13),
+            ("EPERM", 1),
+        ] {
+            #[cfg(target_os = "linux")]
+            {
+                let found = std::io::Error::from_raw_os_error(code);
+                for text in [format!("failed: {found}"), format!("{found:?}")] {
+                    assert_eq!(meaning(error, &text), Meaning::Absent, "{text}");
+                }
+                let kind = format!("{:?} {}", found.kind(), found.kind());
+                assert_eq!(meaning(error, &kind), Meaning::Absent, "{kind}");
+            }
+            #[cfg(not(target_os = "linux"))]
+            let _ = code;
+            assert_eq!(meaning(error, error), Meaning::Absent);
+            assert_eq!(meaning(error, "left: 2, right: 3"), Meaning::Other);
+        }
+    }
+
     #[test]
     fn the_last_event_of_an_operation_counts_and_alike_ones_are_added_up() {
         let failed = || NetworkOutcome::Failed("ENETUNREACH".to_owned());
         let folded = fold([
-            (1, record("192.0.2.1:80", NetworkOutcome::Pending)),
-            (2, record("192.0.2.1:80", NetworkOutcome::Pending)),
-            (3, record("192.0.2.2:80", NetworkOutcome::Pending)),
-            (2, record("192.0.2.1:80", failed())),
-            (1, record("192.0.2.1:80", failed())),
+            seen(1, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            seen(2, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            seen(3, record("192.0.2.2:80", NetworkOutcome::Pending)),
+            seen(2, record("192.0.2.1:80", failed())),
+            seen(1, record("192.0.2.1:80", failed())),
         ]);
         let both = NetworkRecord {
             count: 2,
@@ -420,7 +688,11 @@ mod tests {
             stack: lines.iter().map(|&line| frame(line)).collect(),
             ..record("192.0.2.1:80", NetworkOutcome::Pending)
         };
-        let folded = fold([(1, failed(&[3])), (2, failed(&[3, 9])), (3, failed(&[]))]);
+        let folded = fold([
+            seen(1, failed(&[3])),
+            seen(2, failed(&[3, 9])),
+            seen(3, failed(&[])),
+        ]);
         assert_eq!(folded.len(), 1);
         assert_eq!(folded[0].stack, [frame(3), frame(9)]);
     }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use crate::json;
-use crate::network::{self, NetworkRecord};
+use crate::network::{self, NetworkRecord, Seen};
 use crate::operation::{self, OperationRecord};
 use crate::site::Site;
 use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
@@ -205,8 +205,18 @@ pub enum Event {
         test: String,
         /// The operation, unique in the run.
         id: u64,
+        /// The socket it is on, by a number that is the same in every process, where processes may share it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        socket: Option<u64>,
         /// What is known of it so far.
         network: NetworkRecord,
+    },
+    /// Something was received through a socket, on which another process may have an operation.
+    Received {
+        /// The test it happened in.
+        test: String,
+        /// The socket, as in [`Event::Network`].
+        socket: u64,
     },
     /// An operation failed in a way that the spec asks for.
     Operation {
@@ -246,6 +256,7 @@ impl Event {
             | Event::Step { test, .. }
             | Event::Panic { test, .. }
             | Event::Network { test, .. }
+            | Event::Received { test, .. }
             | Event::Operation { test, .. }
             | Event::End { test, .. } => test,
         }
@@ -338,7 +349,10 @@ impl RunRecord {
                     }
                 }
                 Event::Step { step, .. } => steps.push(step),
-                Event::Network { id, network, .. } => operations.push((id, network)),
+                Event::Network {
+                    id, socket, network, ..
+                } => operations.push(Seen::Operation(id, socket, network)),
+                Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::End {

@@ -251,6 +251,7 @@ impl Entered {
             context.journal.append(&Event::Network {
                 test: test.to_owned(),
                 id,
+                socket: None,
                 network,
             });
         }
