@@ -387,6 +387,43 @@ fn what_is_read_and_written_through_descriptors_counts_as_what_is_received_and_s
 }
 
 #[test]
+fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
+    let project = built("reachable");
+    let args = [
+        &ONCE[..],
+        &["--timeout", "5"],
+        &[
+            "--test",
+            "answered",
+            "--test",
+            "unanswered",
+            "--test",
+            "unasked",
+        ],
+    ]
+    .concat();
+    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for test in &report.tests {
+        let expected = match &*test.binary {
+            "reachable::unanswered" => Verdict::Network,
+            _ => Verdict::Broken,
+        };
+        if test.verdict != expected {
+            wrong.push((&test.name, test.verdict, &test.network));
+        }
+        if test.binary == "reachable::unanswered" {
+            assert_eq!(test.notes.len(), 1, "{}: {:?}", test.name, test.notes);
+            assert!(test.notes[0].starts_with("less certain: what was sent to 192.0.2.1:"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(report.tests.len() > 30);
+}
+
+#[test]
 fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said() {
     if !can_link_statically() {
         eprintln!("SKIPPED: there is no static libc here");

@@ -9,10 +9,10 @@ pub mod target;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::context;
+use crate::fork_lock::ForkLock;
 use crate::json;
 use crate::record::{Event, Failure, Frame, Outcome};
 use crate::site::{Caller, portable_path};
@@ -75,6 +75,8 @@ pub enum NetworkOutcome {
 json::variants!(NetworkOutcome {
     Failed(error) = "failed",
     Pending = "pending",
+    Awaited = "awaited",
+    Unawaited = "unawaited",
     Answered = "answered",
 });
 
@@ -117,10 +119,30 @@ impl<'a> Ending<'a> {
 
 /// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`] and by C.
 const WORDS: &[(&str, &[&str])] = &[
-    ("ENETUNREACH", &["NetworkUnreachable", "etwork is unreachable", "etwork unreachable"]),
-    ("EHOSTUNREACH", &["HostUnreachable", "o route to host", "ost unreachable"]),
-    ("ENETDOWN", &["NetworkDown", "etwork is down", "etwork down"]),
-    ("EADDRNOTAVAIL", &["AddrNotAvailable", "annot assign requested address", "ddress not available"]),
+    (
+        "ENETUNREACH",
+        &[
+            "NetworkUnreachable",
+            "etwork is unreachable",
+            "etwork unreachable",
+        ],
+    ),
+    (
+        "EHOSTUNREACH",
+        &["HostUnreachable", "o route to host", "ost unreachable"],
+    ),
+    (
+        "ENETDOWN",
+        &["NetworkDown", "etwork is down", "etwork down"],
+    ),
+    (
+        "EADDRNOTAVAIL",
+        &[
+            "AddrNotAvailable",
+            "annot assign requested address",
+            "ddress not available",
+        ],
+    ),
     ("EACCES", &["PermissionDenied", "ermission denied"]),
     ("EPERM", &["PermissionDenied", "peration not permitted"]),
 ];
@@ -376,7 +398,7 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
 }
 
 /// An operation that was begun: what is recorded again when its end is known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Operation {
     id: u64,
     begun: Instant,
@@ -393,7 +415,14 @@ pub fn begin(
     host: Option<String>,
     caller: Caller,
 ) -> Option<Operation> {
-    begin_as(NetworkOutcome::Pending, None, operation, target, host, caller)
+    begin_as(
+        NetworkOutcome::Pending,
+        None,
+        operation,
+        target,
+        host,
+        caller,
+    )
 }
 
 /// Records that a datagram is sent, through the socket with this number where it has one; as [`begin`] otherwise.
@@ -404,7 +433,14 @@ pub fn begin_datagram(
     host: Option<String>,
     caller: Caller,
 ) -> Option<Operation> {
-    begin_as(NetworkOutcome::Unawaited, socket, SEND, target, host, caller)
+    begin_as(
+        NetworkOutcome::Unawaited,
+        socket,
+        SEND,
+        target,
+        host,
+        caller,
+    )
 }
 
 fn begin_as(
@@ -442,7 +478,12 @@ fn begin_as(
             ..record.clone()
         },
     })?;
-    Some(Operation { id, begun, socket, record })
+    Some(Operation {
+        id,
+        begun,
+        socket,
+        record,
+    })
 }
 
 /// Records that something was received through a socket on which this process knows of no operation, but another may.
@@ -462,30 +503,28 @@ fn place(caller: Caller) -> Option<Frame> {
 impl Operation {
     /// Records the end, unless it is recorded already.
     pub fn end(&mut self, outcome: NetworkOutcome) {
-        if self.record.outcome == outcome {
-            return;
-        }
-        self.record.elapsed_ms =
-            u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.note(outcome);
-    }
-
-    /// Records that somebody waits for the answer to a datagram.
-    pub fn awaited(&mut self) {
-        if self.record.outcome == NetworkOutcome::Unawaited {
-            self.note(NetworkOutcome::Awaited);
+        if self.learn(outcome) {
+            self.write();
         }
     }
 
-    /// Records that somebody waited for the answer to a datagram, or asked for it, and there was none.
-    pub fn waited_in_vain(&mut self) {
-        if self.record.outcome.rank() < NetworkOutcome::Pending.rank() {
-            self.note(NetworkOutcome::Pending);
+    /// Notes what became of it, without recording that yet: its end, or of a datagram that somebody
+    /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in vain](NetworkOutcome::Pending). Whether that was not
+    /// known.
+    pub fn learn(&mut self, outcome: NetworkOutcome) -> bool {
+        let is_new = outcome.rank() > self.record.outcome.rank();
+        if is_new {
+            if outcome.has_ended() {
+                let elapsed = self.begun.elapsed().as_millis();
+                self.record.elapsed_ms = u64::try_from(elapsed).unwrap_or(u64::MAX);
+            }
+            self.record.outcome = outcome;
         }
+        is_new
     }
 
-    fn note(&mut self, outcome: NetworkOutcome) {
-        self.record.outcome = outcome;
+    /// Records what is known of it.
+    pub fn write(&self) {
         let event = |test, _| Event::Network {
             test,
             id: self.id,
@@ -497,8 +536,14 @@ impl Operation {
 }
 
 /// The stacks of operations, kept unread until a test fails: reading them takes long.
-#[derive(Debug, Default)]
-pub(crate) struct Stacks(Mutex<Vec<(u64, NetworkRecord, Stack)>>);
+#[derive(Debug)]
+pub(crate) struct Stacks(ForkLock<Vec<(u64, NetworkRecord, Stack)>>);
+
+impl Default for Stacks {
+    fn default() -> Self {
+        Stacks(ForkLock::new(Vec::new))
+    }
+}
 
 /// How many stacks are kept.
 const MAX_STACKS: usize = 16;
@@ -509,19 +554,27 @@ impl Stacks {
         let Event::Network { id, network, .. } = event else {
             return;
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kept.iter_mut().find(|(known, ..)| known == id) {
-            known.1 = network.clone();
-        } else if kept.len() < MAX_STACKS && kept.iter().all(|(_, r, _)| r.site != network.site) {
-            kept.push((*id, network.clone(), Stack::capture()));
+        let network = network.clone();
+        let is_wanted = self.0.lock().is_some_and(|mut kept| {
+            if let Some(known) = kept.iter_mut().find(|(known, ..)| known == id) {
+                known.1 = network.clone();
+                return false;
+            }
+            kept.len() < MAX_STACKS && kept.iter().all(|(_, r, _)| r.site != network.site)
+        });
+        if is_wanted {
+            let stack = Stack::capture();
+            if let Some(mut kept) = self.0.lock() {
+                kept.push((*id, network, stack));
+            }
         }
     }
 
     /// Forgets all. When the test `failed`, the operations that did not succeed, with their stacks.
     pub(crate) fn read(&self, failed: bool) -> Vec<(u64, NetworkRecord)> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = std::mem::take(&mut *kept);
-        kept.into_iter()
+        let kept = self.0.lock().map(|mut kept| std::mem::take(&mut *kept));
+        kept.unwrap_or_default()
+            .into_iter()
             .filter(|(_, record, _)| failed && record.outcome != NetworkOutcome::Answered)
             .map(|(id, mut record, stack)| {
                 let stack = stack.frames();
@@ -580,12 +633,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_received_by_a_process_that_sent_nothing_answers_what_another_sent_through_the_socket() {
+    fn what_is_received_by_a_process_that_sent_nothing_answers_what_another_sent_through_the_socket()
+     {
         let on = |id, socket, outcome| {
             Seen::Operation(id, Some(socket), record("192.0.2.1:53", outcome))
         };
         let outcomes = |events: Vec<Seen>| -> Vec<NetworkOutcome> {
-            fold(events).into_iter().map(|record| record.outcome).collect()
+            fold(events)
+                .into_iter()
+                .map(|record| record.outcome)
+                .collect()
         };
         use NetworkOutcome::{Answered, Pending};
         assert_eq!(

@@ -206,7 +206,6 @@ pub enum Event {
         /// The operation, unique in the run.
         id: u64,
         /// The socket it is on, by a number that is the same in every process, where processes may share it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         socket: Option<u64>,
         /// What is known of it so far.
         network: NetworkRecord,
@@ -241,7 +240,8 @@ json::tagged!(Event by "event" {
     Points = "points" { test, points, choices = optional },
     Step = "step" { test, step },
     Panic = "panic" { test, failure },
-    Network = "network" { test, id, network },
+    Network = "network" { test, id, socket = optional, network },
+    Received = "received" { test, socket },
     Operation = "operation" { test, operation },
     End = "end" { test, passed, failure = optional },
 });
@@ -350,7 +350,10 @@ impl RunRecord {
                 }
                 Event::Step { step, .. } => steps.push(step),
                 Event::Network {
-                    id, socket, network, ..
+                    id,
+                    socket,
+                    network,
+                    ..
                 } => operations.push(Seen::Operation(id, socket, network)),
                 Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),

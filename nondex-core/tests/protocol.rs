@@ -152,6 +152,8 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 fn network() -> impl Strategy<Value = NetworkRecord> {
     let outcome = prop_oneof![
         Just(NetworkOutcome::Pending),
+        Just(NetworkOutcome::Awaited),
+        Just(NetworkOutcome::Unawaited),
         Just(NetworkOutcome::Answered),
         "[A-Z]{1,8}".prop_map(NetworkOutcome::Failed),
     ];
@@ -190,11 +192,19 @@ fn event() -> impl Strategy<Value = Event> {
             }),
         (".{0,8}", step()).prop_map(|(test, step)| Event::Step { test, step }),
         (".{0,8}", failure()).prop_map(|(test, failure)| Event::Panic { test, failure }),
-        (".{0,8}", any::<u64>(), network()).prop_map(|(test, id, network)| Event::Network {
-            test,
-            id,
-            network
-        }),
+        (
+            ".{0,8}",
+            any::<u64>(),
+            prop::option::of(any::<u64>()),
+            network()
+        )
+            .prop_map(|(test, id, socket, network)| Event::Network {
+                test,
+                id,
+                socket,
+                network
+            }),
+        (".{0,8}", any::<u64>()).prop_map(|(test, socket)| Event::Received { test, socket }),
         (".{0,8}", operation()).prop_map(|(test, operation)| Event::Operation { test, operation }),
         (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
             |(test, passed, failure)| Event::End {

@@ -8,14 +8,16 @@ pub(crate) mod child;
 mod connect;
 mod error;
 mod fault;
+mod fork;
 mod receive;
 mod resolve;
+mod rights;
 mod send;
 mod socket;
+mod wait;
 
-use ::std::ffi::{c_int, c_long};
+use ::std::ffi::{c_int, c_long, c_uint};
 use ::std::net::SocketAddr;
-use ::std::sync::{Mutex, MutexGuard, TryLockError};
 
 use nondex_core::network::fault::injected;
 use nondex_core::network::{self, NetworkMode, Operation, target};
@@ -84,21 +86,6 @@ fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
     set_errno(errno);
 }
 
-/// How often a lock is tried. A child that was forked while another thread had it never gets it.
-const ATTEMPTS: usize = 1000;
-
-/// What a lock protects, unless it cannot be had.
-fn lock<T>(lock: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
-    for _ in 0..ATTEMPTS {
-        match lock.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => ::std::thread::yield_now(),
-        }
-    }
-    None
-}
-
 fn caller() -> Caller {
     origin::caller()
 }
@@ -142,6 +129,43 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
                 with_exposed_provenance(address(d)),
                 e as libc::socklen_t,
             ) as c_long),
+            libc::SYS_recvfrom => Some(receive::recvfrom(
+                fd as c_int,
+                with_exposed_provenance_mut(address(a)),
+                address(b),
+                c as c_int,
+                with_exposed_provenance_mut(address(d)),
+                with_exposed_provenance_mut(address(e)),
+            ) as c_long),
+            libc::SYS_sendmsg => Some(send::sendmsg(
+                fd as c_int,
+                with_exposed_provenance(address(a)),
+                b as c_int,
+            ) as c_long),
+            libc::SYS_recvmsg => Some(receive::recvmsg(
+                fd as c_int,
+                with_exposed_provenance_mut(address(a)),
+                b as c_int,
+            ) as c_long),
+            libc::SYS_sendmmsg => Some(
+                send::sendmmsg(
+                    fd as c_int,
+                    with_exposed_provenance_mut(address(a)),
+                    b as c_uint,
+                    c as c_int,
+                )
+                .into(),
+            ),
+            libc::SYS_recvmmsg => Some(
+                receive::recvmmsg(
+                    fd as c_int,
+                    with_exposed_provenance_mut(address(a)),
+                    b as c_uint,
+                    c as c_int,
+                    with_exposed_provenance_mut(address(d)),
+                )
+                .into(),
+            ),
             libc::SYS_getsockopt => Some(
                 connect::getsockopt(
                     fd as c_int,

@@ -9,13 +9,13 @@ use ::std::ffi::{c_int, c_void};
 use super::network;
 use super::{operations, original};
 
-/// Notes what was read from `file`.
+/// Reads from `file` by `call`.
 #[inline]
-fn read_from(file: c_int, result: isize) -> isize {
+fn read_from(file: c_int, call: impl FnOnce() -> isize) -> isize {
     #[cfg(feature = "network")]
-    network::received(file, result);
+    let result = network::received(file, call);
     #[cfg(not(feature = "network"))]
-    let _ = file;
+    let (result, _) = (call(), file);
     result
 }
 
@@ -42,7 +42,7 @@ unsafe extern "C" fn read(file: c_int, buffer: *mut c_void, len: usize) -> isize
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    read_from(file, unsafe { original(file, buffer, len) })
+    read_from(file, || unsafe { original(file, buffer, len) })
 }
 
 #[unsafe(no_mangle)]
@@ -51,7 +51,7 @@ unsafe extern "C" fn readv(file: c_int, buffers: *const libc::iovec, count: c_in
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    read_from(file, unsafe { original(file, buffers, count) })
+    read_from(file, || unsafe { original(file, buffers, count) })
 }
 
 #[unsafe(no_mangle)]

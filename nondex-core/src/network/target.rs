@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::context;
+use crate::fork_lock::ForkLock;
 
 /// Whether an address is of this machine: the loopback, or no address at all, which the kernel takes for it. A name
 /// server on the loopback is not: it only forwards.
 #[must_use]
 pub fn is_local(target: &SocketAddr) -> bool {
     let ip = target.ip().to_canonical();
-    (ip.is_loopback() || ip.is_unspecified())
-        && !(target.port() == 53 && name_servers().contains(&ip))
+    (ip.is_loopback() || ip.is_unspecified()) && !(target.port() == 53 && is_name_server(ip))
 }
 
 /// Whether one datagram to this address has no one who must answer.
@@ -24,19 +23,30 @@ pub fn is_group(target: &SocketAddr) -> bool {
     }
 }
 
-/// The name servers of the system's configuration, where that is a file.
-fn name_servers() -> &'static [IpAddr] {
-    static SERVERS: OnceLock<Vec<IpAddr>> = OnceLock::new();
-    SERVERS.get_or_init(|| {
-        let _pause = context::pause();
-        let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-        let servers = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("nameserver"));
-        servers
-            .filter_map(|server| server.trim().parse().ok())
-            .collect()
-    })
+/// Whether this is a name server of the system's configuration, where that is a file.
+fn is_name_server(ip: IpAddr) -> bool {
+    static SERVERS: ForkLock<Option<Vec<IpAddr>>> = ForkLock::new(|| None);
+    let is_known = |servers: &Option<Vec<IpAddr>>| Some(servers.as_ref()?.contains(&ip));
+    if let Some(is_known) = SERVERS.lock().and_then(|servers| is_known(&servers)) {
+        return is_known;
+    }
+    let servers = name_servers();
+    let is_server = servers.contains(&ip);
+    if let Some(mut known) = SERVERS.lock() {
+        *known = Some(servers);
+    }
+    is_server
+}
+
+fn name_servers() -> Vec<IpAddr> {
+    let _pause = context::pause();
+    let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    let servers = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("nameserver"));
+    servers
+        .filter_map(|server| server.trim().parse().ok())
+        .collect()
 }
 
 /// Whether a lookup of this name says anything about the network: not so for the loopback's names, for addresses, and
@@ -64,21 +74,22 @@ pub fn is_remote_name(name: &str) -> bool {
 /// How many addresses are remembered.
 const MAX_HOSTS: usize = 4096;
 
-static HOSTS: Mutex<BTreeMap<IpAddr, String>> = Mutex::new(BTreeMap::new());
+static HOSTS: ForkLock<BTreeMap<IpAddr, String>> = ForkLock::new(BTreeMap::new);
 
 /// Remembers what name an address was resolved from.
 pub fn remember(ip: IpAddr, host: &str) {
-    let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if hosts.len() < MAX_HOSTS {
-        hosts.insert(ip.to_canonical(), host.to_owned());
+    let host = host.to_owned();
+    if let Some(mut hosts) = HOSTS.lock()
+        && hosts.len() < MAX_HOSTS
+    {
+        hosts.insert(ip.to_canonical(), host);
     }
 }
 
 /// The name that an address was last resolved from.
 #[must_use]
 pub fn host_of(ip: IpAddr) -> Option<String> {
-    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
-    hosts.get(&ip.to_canonical()).cloned()
+    HOSTS.lock()?.get(&ip.to_canonical()).cloned()
 }
 
 /// Whether an address, or the name it was resolved from, was allowed although the network is blocked.

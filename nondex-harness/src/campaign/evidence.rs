@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nondex_core::network::Ending;
 use nondex_core::{
     ChoiceRecord, Failure, Level, NetworkRecord, OperationRecord, Outcome, PointRecord, RunSpec,
     Selection, StepRecord,
@@ -55,6 +56,12 @@ impl Run {
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.outcome.passed()
+    }
+
+    /// How it ended, for what its operations on other machines mean.
+    #[must_use]
+    pub fn ending(&self) -> Ending<'_> {
+        Ending::of(&self.outcome, self.failure.as_ref())
     }
 }
 

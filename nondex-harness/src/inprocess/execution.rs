@@ -44,13 +44,17 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLi
     if let (Verdict::Ok, Some(measured)) = (&verdict, measured) {
         verdict = measured;
     }
+    let mut message = String::new();
     if let (Some(context), Some(entered)) = (context, entered) {
         let failure = explain(desc, &verdict, thrown.as_deref(), panics::unwatch());
+        if let Some(failure) = &failure {
+            message.clone_from(&failure.message);
+        }
         entered.end(context, name, failure, !verdict.is_failure());
     }
     let remark = network
         .filter(|_| verdict.is_failure())
-        .and_then(|network| network.remark(name));
+        .and_then(|network| network.remark(name, &message));
     let excuse = match remark {
         Some(Remark::Excuse(reason)) => {
             verdict = Verdict::Ignored;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use nondex_core::context::Context;
-use nondex_core::network::Meaning;
+use nondex_core::network::{Ending, Meaning};
 use nondex_core::{NetworkRecord, Outcome, RunRecord};
 
 use super::alone;
@@ -45,11 +45,16 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// What is to be said of the failure of `test`, which has ended. Runs it again, alone, when it may be the network's.
-    pub(crate) fn remark(&self, test: &str) -> Option<Remark> {
+    /// What is to be said of the failure of `test`, which has ended with this message. Runs it again, alone, when it may be the
+    /// network's.
+    pub(crate) fn remark(&self, test: &str, message: &str) -> Option<Remark> {
+        let ending = Ending {
+            is_hang: false,
+            message,
+        };
         let own = self.context.network_of(test);
-        let suspected =
-            reason(&own).or_else(|| reason(&self.context.network_of_nobody(self.before)))?;
+        let suspected = reason(&own, ending)
+            .or_else(|| reason(&self.context.network_of_nobody(self.before), ending))?;
         match alone::run(self.context.spec(), test) {
             Some(alone) => remark(&alone, &suspected),
             None => Some(Remark::Uncertain(format!(
@@ -66,13 +71,16 @@ fn remark(alone: &RunRecord, suspected: &str) -> Option<Remark> {
             "passes alone, so that it does not need the network ({suspected})"
         )));
     }
-    let reason = reason(&alone.network)?;
+    let reason = reason(
+        &alone.network,
+        Ending::of(&alone.outcome, alone.failure.as_ref()),
+    )?;
     Some(Remark::Excuse(format!("needs the network: {reason}")))
 }
 
-fn reason(operations: &[NetworkRecord]) -> Option<String> {
+fn reason(operations: &[NetworkRecord], ending: Ending<'_>) -> Option<String> {
     let explains = |record: &&NetworkRecord| {
-        record.meaning() == Meaning::Absent && !record.is_superseded(operations)
+        record.meaning(ending) == Meaning::Absent && !record.is_superseded(operations)
     };
     let record = operations.iter().find(explains)?;
     let error = record.outcome.text();
@@ -106,23 +114,26 @@ mod tests {
         let failed = |error: &str| NetworkOutcome::Failed(error.to_owned());
         let unreachable = || record("192.0.2.1:80", failed("ENETUNREACH"));
         let reached = || record("192.0.2.1:80", NetworkOutcome::Answered);
-        assert_eq!(reason(&[]), None);
+        assert_eq!(reason(&[], Ending::default()), None);
         assert_eq!(
-            reason(&[record("192.0.2.1:80", failed("ECONNREFUSED"))]),
+            reason(
+                &[record("192.0.2.1:80", failed("ECONNREFUSED"))],
+                Ending::default()
+            ),
             None
         );
         assert_eq!(
-            reason(&[unreachable()]).as_deref(),
+            reason(&[unreachable()], Ending::default()).as_deref(),
             Some("connect 192.0.2.1:80: ENETUNREACH")
         );
-        assert_eq!(reason(&[unreachable(), reached()]), None);
+        assert_eq!(reason(&[unreachable(), reached()], Ending::default()), None);
         // Whether this machine is offline would have to be asked.
         for outcome in [failed("exit status 1"), NetworkOutcome::Pending] {
             let child = NetworkRecord {
                 operation: CHILD.to_owned(),
                 ..record("program", outcome)
             };
-            assert_eq!(reason(&[child]), None);
+            assert_eq!(reason(&[child], Ending::default()), None);
         }
     }
 

@@ -45,9 +45,12 @@ pub fn findings<'a>(evidence: &'a Evidence, policy: &Policy) -> Findings<'a> {
             .hosts
             .extend(run.network.iter().map(NetworkRecord::machine));
         if !run.passed() {
-            let reasons = judge::reason(&run.network, &passing, &policy.canary);
+            let reasons = judge::reason(&run.network, run.ending(), &passing, &policy.canary);
             findings.explains_all &= !reasons.is_empty();
-            if reasons.iter().all(|reason| reason.is_child()) {
+            if reasons
+                .iter()
+                .all(|reason| reason.is_child() || reason.is_unanswered())
+            {
                 add(&reasons, &mut findings.uncertain);
             }
             add(&reasons, &mut findings.reasons);
@@ -72,18 +75,29 @@ fn add<'a>(reasons: &[&'a NetworkRecord], known: &mut Vec<&'a NetworkRecord>) {
     }
 }
 
-/// Whether an operation failed on another machine: what is only known of a program is that it failed.
+/// Whether an operation failed on another machine: what is only known of a program is that it failed, and of a datagram that
+/// nobody asked for an answer.
 fn has_failed(record: &NetworkRecord) -> bool {
-    record.outcome != NetworkOutcome::Answered && !record.is_child()
+    !record.is_child()
+        && !matches!(
+            record.outcome,
+            NetworkOutcome::Answered | NetworkOutcome::Awaited | NetworkOutcome::Unawaited
+        )
 }
 
-/// Why a judgement is less certain than others, a sentence for the report for each program that cannot be observed.
+/// Why a judgement is less certain than others, a sentence for the report for each operation that only makes it likely.
 pub fn reservations(findings: &Findings<'_>) -> impl Iterator<Item = String> {
     findings.uncertain.iter().map(|record| {
+        if record.is_unanswered() {
+            let target = &record.target;
+            return format!(
+                "less certain: what was sent to {target} had no answer, which may have another reason than the network"
+            );
+        }
         let (name, host) = (&record.target, record.machine());
         let end = match &record.outcome {
             NetworkOutcome::Failed(error) => format!("ended with {error}"),
-            NetworkOutcome::Pending | NetworkOutcome::Answered => "had not ended".to_owned(),
+            _ => "had not ended".to_owned(),
         };
         format!("less certain: `{name}` cannot be observed; it was given {host} and {end}")
     })
@@ -95,7 +109,7 @@ pub fn explains_all(runs: &[Run], policy: &Policy) -> bool {
     policy.sanitise
         && runs
             .iter()
-            .all(|run| !judge::reason(&run.network, &[], &policy.canary).is_empty())
+            .all(|run| !judge::reason(&run.network, run.ending(), &[], &policy.canary).is_empty())
 }
 
 /// What a run of the test with the network told, a sentence for the report; `None` when there was none.
@@ -149,8 +163,7 @@ pub fn events(
                 file,
                 line,
                 thread: record.thread.clone(),
-                elapsed_ms: (record.outcome != NetworkOutcome::Pending)
-                    .then_some(record.elapsed_ms),
+                elapsed_ms: record.outcome.has_ended().then_some(record.elapsed_ms),
             }
         })
         .collect()

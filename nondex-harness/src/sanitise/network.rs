@@ -38,7 +38,12 @@ impl Sanitiser for NetworkSanitiser {
 
     fn explain(&self, failed: &Run, passing: &[&Run]) -> Vec<Want> {
         let passing: Vec<&[NetworkRecord]> = passing.iter().map(|run| &*run.network).collect();
-        let reasons = judge::reason(&failed.network, &passing, &self.policy.canary);
+        let reasons = judge::reason(
+            &failed.network,
+            failed.ending(),
+            &passing,
+            &self.policy.canary,
+        );
         let want = |record: &NetworkRecord| Want {
             operation: record.operation.clone(),
             target: record.target.clone(),

@@ -93,7 +93,7 @@ fn wants_of(run: &Run) -> impl Iterator<Item = Want> {
                 error: error.clone(),
                 stack: record.stack.clone(),
             }),
-            NetworkOutcome::Pending | NetworkOutcome::Answered => None,
+            _ => None,
         });
     local.chain(remote)
 }

@@ -24,7 +24,7 @@ use nondex_core::NetworkMode;
 use nondex_core::context::Context;
 
 use self::program::{HEADER, MAX_PATH, Program};
-use super::Errno;
+use super::{Errno, fork, socket};
 
 /// The start of the entry of an environment that names libraries to the loader.
 const PRELOAD: &CStr = c"LD_PRELOAD=";
@@ -45,6 +45,12 @@ static LIBRARY: OnceLock<Library> = OnceLock::new();
 /// Makes the programs that this one starts be observed, if its run is.
 pub(crate) fn prepare(context: &Context) {
     let spec = context.spec();
+    if spec.network != NetworkMode::Off {
+        fork::watch();
+        if !context.is_own_process() {
+            socket::inherit();
+        }
+    }
     let Some(path) = spec
         .preload
         .as_ref()

@@ -1,9 +1,9 @@
-//! `connect`, and how a connection that takes its time ends: `getsockopt(SO_ERROR)`, `close`.
+//! `socket` and `connect`, and how a connection that takes its time ends: `getsockopt(SO_ERROR)`, `close`.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::network::{self, NetworkMode};
+use nondex_core::network::{self, NetworkMode, ROUTE};
 use nondex_core::{NetworkOutcome, model};
 
 use super::{
@@ -13,6 +13,25 @@ use super::{
 
 pub(super) type Getsockopt =
     unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
+    let Some(original) = original!(c"socket": unsafe extern "C" fn(c_int, c_int, c_int) -> c_int)
+    else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let fd = unsafe { original(family, kind, protocol) };
+    let is_stream = kind & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) == libc::SOCK_STREAM;
+    if fd >= 0
+        && !is_stream
+        && matches!(family, libc::AF_INET | libc::AF_INET6)
+        && network::mode() != NetworkMode::Off
+    {
+        socket::know(fd);
+    }
+    fd
+}
 
 #[unsafe(no_mangle)]
 pub(super) unsafe extern "C" fn connect(
@@ -30,20 +49,23 @@ pub(super) unsafe extern "C" fn connect(
     let target = unsafe { address::read(address, len) };
     match treat(&model::NETWORK_CONNECT, fault::CONNECT, target) {
         Treatment::Refuse(target) => {
-            refuse("connect", &target);
+            refuse(name(fd), &target);
             -1
         }
         Treatment::Fault(target, errno) => {
-            inject("connect", &target, errno);
+            inject(name(fd), &target, errno);
             -1
         }
         Treatment::Observe(target) => observe(fd, &target, call),
         Treatment::Pass => {
             let result = call();
-            if result != 0
-                && let Some(target) = target
-            {
-                loopback(&target);
+            if result != 0 {
+                if let Some(target) = target {
+                    loopback(fd, &target);
+                }
+            } else if let Some(inode) = socket::known(fd) {
+                // What it sends from now on goes to this machine.
+                socket::update(inode, |socket, _| socket.peer = None);
             }
             result
         }
@@ -51,37 +73,55 @@ pub(super) unsafe extern "C" fn connect(
 }
 
 fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_int {
-    let is_datagram = socket::is_datagram(fd);
-    let Some(mut socket) = socket::take_or_new(fd) else {
+    let Some(inode) = socket::know(fd) else {
         return call();
     };
-    if !is_datagram && socket.connecting.is_none() {
-        socket.connecting = begin("connect", target);
-    }
-    socket.peer = Some(*target);
+    let is_datagram = socket::is_datagram(fd);
+    let begun = {
+        let _errno = Errno::save();
+        (!is_datagram).then(|| begin("connect", target)).flatten()
+    };
+    socket::update(inode, |socket, _| {
+        socket.peer = Some(*target);
+        // One that is asked for again is still the same.
+        if socket.connecting.is_none() {
+            socket.connecting = begun;
+        }
+    });
     let result = call();
     let _errno = Errno::save();
     let errno = errno();
-    match result {
+    socket::update(inode, |socket, changes| match result {
         // No packet was sent yet.
-        0 if is_datagram => {}
-        0 => socket.end_connecting(NetworkOutcome::Answered),
-        _ if errno == libc::EISCONN => socket.end_connecting(NetworkOutcome::Answered),
+        _ if is_datagram => {}
+        0 => socket.end_connecting(NetworkOutcome::Answered, changes),
+        _ if errno == libc::EISCONN => socket.end_connecting(NetworkOutcome::Answered, changes),
         _ if error::is_wait(errno) => {}
-        _ if is_datagram => failed("connect", target, errno),
-        _ => socket.failed(errno),
+        _ => socket.failed(errno, changes),
+    });
+    if is_datagram && result != 0 && !error::is_wait(errno) {
+        failed(ROUTE, target, errno);
     }
-    socket::keep(fd, socket);
     result
 }
 
+/// The name of the operation: a connected socket of datagrams has only found a route.
+fn name(fd: c_int) -> &'static str {
+    let _errno = Errno::save();
+    if socket::is_datagram(fd) {
+        ROUTE
+    } else {
+        "connect"
+    }
+}
+
 /// A local target that cannot even be reached: the loopback is down.
-fn loopback(target: &SocketAddr) {
+fn loopback(fd: c_int, target: &SocketAddr) {
     let errno = errno();
     super::super::operations::failed("connect", errno, || target.to_string());
     if matches!(errno, libc::ENETUNREACH | libc::ENETDOWN) && network::mode() != NetworkMode::Off {
         let _errno = Errno::save();
-        failed("connect", target, errno);
+        failed(name(fd), target, errno);
     }
 }
 
@@ -101,13 +141,12 @@ pub(super) unsafe extern "C" fn getsockopt(
     if result == 0
         && (level, name) == (libc::SOL_SOCKET, libc::SO_ERROR)
         && !value.is_null()
-        && socket::is_watched(fd)
-        && let Some(mut socket) = socket::take(fd)
+        && let Some(inode) = socket::known(fd)
     {
         let _errno = Errno::save();
         // SAFETY: the kernel has just written this option, which is an `int`.
-        socket.error(fd, unsafe { value.cast::<c_int>().read_unaligned() });
-        socket::keep(fd, socket);
+        let errno = unsafe { value.cast::<c_int>().read_unaligned() };
+        socket::update(inode, |socket, changes| socket.error(fd, errno, changes));
     }
     result
 }
@@ -117,11 +156,8 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
     let Some(original) = original!(c"close": unsafe extern "C" fn(c_int) -> c_int) else {
         return -1;
     };
-    if socket::is_watched(fd)
-        && let Some(mut socket) = socket::take(fd)
-    {
-        let _errno = Errno::save();
-        socket.closing(fd);
+    if let Some(inode) = socket::known(fd) {
+        socket::closing(inode, fd);
     }
     // SAFETY: the caller's argument, unchanged.
     unsafe { original(fd) }

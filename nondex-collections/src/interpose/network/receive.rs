@@ -2,33 +2,51 @@
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
-use super::{Errno, errno, error, original, socket};
+use super::socket::{self, Socket};
+use super::{Errno, errno, error, original, rights};
 
-/// Notes the result of a call that receives from `fd`.
+/// Receives from `fd` by `call`.
 #[inline]
-pub(crate) fn received(fd: c_int, result: isize) -> isize {
-    if socket::is_watched(fd) {
-        note(fd, result);
+pub(crate) fn received(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    if socket::is_any_known() {
+        watched(fd, call)
+    } else {
+        call()
     }
-    result
 }
 
 #[cold]
-fn note(fd: c_int, result: isize) {
-    let errno = errno();
-    if result < 0 && error::is_wait(errno) {
-        return;
-    }
-    let Some(mut socket) = socket::take(fd) else {
-        return;
+fn watched(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    // The descriptor may be closed, and its number be another one's, while this waits.
+    let Some(inode) = socket::known(fd) else {
+        return call();
     };
-    let _errno = Errno::save();
-    if result >= 0 {
-        socket.answered();
-    } else if errno != libc::ENOTCONN {
-        socket.failed(errno);
+    {
+        let _errno = Errno::save();
+        socket::update(inode, Socket::awaited);
     }
-    socket::keep(fd, socket);
+    let result = call();
+    let _errno = Errno::save();
+    let errno = errno();
+    socket::update(inode, |socket, changes| match errno {
+        _ if result >= 0 => socket.answered(changes),
+        libc::EAGAIN => socket.waited_in_vain(changes),
+        // It has not ended, or was not begun.
+        libc::ENOTCONN | libc::EBADF | libc::EFAULT | libc::EINVAL => {}
+        errno if error::is_wait(errno) => {}
+        errno => socket.failed(errno, changes),
+    });
+    result
+}
+
+/// As [`received`], unless it is only asked which errors there were.
+#[inline]
+fn received_with(flags: c_int, fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    if flags & libc::MSG_ERRQUEUE == 0 {
+        received(fd, call)
+    } else {
+        call()
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -39,11 +57,11 @@ unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, len: usize, flags: c_i
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    received(fd, unsafe { original(fd, buffer, len, flags) })
+    received_with(flags, fd, || unsafe { original(fd, buffer, len, flags) })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn recvfrom(
+pub(super) unsafe extern "C" fn recvfrom(
     fd: c_int,
     buffer: *mut c_void,
     len: usize,
@@ -56,24 +74,33 @@ unsafe extern "C" fn recvfrom(
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    received(fd, unsafe {
+    received_with(flags, fd, || unsafe {
         original(fd, buffer, len, flags, address, address_len)
     })
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn recvmsg(fd: c_int, message: *mut libc::msghdr, flags: c_int) -> isize {
+pub(super) unsafe extern "C" fn recvmsg(
+    fd: c_int,
+    message: *mut libc::msghdr,
+    flags: c_int,
+) -> isize {
     let Some(original) =
         original!(c"recvmsg": unsafe extern "C" fn(c_int, *mut libc::msghdr, c_int) -> isize)
     else {
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    received(fd, unsafe { original(fd, message, flags) })
+    let result = received_with(flags, fd, || unsafe { original(fd, message, flags) });
+    if result >= 0 {
+        // SAFETY: the kernel has just written the message.
+        unsafe { rights::received(message) };
+    }
+    result
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn recvmmsg(
+pub(super) unsafe extern "C" fn recvmmsg(
     fd: c_int,
     messages: *mut libc::mmsghdr,
     count: c_uint,
@@ -85,7 +112,32 @@ unsafe extern "C" fn recvmmsg(
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    let result = unsafe { original(fd, messages, count, flags, timeout) };
-    received(fd, result as isize);
-    result
+    let call = || unsafe { original(fd, messages, count, flags, timeout) };
+    received_with(flags, fd, || call() as isize) as c_int
+}
+
+/// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the room that there is in the
+/// buffer is one argument more.
+macro_rules! checked {
+    ($($function:ident $c_name:literal ($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $function(fd: c_int, $($argument: $type),*) -> isize {
+            let Some(original) =
+                original!($c_name: unsafe extern "C" fn(c_int, $($type),*) -> isize)
+            else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            received_with($flags, fd, || unsafe { original(fd, $($argument),*) })
+        }
+    )*};
+}
+
+checked! {
+    __recv_chk c"__recv_chk" (buffer: *mut c_void, len: usize, room: usize, flags: c_int) flags;
+    __recvfrom_chk c"__recvfrom_chk" (
+        buffer: *mut c_void, len: usize, room: usize, flags: c_int,
+        address: *mut libc::sockaddr, address_len: *mut libc::socklen_t
+    ) flags;
+    __read_chk c"__read_chk" (buffer: *mut c_void, len: usize, room: usize) 0;
 }

@@ -1,22 +1,20 @@
-//! What is sent: `send` and its kin. A datagram that nobody answers is pending.
+//! What is sent: `send` and its kin. A datagram to another machine is a question.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::model;
+use nondex_core::network::{self, SEND};
+use nondex_core::{NetworkOutcome, model};
 
 use super::{
-    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
+    Errno, Treatment, address, caller, errno, error, failed, fault, inject, original, refuse,
     socket, treat,
 };
-
-/// The name of every operation that sends.
-const OPERATION: &str = "send";
 
 /// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
 #[inline]
 fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
-    if target.is_none() && !socket::is_watched(fd) {
+    if target.is_none() && !socket::is_any_known() {
         return call();
     }
     watched(fd, target, call)
@@ -32,65 +30,67 @@ pub(crate) fn sent(fd: c_int, call: impl FnOnce() -> isize) -> isize {
 fn watched(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
     match treat(&model::NETWORK_SEND, fault::SEND, target) {
         Treatment::Refuse(target) => {
-            refuse(OPERATION, &target);
+            refuse(SEND, &target);
             -1
         }
         Treatment::Fault(target, errno) => {
-            inject(OPERATION, &target, errno);
+            inject(SEND, &target, errno);
             -1
         }
-        Treatment::Observe(target) => {
-            let result = call();
-            let _errno = Errno::save();
-            note(fd, Some(target), result, errno());
-            result
-        }
-        Treatment::Pass => {
-            let result = call();
-            if target.is_none() {
-                let _errno = Errno::save();
-                note(fd, None, result, errno());
-            }
-            result
-        }
+        Treatment::Observe(target) => send_from(socket::know(fd), fd, Some(target), call),
+        Treatment::Pass if target.is_some() => call(),
+        Treatment::Pass => send_from(socket::known(fd), fd, None, call),
     }
 }
 
-/// Notes what became of a message to `target`, or to the peer of `fd`.
-fn note(fd: c_int, target: Option<SocketAddr>, result: isize, errno: c_int) {
-    if result < 0 && error::is_wait(errno) {
-        return;
-    }
-    let known = if target.is_some() {
-        socket::take_or_new(fd)
-    } else {
-        socket::take(fd)
+/// Sends to `target`, or to the peer of a socket that is known.
+fn send_from(
+    socket: Option<u64>,
+    fd: c_int,
+    target: Option<SocketAddr>,
+    call: impl FnOnce() -> isize,
+) -> isize {
+    let question = socket.and_then(|inode| Some((inode, socket::question(inode, target)?)));
+    let Some((inode, (target, is_first))) = question else {
+        return call();
     };
-    let Some(mut socket) = known else { return };
-    if let Some(target) = target.or(socket.peer) {
-        if socket.connecting.is_some() {
-            socket.error(
-                fd,
-                if result < 0 && errno != libc::ENOTCONN {
-                    errno
-                } else {
-                    0
-                },
-            );
-        } else if result < 0 {
-            failed(OPERATION, &target, errno);
-        } else if !socket.answered
-            && socket
-                .sent
-                .iter()
-                .all(|sent| sent.record.target != target.to_string())
-            && !address::is_group(&target)
-            && socket::is_datagram(fd)
-        {
-            socket.sent.extend(begin(OPERATION, &target));
+    // Before it is sent: the answer may come to another thread before this one goes on.
+    if is_first {
+        let _errno = Errno::save();
+        let (text, host) = (target.to_string(), address::host_of(target.ip()));
+        if let Some(operation) = network::begin_datagram(Some(inode), text, host, caller()) {
+            socket::update(inode, |socket, _| socket.asked(operation));
         }
     }
-    socket::keep(fd, socket);
+    let result = call();
+    let _errno = Errno::save();
+    let errno = errno();
+    let is_wait = result < 0 && error::is_wait(errno);
+    let mut is_recorded = result >= 0 || is_wait;
+    socket::update(inode, |socket, changes| {
+        if socket.connecting.is_some() {
+            is_recorded = true;
+            let error = if result < 0 && errno != libc::ENOTCONN {
+                errno
+            } else {
+                0
+            };
+            if !is_wait {
+                socket.error(fd, error, changes);
+            }
+        } else if result < 0
+            && is_first
+            && let Some(operation) = socket.not_asked(&target)
+            && !is_wait
+        {
+            is_recorded = true;
+            changes.end(operation, NetworkOutcome::Failed(error::name(errno)));
+        }
+    });
+    if !is_recorded {
+        failed(SEND, &target, errno);
+    }
+    result
 }
 
 #[unsafe(no_mangle)]
@@ -138,7 +138,11 @@ unsafe fn target_of(message: *const libc::msghdr) -> Option<SocketAddr> {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sendmsg(fd: c_int, message: *const libc::msghdr, flags: c_int) -> isize {
+pub(super) unsafe extern "C" fn sendmsg(
+    fd: c_int,
+    message: *const libc::msghdr,
+    flags: c_int,
+) -> isize {
     let Some(original) =
         original!(c"sendmsg": unsafe extern "C" fn(c_int, *const libc::msghdr, c_int) -> isize)
     else {
@@ -151,7 +155,7 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: *const libc::msghdr, flags: c_i
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sendmmsg(
+pub(super) unsafe extern "C" fn sendmmsg(
     fd: c_int,
     messages: *mut libc::mmsghdr,
     count: c_uint,

@@ -1,88 +1,188 @@
-//! Sockets that have to do with another machine, by their descriptors.
+//! Sockets that have to do with another machine. Each is known by its inode: every descriptor of it is the same socket,
+//! whoever made it how, and a later socket with a number that was used before is another one.
+//!
+//! What is known is changed in place, under a lock; what follows from it is recorded when the lock is free again. Sockets of
+//! datagrams are known from the beginning, because others than the process that sends may wait for the answer.
 
 use ::std::collections::BTreeMap;
 use ::std::ffi::c_int;
 use ::std::net::SocketAddr;
-use ::std::sync::Mutex;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
-use nondex_core::NetworkOutcome;
+use nondex_core::fork_lock::{ForkGuard, ForkLock};
 use nondex_core::network::{self, NetworkMode, Operation};
+use nondex_core::{NetworkOutcome, context};
 
-use super::{Errno, error, lock, original};
+use super::{Errno, address, error, fork, original};
 
 /// What is known of one socket.
 #[derive(Debug)]
 pub(super) struct Socket {
-    /// Tells it from a later one with its descriptor.
     inode: u64,
+    /// Whether it sends datagrams.
+    is_datagram: bool,
     /// What it is connected to, or being connected to.
     pub(super) peer: Option<SocketAddr>,
     /// A connection that was begun.
     pub(super) connecting: Option<Operation>,
     /// Datagrams nobody has answered yet, one of each target.
-    pub(super) sent: Vec<Operation>,
+    sent: Vec<Operation>,
     /// Whether it ever received anything.
-    pub(super) answered: bool,
+    answered: bool,
+    /// Whether an `epoll` looks at it.
+    pub(super) is_polled: bool,
 }
+
+/// By inode.
+type Sockets = BTreeMap<u64, Socket>;
+
+/// How many sockets are known at most; of more, the oldest are forgotten.
+const MAX_KNOWN: usize = 4096;
 
 /// How many sockets are known.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
-static SOCKETS: Mutex<BTreeMap<c_int, Socket>> = Mutex::new(BTreeMap::new());
+/// How many datagrams have no answer.
+static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
+static SOCKETS: ForkLock<Sockets> = ForkLock::new(BTreeMap::new);
 
-/// Whether the socket `fd` is known, and this thread works for a test: else there is nothing to do. Costs a load while no
-/// socket is.
+/// Whether any socket is known: else there is nothing to do.
 #[inline]
-pub(super) fn is_watched(fd: c_int) -> bool {
-    KNOWN.load(Ordering::Relaxed) > 0 && is_known(fd)
+pub(super) fn is_any_known() -> bool {
+    KNOWN.load(Ordering::Relaxed) > 0
 }
 
-/// Takes no memory for a descriptor that is not known: a signal's handler may write to one.
-#[cold]
-fn is_known(fd: c_int) -> bool {
-    let _errno = Errno::save();
-    lock(&SOCKETS).is_some_and(|sockets| sockets.contains_key(&fd))
-        && network::mode() != NetworkMode::Off
+/// Whether any datagram has no answer.
+#[inline]
+pub(super) fn is_any_unanswered() -> bool {
+    UNANSWERED.load(Ordering::Relaxed) > 0
 }
 
+/// The number of the socket `fd` among all of this machine, if it is a socket.
 fn inode(fd: c_int) -> Option<u64> {
     // SAFETY: a `stat` is plain data, for which zeros are valid.
     let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
     // SAFETY: `fstat64` checks the descriptor, and `stat` is valid for writes.
-    (unsafe { libc::fstat64(fd, &raw mut stat) } == 0).then_some(stat.st_ino)
+    let result = unsafe { libc::fstat64(fd, &raw mut stat) };
+    (result == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some(stat.st_ino)
 }
 
-/// Takes what is known of the socket `fd`, if it is one that is known.
-pub(super) fn take(fd: c_int) -> Option<Socket> {
-    if KNOWN.load(Ordering::Relaxed) == 0 {
-        return None;
-    }
+/// The socket `fd`, if it is one that is known and this thread works for a test: else there is nothing to do. Costs a load
+/// while no socket is known.
+#[inline]
+pub(super) fn known(fd: c_int) -> Option<u64> {
+    if is_any_known() { look_up(fd) } else { None }
+}
+
+/// Takes no memory for a descriptor that is not known: a signal's handler may write to one.
+#[cold]
+fn look_up(fd: c_int) -> Option<u64> {
     let _errno = Errno::save();
-    let socket = lock(&SOCKETS)?.remove(&fd)?;
-    KNOWN.fetch_sub(1, Ordering::Relaxed);
-    (inode(fd) == Some(socket.inode)).then_some(socket)
+    let inode = inode(fd)?;
+    let is_known = SOCKETS.lock()?.contains_key(&inode);
+    (is_known && network::mode() != NetworkMode::Off).then_some(inode)
 }
 
-/// Takes what is known of `fd`, or a socket of which nothing is known yet.
-pub(super) fn take_or_new(fd: c_int) -> Option<Socket> {
-    take(fd).or_else(|| {
-        Some(Socket {
-            inode: inode(fd)?,
+/// The socket `fd`, which is known from now on.
+pub(super) fn know(fd: c_int) -> Option<u64> {
+    let _errno = Errno::save();
+    let inode = inode(fd)?;
+    let mut sockets = SOCKETS.lock()?;
+    if !sockets.contains_key(&inode) {
+        let is_datagram = is_datagram(fd);
+        if sockets.len() >= MAX_KNOWN
+            && let Some((_, oldest)) = sockets.pop_first()
+        {
+            UNANSWERED.fetch_sub(oldest.sent.len(), Ordering::Relaxed);
+        }
+        let socket = Socket {
+            inode,
+            is_datagram,
             peer: None,
             connecting: None,
             sent: Vec::new(),
             answered: false,
-        })
-    })
+            is_polled: false,
+        };
+        sockets.insert(inode, socket);
+        KNOWN.store(sockets.len(), Ordering::Relaxed);
+    }
+    Some(inode)
 }
 
-/// Keeps what is known of `fd`.
-pub(super) fn keep(fd: c_int, socket: Socket) {
-    if let Some(mut sockets) = lock(&SOCKETS)
-        && sockets.insert(fd, socket).is_none()
-    {
-        KNOWN.fetch_add(1, Ordering::Relaxed);
+/// Makes `fd` known if it is a socket of datagrams that can go to other machines.
+pub(super) fn know_datagrams(fd: c_int) {
+    let _errno = Errno::save();
+    let is_internet = || {
+        let family = option(fd, libc::SO_DOMAIN);
+        matches!(family, Some(libc::AF_INET | libc::AF_INET6))
+    };
+    if inode(fd).is_some() && is_internet() && is_datagram(fd) {
+        know(fd);
     }
+}
+
+/// Makes the sockets known that this process was started with.
+pub(super) fn inherit() {
+    for fd in descriptors() {
+        know_datagrams(fd);
+    }
+}
+
+/// The open descriptors of this process.
+fn descriptors() -> Vec<c_int> {
+    let _pause = context::pause();
+    let entries = ::std::fs::read_dir("/proc/self/fd");
+    let names = entries.into_iter().flatten().flatten();
+    names
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// Changes what is known of a socket, and then records what follows from it.
+pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes)) {
+    let mut changes = Changes::default();
+    if let Some(mut sockets) = SOCKETS.lock()
+        && let Some(socket) = sockets.get_mut(&inode)
+    {
+        UNANSWERED.fetch_sub(socket.sent.len(), Ordering::Relaxed);
+        change(socket, &mut changes);
+        UNANSWERED.fetch_add(socket.sent.len(), Ordering::Relaxed);
+    }
+    changes.record();
+}
+
+/// As [`update`], for every socket that an `epoll` looks at. Which one that is does not matter: an `epoll` can have many
+/// descriptors, too.
+pub(super) fn update_polled(change: impl Fn(&mut Socket, &mut Changes)) {
+    let mut changes = Changes::default();
+    if let Some(mut sockets) = SOCKETS.lock() {
+        for socket in sockets.values_mut().filter(|socket| socket.is_polled) {
+            change(socket, &mut changes);
+        }
+    }
+    changes.record();
+}
+
+/// Whether the socket has a question that nobody answered yet.
+pub(super) fn is_unanswered(inode: u64) -> bool {
+    let is_unanswered =
+        |sockets: ForkGuard<'_, Sockets>| Some(!sockets.get(&inode)?.sent.is_empty());
+    SOCKETS.lock().and_then(is_unanswered).unwrap_or(false)
+}
+
+/// What a message on a socket goes to, and whether it is the first question to that machine that is still open.
+pub(super) fn question(inode: u64, target: Option<SocketAddr>) -> Option<(SocketAddr, bool)> {
+    let sockets = SOCKETS.lock()?;
+    let socket = sockets.get(&inode)?;
+    let target = target.or(socket.peer)?;
+    let text = target.to_string();
+    let is_open = socket.sent.iter().any(|sent| sent.record.target == text);
+    let is_first = socket.is_datagram
+        && socket.connecting.is_none()
+        && !socket.answered
+        && !is_open
+        && !address::is_group(&target);
+    Some((target, is_first))
 }
 
 /// Whether `fd` sends datagrams.
@@ -116,49 +216,128 @@ fn is_connected(fd: c_int) -> bool {
     unsafe { libc::getpeername(fd, (&raw mut address).cast(), &raw mut len) == 0 }
 }
 
+/// Learns what can still be learnt of a socket before its descriptor `fd` is closed.
+pub(super) fn closing(inode: u64, fd: c_int) {
+    let _errno = Errno::save();
+    let mut is_connecting = false;
+    if let Some(mut sockets) = SOCKETS.lock()
+        && let Some(socket) = sockets.get(&inode)
+    {
+        is_connecting = socket.connecting.is_some();
+        if !is_connecting && socket.peer.is_none() && socket.sent.is_empty() && !socket.answered {
+            sockets.remove(&inode);
+            KNOWN.store(sockets.len(), Ordering::Relaxed);
+        }
+    }
+    if is_connecting {
+        // Whoever reads an error takes it away from all other descriptors.
+        let errno = if is_connected(fd) || !is_last(inode, fd) {
+            0
+        } else {
+            option(fd, libc::SO_ERROR).unwrap_or(0)
+        };
+        update(inode, |socket, changes| socket.error(fd, errno, changes));
+    }
+}
+
+/// Whether no other descriptor of this process is of the same socket, as far as can be seen: a forked child may have one.
+fn is_last(inode: u64, fd: c_int) -> bool {
+    !fork::has_forked()
+        && descriptors()
+            .into_iter()
+            .all(|other| other == fd || self::inode(other) != Some(inode))
+}
+
+/// What is to be recorded.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    operations: Vec<Operation>,
+    /// A socket that received something although this process knows of no question.
+    received: Option<u64>,
+}
+
+impl Changes {
+    /// An operation ended so.
+    pub(super) fn end(&mut self, mut operation: Operation, outcome: NetworkOutcome) {
+        if operation.learn(outcome) {
+            self.operations.push(operation);
+        }
+    }
+
+    fn record(self) {
+        for operation in self.operations {
+            operation.write();
+        }
+        if let Some(socket) = self.received {
+            network::received(socket);
+        }
+    }
+}
+
 impl Socket {
-    /// Notes the error, or 0, that was read from the socket.
-    pub(super) fn error(&mut self, fd: c_int, errno: c_int) {
+    /// Notes the error, or 0, that was read from the socket `fd`.
+    pub(super) fn error(&mut self, fd: c_int, errno: c_int, changes: &mut Changes) {
         if errno != 0 {
-            self.failed(errno);
+            self.failed(errno, changes);
         } else if self.connecting.is_some() && is_connected(fd) {
-            self.end_connecting(NetworkOutcome::Answered);
+            self.end_connecting(NetworkOutcome::Answered, changes);
         }
     }
 
     /// Everything that was waited for failed.
-    pub(super) fn failed(&mut self, errno: c_int) {
+    pub(super) fn failed(&mut self, errno: c_int, changes: &mut Changes) {
         let outcome = NetworkOutcome::Failed(error::name(errno));
-        self.end_connecting(outcome.clone());
-        for mut operation in self.sent.drain(..) {
-            operation.end(outcome.clone());
+        self.end_connecting(outcome.clone(), changes);
+        for operation in self.sent.drain(..) {
+            changes.end(operation, outcome.clone());
         }
     }
 
     /// Something came back.
-    pub(super) fn answered(&mut self) {
+    pub(super) fn answered(&mut self, changes: &mut Changes) {
+        if self.is_datagram && self.sent.is_empty() && !self.answered {
+            changes.received = Some(self.inode);
+        }
         self.answered = true;
-        self.end_connecting(NetworkOutcome::Answered);
-        for mut operation in self.sent.drain(..) {
-            operation.end(NetworkOutcome::Answered);
+        self.end_connecting(NetworkOutcome::Answered, changes);
+        for operation in self.sent.drain(..) {
+            changes.end(operation, NetworkOutcome::Answered);
         }
     }
 
-    pub(super) fn end_connecting(&mut self, outcome: NetworkOutcome) {
-        if let Some(mut operation) = self.connecting.take() {
-            operation.end(outcome);
+    /// A question was asked.
+    pub(super) fn asked(&mut self, operation: Operation) {
+        self.sent.push(operation);
+    }
+
+    /// The question to this machine, which could not be asked after all.
+    pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<Operation> {
+        let target = target.to_string();
+        let place = self.sent.iter().position(|s| s.record.target == target)?;
+        Some(self.sent.swap_remove(place))
+    }
+
+    /// Somebody waits for the answers.
+    pub(super) fn awaited(&mut self, changes: &mut Changes) {
+        self.waits(&NetworkOutcome::Awaited, changes);
+    }
+
+    /// Somebody waited for the answers, or asked for them, and there was none.
+    pub(super) fn waited_in_vain(&mut self, changes: &mut Changes) {
+        self.waits(&NetworkOutcome::Pending, changes);
+    }
+
+    fn waits(&mut self, outcome: &NetworkOutcome, changes: &mut Changes) {
+        for operation in &mut self.sent {
+            if operation.learn(outcome.clone()) {
+                changes.operations.push(operation.clone());
+            }
         }
     }
 
-    /// Learns how a connection ended that nobody asked about.
-    pub(super) fn closing(&mut self, fd: c_int) {
-        if self.connecting.is_some() {
-            let errno = if is_connected(fd) {
-                0
-            } else {
-                option(fd, libc::SO_ERROR).unwrap_or(0)
-            };
-            self.error(fd, errno);
+    pub(super) fn end_connecting(&mut self, outcome: NetworkOutcome, changes: &mut Changes) {
+        if let Some(operation) = self.connecting.take() {
+            changes.end(operation, outcome);
         }
     }
 }

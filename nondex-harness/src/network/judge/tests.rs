@@ -1,7 +1,7 @@
 //! Every rule, as a row of a table.
 
 use nondex_core::NetworkOutcome;
-use nondex_core::network::CHILD;
+use nondex_core::network::{CHILD, ROUTE, SEND};
 
 use super::*;
 
@@ -35,8 +35,9 @@ const ADDRESS: &str = "192.0.2.1:80";
 
 /// Whether a run with these operations is explained, online and offline.
 fn explained(failing: &[NetworkRecord], passing: &[&[NetworkRecord]]) -> (bool, bool) {
-    let [online, offline] =
-        [false, true].map(|offline| !reason(failing, passing, &Canary::known(offline)).is_empty());
+    let [online, offline] = [false, true].map(|offline| {
+        !reason(failing, Ending::default(), passing, &Canary::known(offline)).is_empty()
+    });
     (online, offline)
 }
 
@@ -85,7 +86,7 @@ fn an_error_counts_as_its_row_says() {
 #[test]
 fn what_has_no_answer_counts_and_what_has_one_does_not() {
     use NetworkOutcome::{Answered, Pending};
-    for operation in ["connect", "send", "getaddrinfo"] {
+    for operation in ["connect", "getaddrinfo"] {
         assert_eq!(
             explained(&[record(operation, ADDRESS, Pending)], &[]),
             ALWAYS
@@ -96,6 +97,52 @@ fn what_has_no_answer_counts_and_what_has_one_does_not() {
         );
     }
     assert_eq!(explained(&[], &[]), NEVER);
+}
+
+#[test]
+fn a_datagram_without_an_answer_counts_if_it_was_waited_for_in_vain() {
+    use NetworkOutcome::{Answered, Awaited, Pending, Unawaited};
+    let counts = |outcome, is_hang| {
+        let run = [record(SEND, ADDRESS, outcome)];
+        let ending = Ending {
+            is_hang,
+            message: "",
+        };
+        !reason(&run, ending, &[], &Canary::known(true)).is_empty()
+    };
+    for (outcome, in_a_hang, otherwise) in [
+        (Pending, true, true),
+        (Awaited, true, false),
+        (Unawaited, false, false),
+        (Answered, false, false),
+    ] {
+        assert_eq!(
+            (
+                counts(outcome.clone(), true),
+                counts(outcome.clone(), false)
+            ),
+            (in_a_hang, otherwise),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn a_route_that_was_not_found_counts_if_the_failure_speaks_of_it() {
+    let run = [failed(ROUTE, ADDRESS, "ENETUNREACH")];
+    let counts = |message| {
+        let ending = Ending {
+            is_hang: false,
+            message,
+        };
+        !reason(&run, ending, &[], &Canary::known(true)).is_empty()
+    };
+    assert!(counts(
+        "called `Result::unwrap()` on an `Err` value: Os { code: 101, kind: NetworkUnreachable, .. }"
+    ));
+    assert!(!counts(
+        "assertion `left == right` failed\n  left: 2\n right: 3"
+    ));
 }
 
 #[test]
@@ -179,9 +226,12 @@ fn a_program_that_cannot_be_observed_counts_only_where_the_machine_itself_is_off
     assert_eq!(explained(&again, &[]), NEVER);
     // What is blocked does not block it.
     let blocked = Canary::known(false).blocked();
-    assert!(reason(&[ended("exit status 1")], &[], &blocked).is_empty());
+    assert!(reason(&[ended("exit status 1")], Ending::default(), &[], &blocked).is_empty());
     let refused = [failed("connect", ADDRESS, "ECONNREFUSED")];
-    assert_eq!(reason(&refused, &[], &blocked), [&refused[0]]);
+    assert_eq!(
+        reason(&refused, Ending::default(), &[], &blocked),
+        [&refused[0]]
+    );
 }
 
 #[test]
@@ -190,5 +240,8 @@ fn the_reason_names_what_counts_and_nothing_else() {
         failed("connect", ADDRESS, "EINVAL"),
         failed("connect", ADDRESS, "ENETUNREACH"),
     ];
-    assert_eq!(reason(&run, &[], &Canary::known(false)), [&run[1]]);
+    assert_eq!(
+        reason(&run, Ending::default(), &[], &Canary::known(false)),
+        [&run[1]]
+    );
 }

@@ -6,13 +6,14 @@
 use ::std::cell::UnsafeCell;
 use ::std::collections::BTreeMap;
 use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
-use ::std::sync::{Mutex, OnceLock};
 
+use nondex_core::fork_lock::ForkLock;
 use nondex_core::network::{self, CHILD, Operation};
 use nondex_core::{NetworkMode, NetworkOutcome};
 
-use super::super::{caller, lock};
+use super::super::caller;
 use super::{LIBRARY, Strings, argument};
 use crate::interpose::{Errno, original};
 
@@ -49,7 +50,7 @@ fn begin((name, host): Told<'_>) -> Option<Operation> {
 }
 
 /// What was begun, by the number of the child.
-static STARTED: Mutex<BTreeMap<libc::pid_t, Operation>> = Mutex::new(BTreeMap::new());
+static STARTED: ForkLock<BTreeMap<libc::pid_t, Operation>> = ForkLock::new(BTreeMap::new);
 
 /// Notes that a program was started as the child `pid`.
 ///
@@ -59,7 +60,7 @@ pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
     if let Some(operation) = unsafe { told(program, arguments) }.and_then(begin)
-        && let Some(mut started) = lock(&STARTED)
+        && let Some(mut started) = STARTED.lock()
     {
         started.insert(pid, operation);
     }
@@ -140,7 +141,7 @@ pub(super) unsafe fn leave_word(program: *const c_char, arguments: Strings) -> O
 
 /// What was begun by the child `pid`, which has ended, or by a program that ran in its place.
 fn take(pid: libc::pid_t) -> Option<Operation> {
-    if let Some(operation) = lock(&STARTED)?.remove(&pid) {
+    if let Some(operation) = STARTED.lock()?.remove(&pid) {
         return Some(operation);
     }
     let is_of_pid = |place: &&Place| place.owner.load(Ordering::Acquire) == pid;

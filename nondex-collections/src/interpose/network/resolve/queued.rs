@@ -6,11 +6,10 @@
 use ::std::collections::BTreeMap;
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
-use ::std::sync::Mutex;
 
+use nondex_core::fork_lock::ForkLock;
 use nondex_core::network::Operation;
 
-use super::super::lock;
 use super::{Lookup, end, is_numeric, look_up, remember};
 use crate::interpose::original;
 
@@ -36,7 +35,7 @@ const IN_PROGRESS: c_int = -100;
 const CANCELLED: c_int = -101;
 
 /// What was begun, by the address of its request, which the program must not use for anything else meanwhile.
-static QUEUED: Mutex<BTreeMap<usize, (String, Box<Operation>)>> = Mutex::new(BTreeMap::new());
+static QUEUED: ForkLock<BTreeMap<usize, (String, Box<Operation>)>> = ForkLock::new(BTreeMap::new);
 
 type Queue = unsafe extern "C" fn(c_int, *mut *mut Request, c_int, *mut libc::sigevent) -> c_int;
 
@@ -98,7 +97,7 @@ unsafe fn begin(request: *mut Request) -> bool {
         }
         Lookup::Observe(name, operation) => {
             if let Some(operation) = operation
-                && let Some(mut queued) = lock(&QUEUED)
+                && let Some(mut queued) = QUEUED.lock()
             {
                 queued.insert(request.addr(), (name, operation));
             }
@@ -124,7 +123,9 @@ unsafe fn look_at(request: *const Request) {
     if code == IN_PROGRESS {
         return;
     }
-    let known = lock(&QUEUED).and_then(|mut queued| queued.remove(&request.addr()));
+    let known = QUEUED
+        .lock()
+        .and_then(|mut queued| queued.remove(&request.addr()));
     let Some((name, operation)) = known else {
         return;
     };
