@@ -1,5 +1,4 @@
 //! One test body over std's collections and over the mirrors: what compiles and holds there does so here.
-#![cfg(feature = "nondex")]
 
 /// The body, for the collections of one crate.
 macro_rules! suite {

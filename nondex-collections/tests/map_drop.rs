@@ -1,5 +1,4 @@
 //! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays valid.
-#![cfg(feature = "nondex")]
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

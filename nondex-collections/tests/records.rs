@@ -1,5 +1,4 @@
 //! A run of the shims is decided by its spec: the same spec gives the same record, byte for byte.
-#![cfg(feature = "nondex")]
 
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_collections::{env, fs, thread};

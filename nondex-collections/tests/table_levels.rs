@@ -1,7 +1,6 @@
 //! Table II of the NonDex paper: which assertions about a collection may fail at which level.
 //!
 //! "May fail" means that some seed of [`SEEDS`] makes it fail, "may not" that none does.
-#![cfg(feature = "nondex")]
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::BuildHasherDefault;

@@ -1,5 +1,4 @@
 //! The table of a collection has the order, and the capacity, that std's own collection would have.
-#![cfg(feature = "nondex")]
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;

@@ -3,7 +3,6 @@
 //! The documentation of the mirror is made on the spot and compared with std's as it was installed with the toolchain
 //! (`rustup component add rust-docs`). Where that is missing, the list `std.txt` stands in for it, and the test says so.
 //! To renew the list after a change of toolchain: `NONDEX_BLESS=1 cargo test -p nondex-collections --features nondex --test parity`.
-#![cfg(feature = "nondex")]
 
 mod api;
 mod differences;

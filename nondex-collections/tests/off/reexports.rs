@@ -1,5 +1,4 @@
 //! Without the feature, everything here *is* std.
-#![cfg(not(feature = "nondex"))]
 
 use std::any::{TypeId, type_name};
 
