@@ -13,7 +13,12 @@ use nondex_core::{Caller, Frame};
 #[track_caller]
 #[inline]
 pub(crate) fn caller() -> Caller {
-    let caller = Caller::here();
+    of(Location::caller())
+}
+
+/// As [`caller`], for a call that was made from `place`.
+pub(crate) fn of(place: &'static Location<'static>) -> Caller {
+    let caller = Caller::from(place);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if is_hidden(caller.file) && nondex_core::context::level().is_some() {
         return crate::interpose::origin::caller();

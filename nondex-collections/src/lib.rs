@@ -31,6 +31,8 @@ pub mod collections;
 pub mod env;
 #[cfg(feature = "nondex")]
 pub mod fs;
+#[cfg(feature = "nondex")]
+pub mod hash;
 #[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
 mod interpose;
 #[cfg(feature = "nondex")]

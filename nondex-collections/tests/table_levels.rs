@@ -51,7 +51,7 @@ macro_rules! set_subject {
     };
 }
 
-set_subject!(std::hash::RandomState);
+set_subject!(nondex_collections::hash::RandomState);
 set_subject!(Fixed);
 
 macro_rules! map_subject {
@@ -74,7 +74,7 @@ macro_rules! map_subject {
     };
 }
 
-map_subject!(std::hash::RandomState);
+map_subject!(nondex_collections::hash::RandomState);
 map_subject!(Fixed);
 
 /// Which rows failed for one seed.

@@ -2,9 +2,10 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
 use fnv::FnvBuildHasher;
+use nondex_collections::hash::RandomState;
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, RunSpec, context};
 

@@ -159,19 +159,28 @@ pub fn fault(model: &'static Model, caller: Caller) -> Option<u64> {
         .then(|| generator(reached.seed, FAULT_TAG, reached.place, reached.ordinal).next_u64())
 }
 
-/// The generator of the keys of std's `RandomState`, once for each thread; `None` outside a test.
-///
-/// The keys vary at STD only, where the table's own order is what the run varies, and are no choice point of their own:
-/// what they decide is recorded where an order is read.
+/// The generator of the keys of a `RandomState` that no shim made, such as those inside std, once for each thread; `None`
+/// outside a test. They never depend on the seed, because nobody could say where that is seen.
 #[must_use]
-pub fn map_keys() -> Option<ChaCha8Rng> {
-    let thread = context::map_keys()?;
-    let seed = if thread.made {
-        thread.seed
-    } else {
-        CLEAN_ENTROPY
-    };
-    Some(generator(seed, MAP_KEYS_TAG, thread.place, thread.ordinal))
+pub fn foreign_keys() -> Option<ChaCha8Rng> {
+    let thread = context::path_hash()?;
+    Some(generator(CLEAN_ENTROPY, FOREIGN_KEYS_TAG, thread, 0))
+}
+
+/// The key of a new `RandomState` made by `caller` as the mirror's own tables see it: unlike that of every other one in the
+/// run, and seeded at STD, where the table's own order is what a run varies. `None` outside a test. It is no choice point: what it
+/// decides is recorded where an order is read. For everybody else there is [`seen_key`].
+#[must_use]
+pub fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
+    context::table_key(model, caller)
+}
+
+/// The key of the `RandomState` with this [table key](table_key), as others than the mirror's own tables see it. This is
+/// the choice that is recorded, as `caller`'s, who made the state: once, also for all clones if it `is_shared`. Turned off, it is
+/// a key that does not depend on the seed.
+#[must_use]
+pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared: bool) -> u64 {
+    context::seen_key(model, caller, table_key, is_shared)
 }
 
 /// Separates the key of names at STD from the bare seed.
@@ -182,7 +191,7 @@ const CLEAN_ENTROPY: u64 = u64::MAX;
 const ENTROPY_TAG: u64 = 16;
 
 /// Separates the keys of hash maps from all other entropy.
-const MAP_KEYS_TAG: u64 = 17;
+const FOREIGN_KEYS_TAG: u64 = 17;
 
 /// Separates faults from everything else.
 const FAULT_TAG: u64 = 18;

@@ -4,16 +4,20 @@
 //! one test of one context; a thread that it starts through the `thread` shim inherits both, and extends the logical
 //! thread path. While a thread is [paused](pause), the tool's own code runs: nothing is chosen or recorded.
 
+mod keys;
 mod slot;
 mod thread;
 
 use std::sync::{Arc, OnceLock};
 
+use self::keys::Keys;
+
 pub use slot::{
     Entered, Inherited, Pause, enter, inherit, level, new_object, pause, traces_elements,
 };
 pub(crate) use slot::{
-    is_traced, list, map_keys, network_spec, reach, record, record_network, record_operation,
+    is_traced, list, network_spec, path_hash, reach, record, record_network, record_operation,
+    seen_key, table_key,
 };
 pub use thread::place;
 
@@ -35,6 +39,7 @@ pub struct Context {
     process: String,
     stacks: Stacks,
     failures: Failures,
+    keys: Keys,
 }
 
 impl Context {
@@ -47,6 +52,7 @@ impl Context {
     fn of_process(spec: RunSpec, process: String) -> Arc<Self> {
         let journal = Journal::new(spec.record.clone());
         Arc::new(Context {
+            keys: Keys::new(&spec),
             spec,
             journal,
             process,

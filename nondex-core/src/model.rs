@@ -18,6 +18,8 @@ pub enum Family {
     Directory,
     /// The order of the environment.
     Environment,
+    /// The keys of std's `RandomState` where anything but a collection's own order shows them.
+    HashKeys,
     /// Random bytes of the operating system.
     Entropy,
     /// Whether another machine can be reached.
@@ -28,12 +30,13 @@ json::words!(Family);
 
 impl Family {
     /// Every family.
-    pub const ALL: [Family; 7] = [
+    pub const ALL: [Family; 8] = [
         Family::HashMap,
         Family::HashSet,
         Family::FixedHasher,
         Family::Directory,
         Family::Environment,
+        Family::HashKeys,
         Family::Entropy,
         Family::Fault,
     ];
@@ -47,21 +50,37 @@ impl Family {
             Family::FixedHasher => "fixed_hasher",
             Family::Directory => "directory",
             Family::Environment => "environment",
+            Family::HashKeys => "hash_keys",
             Family::Entropy => "entropy",
             Family::Fault => "fault",
         }
     }
 
-    /// Whether an order is chosen; else a value is, which depends on the seed in the same way at every level.
+    /// Whether an order is chosen; else a value is.
     #[must_use]
     pub const fn is_of_orders(self) -> bool {
-        !matches!(self, Family::Entropy | Family::Fault)
+        !matches!(self, Family::HashKeys | Family::Entropy | Family::Fault)
     }
 
-    /// Whether a run at `level` has anything to decide here: a fixed hasher never varies on one std.
+    /// The levels at which a run has anything to decide here; at all others it takes what a clean run takes. A fixed hasher never
+    /// varies on one std. Random values are what every run of today has others of, which is what STD is about: a run at any other
+    /// level would cross them with its orders, and show nothing that is not shown there.
     #[must_use]
-    pub const fn varies_at(self, level: Level) -> bool {
-        !(matches!(self, Family::FixedHasher) && matches!(level, Level::Std))
+    pub const fn varies_at(self) -> &'static [Level] {
+        match self {
+            Family::HashMap | Family::HashSet | Family::Directory | Family::Environment => {
+                &Level::ALL
+            }
+            Family::FixedHasher => &[Level::One, Level::Eq, Level::Id, Level::Full],
+            Family::HashKeys | Family::Entropy => &[Level::Std],
+            Family::Fault => &Level::ALL,
+        }
+    }
+
+    /// Whether a run at `level` has anything to decide here.
+    #[must_use]
+    pub fn varies(self, level: Level) -> bool {
+        self.varies_at().contains(&level)
     }
 }
 
@@ -150,6 +169,7 @@ impl Model {
             Family::FixedHasher => &[Family::FixedHasher],
             Family::Directory => &[Family::Directory],
             Family::Environment => &[Family::Environment],
+            Family::HashKeys => &[Family::HashKeys],
             Family::Entropy => &[Family::Entropy],
             Family::Fault => &[Family::Fault],
         }
@@ -247,6 +267,10 @@ catalogue! {
         ENV_VARS_OS "std::env::vars_os" "env/fn.vars_os.html"
             "iterates over a snapshot of the variables in no promised order"
     }
+    HashKeys Random "assert what holds for every hash, or hash with a `BuildHasher` of your own, such as `BuildHasherDefault<DefaultHasher>`" {
+        RANDOM_STATE_NEW "std::hash::RandomState::new" "hash/struct.RandomState.html#method.new"
+            "is initialised with random keys: two states are unlikely to hash alike"
+    }
     Entropy Random "seed the generator in the test, or assert what holds for every value" {
         GETRANDOM "getrandom" "hash/struct.RandomState.html"
             "returns random bytes"
@@ -285,12 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_hasher_never_varies_at_std_and_everything_else_always_may() {
+    fn values_vary_at_std_only_a_fixed_hasher_above_it_and_every_other_order_everywhere() {
         for family in Family::ALL {
-            for level in Level::ALL {
-                let expected = (family, level) != (Family::FixedHasher, Level::Std);
-                assert_eq!(family.varies_at(level), expected, "{family} {level}");
-            }
+            let levels: Vec<_> = Level::ALL
+                .into_iter()
+                .filter(|level| family.varies(*level))
+                .collect();
+            let expected = match family {
+                Family::HashKeys | Family::Entropy => &Level::ALL[..1],
+                Family::FixedHasher => &Level::ALL[1..],
+                _ => &Level::ALL,
+            };
+            assert_eq!(levels, expected, "{family}");
         }
     }
 }

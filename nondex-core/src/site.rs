@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::json;
-use crate::model::Family;
+use crate::model::{Family, Model};
 
 /// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,12 +23,21 @@ impl Caller {
     #[inline]
     #[must_use]
     pub const fn here() -> Self {
-        let location = Location::caller();
+        Caller::at(Location::caller())
+    }
+
+    const fn at(location: &'static Location<'static>) -> Self {
         Caller {
             file: location.file(),
             line: location.line(),
             column: location.column(),
         }
+    }
+}
+
+impl From<&'static Location<'static>> for Caller {
+    fn from(location: &'static Location<'static>) -> Self {
+        Caller::at(location)
     }
 }
 
@@ -54,6 +63,20 @@ json::object!(Site {
     line,
     column
 });
+
+impl Site {
+    /// The site of calls of `model` by `caller`.
+    #[must_use]
+    pub fn new(model: &Model, family: Family, caller: Caller) -> Self {
+        Site {
+            api: model.api.to_owned(),
+            family,
+            file: portable_path(caller.file).to_owned(),
+            line: caller.line,
+            column: caller.column,
+        }
+    }
+}
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

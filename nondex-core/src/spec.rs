@@ -14,7 +14,7 @@ use crate::site::Site;
 pub const PROTOCOL: u32 = 1;
 
 /// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
-pub const ALGORITHM: u32 = 1;
+pub const ALGORITHM: u32 = 2;
 
 /// The environment variable that carries a [`RunSpec`] as JSON into a test process. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";

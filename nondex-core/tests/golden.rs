@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use nondex_core::choice::{seen_key, table_key};
 use nondex_core::context::{Context, Entered, enter, inherit, pause};
 use nondex_core::{
     ALGORITHM, Caller, Decision, Event, Failure, Family, Level, Outcome, RunRecord, RunSpec,
@@ -50,6 +51,9 @@ fn run(spec: &RunSpec) -> (Vec<String>, RunRecord) {
         .unwrap()
         .fill_bytes(&mut bytes);
     orders.push(format!("{bytes:02x?}"));
+    let table = table_key(&model::RANDOM_STATE_NEW, HERE).unwrap();
+    let seen = seen_key(&model::RANDOM_STATE_NEW, HERE, table, false);
+    orders.push(format!("{table:016x} {seen:016x}"));
     Entered::end(entered, &context, &spec.test, None, true);
     (
         orders,
@@ -131,7 +135,7 @@ fn a_model_that_is_off_is_neither_chosen_nor_recorded() {
         record
             .points
             .iter()
-            .all(|point| point.site.family == Family::Entropy)
+            .all(|point| !point.site.family.is_of_orders())
     );
 }
 

@@ -9,7 +9,9 @@ pub use self::hash_set::HashSet;
 
 /// Mirror of [`std::collections::hash_map`].
 pub mod hash_map {
-    pub use ::std::collections::hash_map::{DefaultHasher, RandomState};
+    pub use ::std::collections::hash_map::DefaultHasher;
+
+    pub use crate::hash::RandomState;
 
     pub use super::hash::map::{
         Drain, Entry, ExtractIf, HashMap, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys,

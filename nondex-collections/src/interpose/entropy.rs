@@ -8,7 +8,7 @@ use rand_core::Rng;
 
 use super::{Errno, Original, origin};
 
-/// How std asks for the keys of its hash maps, and nobody else does.
+/// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror makes do not come from here.
 const GRND_INSECURE: c_uint = 4;
 
 /// Fills `buffer` if this thread works for a test.
@@ -20,7 +20,7 @@ fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     let generator = if flags & GRND_INSECURE == 0 {
         entropy(&model::GETRANDOM, origin::caller(), buffer.len())
     } else {
-        choice::map_keys()
+        choice::foreign_keys()
     };
     generator
         .map(|mut generator| generator.fill_bytes(buffer))

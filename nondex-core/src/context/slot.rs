@@ -9,7 +9,6 @@ use crate::hash;
 use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::record::{ChoiceRecord, Event, Failure};
-use crate::selection::Selection;
 use crate::site::{Caller, Site};
 use crate::spec::{GivenOrder, RunSpec};
 
@@ -75,24 +74,46 @@ pub(crate) fn reach(
     with_state(|state| state.reach(model, family, caller, len)).flatten()
 }
 
-/// As [`reach`], for the keys of hash maps, which are no choice point.
-pub(crate) fn map_keys() -> Option<Reached> {
+/// The hash of the path of this thread, if it works for a test.
+pub(crate) fn path_hash() -> Option<u64> {
+    with_state(|state| state.path_hash)
+}
+
+/// See [`choice::table_key`](crate::choice::table_key).
+pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     with_state(|state| {
-        let ordinal = state.keys;
         state.keys += 1;
-        let spec = &state.context.spec;
-        let made = spec.level == Level::Std && !matches!(spec.choices, Selection::None);
-        Reached {
-            level: spec.level,
-            seed: spec.seed,
-            schedule: spec.schedule,
-            place: state.path_hash,
-            ordinal,
-            made,
-            given: None,
-            is_listed: false,
+        let id = hash::mix(state.path_hash ^ hash::mix(state.keys));
+        let keys = &state.context.keys;
+        if keys.are_traced {
+            keys.note_creation(model, caller, &state.context.spec.trace);
+        }
+        id ^ keys.secret
+    })
+}
+
+/// See [`choice::seen_key`](crate::choice::seen_key).
+pub(crate) fn seen_key(
+    model: &'static Model,
+    caller: Caller,
+    table_key: u64,
+    is_shared: bool,
+) -> u64 {
+    with_state(|state| {
+        let context = Arc::clone(&state.context);
+        let reach = || {
+            let reached = state.reach(model, Family::HashKeys, caller, 1);
+            reached.is_some_and(|reached| reached.made)
+        };
+        let is_made = context.keys.once(table_key, is_shared, reach);
+        if is_made {
+            table_key
+        } else {
+            table_key ^ context.keys.secret
         }
     })
+    // A thread that ends, say: the seed is not seen in what is not recorded.
+    .unwrap_or_else(|| table_key ^ global().map_or(table_key, |context| context.keys.secret))
 }
 
 /// Notes a choice that is to be listed.

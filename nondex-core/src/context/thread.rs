@@ -13,7 +13,7 @@ use crate::model::{Family, Model};
 use crate::record::{ChoiceRecord, Event, Frame, PointRecord};
 use crate::schedule::Schedule;
 use crate::selection::Made;
-use crate::site::{Caller, Site, portable_path};
+use crate::site::{Caller, Site};
 use crate::spec::GivenOrder;
 
 /// So many choices of a thread are listed one by one.
@@ -127,17 +127,11 @@ impl ThreadState {
         let state = match self.sites.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let site = Site {
-                    api: model.api.to_owned(),
-                    family,
-                    file: portable_path(caller.file).to_owned(),
-                    line: caller.line,
-                    column: caller.column,
-                };
+                let site = Site::new(model, family, caller);
                 let context = &self.context;
                 let mut state = SiteState {
                     place: place_of(self.path_hash, &site),
-                    made: if family.varies_at(context.spec.level) {
+                    made: if family.varies(context.spec.level) {
                         context.spec.choices.made(&site, &self.path)
                     } else {
                         Made::Never
@@ -154,7 +148,8 @@ impl ThreadState {
                 if !state.off {
                     state.is_traced = context.spec.trace.contains(&state.site);
                     if state.is_traced && state.given.is_empty() {
-                        state.stack = crate::stack::capture();
+                        let created = context.keys.created(&state.site);
+                        state.stack = created.unwrap_or_else(crate::stack::capture);
                     }
                     context.journal.append(&Event::Site {
                         test: self.test.as_ref().to_owned(),

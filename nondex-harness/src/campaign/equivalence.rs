@@ -32,7 +32,7 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
 #[must_use]
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
-    site.family.varies_at(spec.level) && spec.choices.made(site, thread) != Made::Never
+    site.family.varies(spec.level) && spec.choices.made(site, thread) != Made::Never
 }
 
 fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceRecord]) -> bool {
@@ -64,7 +64,7 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
 
 /// Which of the calls that a run reached are left to the seed.
 fn made(spec: &RunSpec, point: &PointRecord) -> Made {
-    if !point.site.family.varies_at(spec.level) {
+    if !point.site.family.varies(spec.level) {
         return Made::Never;
     }
     let made = spec.choices.made(&point.site, &point.thread);

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nondex_core::choice::draw;
-use nondex_core::{ChoiceRecord, Family, Level, RunSpec};
+use nondex_core::{ChoiceRecord, Level, RunSpec};
 
 use super::evidence::{Evidence, Missing, Run};
 use super::options::Options;
@@ -247,12 +247,12 @@ impl Tree {
     }
 }
 
-/// The choices of a run, if it is known that there were no others: threads that were killed have not told theirs, and random
-/// bytes have no orders.
+/// The choices of a run, if it is known that there were no others: threads that were killed have not told theirs, and values
+/// have no orders.
 fn all_choices(run: &Run) -> Option<&[ChoiceRecord]> {
     let mut count = 0;
     for point in &*run.points {
-        if point.site.family == Family::Entropy {
+        if !point.site.family.is_of_orders() {
             return None;
         }
         count += point.count;

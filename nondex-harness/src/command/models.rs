@@ -24,6 +24,8 @@ struct Listed {
     promise: &'static str,
     url: String,
     fix: &'static str,
+    /// The levels at which there is anything to decide.
+    varies_at: &'static [Level],
     /// What each level does.
     levels: BTreeMap<Level, &'static str>,
 }
@@ -70,6 +72,7 @@ fn json(&(family, model): &(Family, &'static Model)) -> Listed {
         promise: model.promise,
         url: model.url(),
         fix: model.fix,
+        varies_at: family.varies_at(),
         levels: Level::ALL
             .map(|level| (level, treatment(family, level)))
             .into(),
@@ -120,7 +123,9 @@ const fn treatment(family: Family, level: Level) -> &'static str {
         (Family::Fault, _) => {
             "with `--network fault`, one operation in four fails, the same at every level"
         }
-        (Family::Entropy, _) => "bytes drawn from the seed, the same at every level",
+        (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
+        (Family::Entropy, Level::Std) => "bytes drawn from the seed",
+        (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",
         (Family::FixedHasher, Level::Std) => "nothing: the order that this hasher gives today",
         (Family::HashMap | Family::HashSet, Level::Std) => {
             "the table's own order, with RandomState keys from the seed"

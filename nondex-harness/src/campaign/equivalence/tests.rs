@@ -86,15 +86,21 @@ fn a_level_at_which_nothing_varies_is_the_clean_run() {
 }
 
 #[test]
-fn random_bytes_are_the_same_at_every_level_and_differ_with_the_seed() {
-    let mut run = run(&[(Family::Entropy, 1, 500, 16)], None);
-    run.choices = [].into();
-    let made = spec(Level::Std, 3);
-    for level in Level::ALL {
-        assert!(decide_alike(&made, &spec(level, 3), &run));
-        assert!(!decide_alike(&made, &spec(level, 4), &run));
+fn random_values_differ_with_the_seed_at_std_and_are_those_of_the_clean_run_above_it() {
+    for family in [Family::Entropy, Family::HashKeys] {
+        let mut run = run(&[(family, 1, 500, 16)], None);
+        run.choices = [].into();
+        let made = spec(Level::Std, 3);
+        let clean = RunSpec::clean("t");
+        assert!(decide_alike(&made, &made, &run));
+        assert!(!decide_alike(&made, &clean, &run));
+        for level in Level::ALL {
+            assert!(!decide_alike(&made, &spec(level, 4), &run), "{level}");
+            let is_above = level != Level::Std;
+            assert_eq!(decide_alike(&clean, &spec(level, 3), &run), is_above);
+            assert_eq!(decide_alike(&made, &spec(level, 3), &run), !is_above);
+        }
     }
-    assert!(!decide_alike(&made, &RunSpec::clean("t"), &run));
 }
 
 #[test]
@@ -161,9 +167,9 @@ fn the_same_seed_of_another_schedule_is_the_same_run_where_it_draws_the_same() {
     let entropy = self::run(&[(Family::Entropy, 2, 9, 8)], None);
     let random = RunSpec {
         schedule: Schedule::Random,
-        ..spec(Level::One, 0)
+        ..spec(Level::Std, 0)
     };
-    assert!(decide_alike(&random, &spec(Level::Full, 0), &entropy));
+    assert!(decide_alike(&random, &spec(Level::Std, 0), &entropy));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use nondex_core::context::place;
-use nondex_core::{PointRecord, Selection};
+use nondex_core::{Family, PointRecord, Selection};
 
 use super::*;
 use crate::campaign::plan::Conclusion;

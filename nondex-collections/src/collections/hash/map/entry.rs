@@ -7,6 +7,7 @@ use ::std::mem;
 use self::Entry::{Occupied, Vacant};
 use super::super::slots::{NewKey, Slots};
 use super::super::store::Store;
+use crate::hash::random::hash_in_table;
 
 /// The place of one key. See [`HashMap::entry`](super::HashMap::entry).
 pub enum Entry<'a, K: 'a, V: 'a> {
@@ -38,7 +39,7 @@ impl<'a, K, V> Entry<'a, K, V> {
         K: Eq + Hash,
         S: BuildHasher,
     {
-        let hash = store.hash_builder.hash_one(&key);
+        let hash = hash_in_table(&store.hash_builder, &key);
         let slots = &mut store.slots;
         if let Some(slot) = slots.find(hash, |other| other.eq(&key)) {
             return Occupied(OccupiedEntry { slots, slot });

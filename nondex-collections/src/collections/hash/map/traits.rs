@@ -2,7 +2,7 @@
 
 use ::std::borrow::Borrow;
 use ::std::fmt::{self, Debug};
-use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::hash::{BuildHasher, Hash};
 use ::std::ops::Index;
 use ::std::panic::UnwindSafe;
 
@@ -11,6 +11,7 @@ use nondex_core::model;
 use super::super::slots::Slots;
 use super::super::store::Store;
 use super::{HashMap, IntoIter, Iter, IterMut};
+use crate::hash::RandomState;
 
 impl<K, V, S> Clone for HashMap<K, V, S>
 where

@@ -1,12 +1,13 @@
 //! The traits of [`HashSet`], without the operators.
 
 use ::std::fmt::{self, Debug};
-use ::std::hash::{BuildHasher, Hash, RandomState};
+use ::std::hash::{BuildHasher, Hash};
 use ::std::panic::UnwindSafe;
 
 use nondex_core::model;
 
 use super::{HashSet, IntoIter, Iter};
+use crate::hash::RandomState;
 
 impl<T, S> Clone for HashSet<T, S>
 where

@@ -1,0 +1,77 @@
+//! The keys of `RandomState`s in one run.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::hash;
+use crate::level::Level;
+use crate::model::Model;
+use crate::record::Frame;
+use crate::selection::Selection;
+use crate::site::{Caller, Site};
+use crate::spec::RunSpec;
+
+/// What all threads of a run share about its keys.
+#[derive(Debug)]
+pub(super) struct Keys {
+    /// What the seed adds to a key; 0 where it adds nothing.
+    pub(super) secret: u64,
+    /// Whether the run is asked where some of them are made.
+    pub(super) are_traced: bool,
+    /// Of those that were made where the run is asked for: the stack of the first.
+    created: Mutex<Vec<(Site, Vec<Frame>)>>,
+    /// What was decided for those that have clones.
+    shared: Mutex<BTreeMap<u64, bool>>,
+}
+
+impl Keys {
+    pub(super) fn new(spec: &RunSpec) -> Self {
+        let is_seeded = spec.level == Level::Std && spec.choices != Selection::None;
+        Keys {
+            secret: if is_seeded {
+                hash::mix(spec.seed ^ SECRET)
+            } else {
+                0
+            },
+            are_traced: spec.trace.iter().any(is_of_keys),
+            created: Mutex::default(),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// Keeps the stack of the creation of a state by `caller`, if the run is asked for it.
+    pub(super) fn note_creation(&self, model: &Model, caller: Caller, trace: &[Site]) {
+        let site = Site::new(model, model.family, caller);
+        if !trace.contains(&site) {
+            return;
+        }
+        let stack = crate::stack::capture();
+        let mut created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+        if created.iter().all(|(known, _)| *known != site) {
+            created.push((site, stack));
+        }
+    }
+
+    /// Where the first state of this site was created, when that was [noted](Keys::note_creation).
+    pub(super) fn created(&self, site: &Site) -> Option<Vec<Frame>> {
+        let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = created.iter();
+        Some(known.find(|(known, _)| known == site)?.1.clone())
+    }
+
+    /// Whether the seed decides, as `reach` says when it is asked first: a state and its clones are one choice.
+    pub(super) fn once(&self, key: u64, is_shared: bool, reach: impl FnOnce() -> bool) -> bool {
+        if !is_shared {
+            return reach();
+        }
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        *shared.entry(key).or_insert_with(reach)
+    }
+}
+
+fn is_of_keys(site: &Site) -> bool {
+    site.family == crate::model::Family::HashKeys
+}
+
+/// Separates the keys from everything else that a seed decides.
+const SECRET: u64 = 0x6b65_7973_206f_6620;
