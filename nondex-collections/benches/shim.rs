@@ -9,6 +9,7 @@ use criterion::{BatchSize, BenchmarkGroup, Criterion, criterion_group, criterion
 use fnv::FnvBuildHasher;
 use hashbrown::HashMap as Hashbrown;
 use nondex_collections::collections::HashMap as Mirror;
+use nondex_collections::hash::RandomState as OwnState;
 use nondex_core::{Context, Level, RunSpec, context};
 use std::collections::HashMap as Std;
 
@@ -26,14 +27,14 @@ type Group<'a> = BenchmarkGroup<'a, criterion::measurement::WallTime>;
 
 /// Runs `body` for each kind of map, and for the mirror inside a test too.
 macro_rules! each {
-    ($group:expr, $hasher:expr, $bench:ident) => {{
+    ($group:expr, $hasher:expr, $own:expr, $bench:ident) => {{
         let group: &mut Group<'_> = $group;
         $bench!(group, "std", Std, $hasher);
         $bench!(group, "hashbrown", Hashbrown, $hasher);
-        $bench!(group, "mirror", Mirror, $hasher);
+        $bench!(group, "mirror", Mirror, $own);
         let run = Context::new(RunSpec::new("bench", Level::Full, 1));
         let _test = context::enter(&run, "bench");
-        $bench!(group, "mirror-full", Mirror, $hasher);
+        $bench!(group, "mirror-full", Mirror, $own);
     }};
 }
 
@@ -124,42 +125,64 @@ macro_rules! first_of_many {
     };
 }
 
-fn with_hasher<S: BuildHasher + Clone>(criterion: &mut Criterion, name: &str, hasher: &S) {
+/// `own` is what the mirror calls `hasher`.
+fn with_hasher<S: BuildHasher + Clone>(
+    criterion: &mut Criterion,
+    name: &str,
+    hasher: &S,
+    own: &(impl BuildHasher + Clone),
+) {
     each!(
         &mut criterion.benchmark_group(format!("{name}/get")),
         hasher.clone(),
+        own.clone(),
         get
     );
     each!(
         &mut criterion.benchmark_group(format!("{name}/insert")),
         hasher.clone(),
+        own.clone(),
         insert
     );
     each!(
         &mut criterion.benchmark_group(format!("{name}/remove-insert")),
         hasher.clone(),
+        own.clone(),
         churn
     );
     each!(
         &mut criterion.benchmark_group(format!("{name}/iterate")),
         hasher.clone(),
+        own.clone(),
         iterate
     );
     each!(
         &mut criterion.benchmark_group(format!("{name}/into_iter")),
         hasher.clone(),
+        own.clone(),
         into_iter
     );
     each!(
         &mut criterion.benchmark_group(format!("{name}/first-of-a-million")),
         hasher.clone(),
+        own.clone(),
         first_of_many
     );
 }
 
 fn shim(criterion: &mut Criterion) {
-    with_hasher(criterion, "random_state", &RandomState::new());
-    with_hasher(criterion, "fnv", &FnvBuildHasher::default());
+    with_hasher(
+        criterion,
+        "random_state",
+        &RandomState::new(),
+        &OwnState::new(),
+    );
+    with_hasher(
+        criterion,
+        "fnv",
+        &FnvBuildHasher::default(),
+        &FnvBuildHasher::default(),
+    );
 }
 
 criterion_group!(benches, shim);

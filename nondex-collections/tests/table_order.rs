@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 
 use fnv::FnvBuildHasher;
-use nondex_collections::hash::RandomState;
 use nondex_collections::collections::{HashMap, HashSet};
+use nondex_collections::hash::RandomState;
 use nondex_core::{Context, Level, RunSpec, context};
 
 /// A small generator for histories (`SplitMix64`).

@@ -13,6 +13,7 @@ mod examples;
 mod findings;
 mod hostile;
 mod interruption;
+mod keys;
 mod limits;
 mod support;
 mod surroundings;

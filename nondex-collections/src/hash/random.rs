@@ -44,7 +44,6 @@ impl RandomState {
     /// A state with keys of its own.
     #[inline]
     #[track_caller]
-    #[expect(clippy::new_without_default, reason = "std's has one, further below")]
     pub fn new() -> RandomState {
         RandomState::made_at(Location::caller())
     }
@@ -68,11 +67,7 @@ impl RandomState {
     #[inline]
     fn seen(&self) -> u64 {
         let seen = self.seen.load(Ordering::Acquire);
-        if seen & DRAWN != 0 {
-            seen
-        } else {
-            self.draw()
-        }
+        if seen & DRAWN != 0 { seen } else { self.draw() }
     }
 
     #[cold]
@@ -162,10 +157,7 @@ fn maker(place: u64) -> Caller {
 }
 
 /// std's own hasher with this key.
-#[expect(
-    unsafe_code,
-    reason = "std has no other way to give its hasher keys"
-)]
+#[expect(unsafe_code, reason = "std has no other way to give its hasher keys")]
 #[inline]
 fn keyed(key: u64) -> DefaultHasher {
     let keys = [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15];

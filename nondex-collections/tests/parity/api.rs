@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::page::Page;
 
 /// The modules that the mirror does not re-export whole.
-pub(crate) const MODULES: [&str; 4] = ["collections", "env", "fs", "thread"];
+pub(crate) const MODULES: [&str; 5] = ["collections", "env", "fs", "hash", "thread"];
 
 /// The stable items of [`MODULES`], by page: `collections/hash_map/struct.Iter`.
 #[derive(Debug, Default, PartialEq)]

@@ -136,9 +136,7 @@ impl Subject<'_> {
             _ if failures == runs => Ok(Found::Nothing(
                 "every ordinary run fails: plain `cargo test` shows it".to_owned(),
             )),
-            Family::HashMap | Family::HashSet | Family::HashKeys | Family::Entropy => {
-                self.repeat()
-            }
+            Family::HashMap | Family::HashSet | Family::HashKeys | Family::Entropy => self.repeat(),
             _ if failures > 0 => self.repeat(),
             Family::FixedHasher => self.capacity(culprit),
             Family::Environment => self.environment(culprit),

@@ -7,7 +7,7 @@ use nondex_core::{Level, Outcome, RunRecord, RunSpec, Scope, Selection};
 use super::*;
 use crate::collections::{HashMap, HashSet};
 
-/// SipHash 1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012) of one word.
+/// `SipHash` 1-3 of one word, as Aumasson and Bernstein define it (2012).
 fn sip(keys: [u64; 2], word: u64) -> u64 {
     let mut v = [
         keys[0] ^ 0x736f_6d65_7073_6575,
