@@ -10,7 +10,7 @@ pub enum ExitCode {
     Usage = 2,
     /// No test was selected.
     NoTests = 4,
-    /// The project, the configuration or the machine is not as it must be.
+    /// The project, the configuration or the machine is not as it must be, or a test cannot be judged and nothing else was found.
     Setup = 96,
     /// Nondeterminism or a test failure was found.
     Found = 100,
@@ -28,7 +28,7 @@ impl ExitCode {
         (ExitCode::NoTests, "no tests to run"),
         (
             ExitCode::Setup,
-            "the project, configuration or machine is not as it must be",
+            "project, configuration or machine are not as they must be, or a test fails only here",
         ),
         (ExitCode::Found, "nondeterminism or a test failure found"),
         (

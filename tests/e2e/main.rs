@@ -15,5 +15,6 @@ mod hostile;
 mod interruption;
 mod keys;
 mod limits;
+mod ordinary;
 mod support;
 mod surroundings;

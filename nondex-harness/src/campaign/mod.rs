@@ -2,8 +2,9 @@
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
 //! the end, is decided by [`plan`] from the runs so far, as a pure function: [`equivalence`] says which runs are
-//! needless, [`patience`] how long they may take, [`exhaustive`] which show all there is, [`culprit`] searches the call that is responsible, [`isolation`] sees to it that tests which disturb each
-//! other are judged from runs on their own, [`judge`] writes the test's report. [`launch`] turns a spec into one
+//! needless, [`patience`] how long they may take, [`exhaustive`] which show all there is, [`culprit`] searches the call that is
+//! responsible, [`isolation`] sees to it that tests which disturb each other are judged from runs on their own, [`judge`] writes the
+//! test's report, [`ordinary`] compares what fails in base order with a build without this tool. [`launch`] turns a spec into one
 //! [`process`] and its record.
 
 pub mod culprit;
@@ -16,6 +17,7 @@ pub mod launch;
 pub mod memo;
 pub mod message;
 pub mod options;
+pub mod ordinary;
 pub mod output;
 pub mod patience;
 pub mod plan;
@@ -29,7 +31,7 @@ pub use options::{Options, TestOptions};
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -39,6 +41,7 @@ use self::evidence::Run;
 use self::isolation::{Judgement, Runs, Wanted};
 use self::launch::Launcher;
 use self::memo::Memo;
+use self::ordinary::{Builder, Comparison};
 use self::plan::Conclusion;
 use self::queue::{Workload, execute};
 use self::workspace::Workspace;
@@ -69,6 +72,7 @@ pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
     run: &RunDirectory,
+    ordinary: Option<&dyn Builder>,
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
@@ -96,6 +100,7 @@ pub fn run(
         launcher: Launcher::new(records, options.timeout, stop),
         progress,
         reports: Mutex::new(vec![None; running.len()]),
+        compares: ordinary.is_some(),
         directory: absolute(&run.path())?,
     };
     let executed = execute(
@@ -109,6 +114,11 @@ pub fn run(
     let panics = campaign.panics(&executed.tests);
     let has_panicked = !panics.is_empty();
     notes.extend(panics);
+    let mut is_partial = executed.stopped || has_panicked;
+    if let Some(builder) = ordinary {
+        // What is not known now is said of each test.
+        is_partial |= campaign.compare(builder, stop) && stop.is_set();
+    }
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()
@@ -121,7 +131,7 @@ pub fn run(
     notes.extend(network::evidence::unknown(&tests, &options.network));
     Ok(Report {
         schema: SCHEMA,
-        partial: executed.stopped || has_panicked,
+        partial: is_partial,
         run: RunInfo {
             id: run.id().to_owned(),
             command: options.command.clone(),
@@ -178,6 +188,8 @@ struct Campaign<'a> {
     directory: Utf8PathBuf,
     /// Of the tests that were judged.
     reports: Mutex<Vec<Option<TestReport>>>,
+    /// Whether tests that fail in base order are to be compared with an ordinary build.
+    compares: bool,
 }
 
 impl Campaign<'_> {
@@ -209,14 +221,46 @@ impl Campaign<'_> {
             .collect()
     }
 
+    /// Whether a report is not the last word.
+    fn is_compared(&self, test: usize, report: &TestReport) -> bool {
+        self.compares && ordinary::is_wanted(report, &self.options[test].network)
+    }
+
+    /// Compares the tests that fail in base order with an ordinary build. Whether there are any.
+    fn compare(&self, builder: &dyn Builder, stop: &StopFlag) -> bool {
+        let broken: Vec<(usize, TestReport)> = {
+            let reports = self.lock_reports();
+            let reports = reports.iter().cloned().enumerate();
+            let judged = reports.filter_map(|(test, report)| Some((test, report?)));
+            judged
+                .filter(|(test, report)| self.is_compared(*test, report))
+                .collect()
+        };
+        if broken.is_empty() {
+            return false;
+        }
+        self.progress.comparing(broken.len());
+        ordinary::as_ordinary(|| {
+            let comparison = Comparison::new(builder, stop);
+            for (test, report) in broken {
+                let (suite, case) = self.tests[test];
+                let timeout = self.options[test].timeout;
+                let compared = comparison.compare(suite, case, timeout);
+                let report = ordinary::judge(report, &compared, self.workspace.root());
+                self.progress.judged(&report);
+                self.lock_reports()[test] = Some(report);
+            }
+        });
+        true
+    }
+
+    fn lock_reports(&self) -> MutexGuard<'_, Vec<Option<TestReport>>> {
+        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The report of each test, also of those that were not judged before the campaign was stopped.
     fn reports(self, concluded: &[queue::Concluded]) -> Vec<TestReport> {
-        let judged = std::mem::take(
-            &mut *self
-                .reports
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner),
-        );
+        let judged = std::mem::take(&mut *self.lock_reports());
         judged
             .into_iter()
             .zip(concluded)
@@ -270,10 +314,10 @@ impl Workload for Campaign<'_> {
             // Without it, `explain` begins anew.
             let _ = memo.write(&Memo::path(&self.directory, &report.id, &dependence.spec));
         }
-        self.reports
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)[test] = Some(report.clone());
-        self.progress.judged(&report);
+        self.lock_reports()[test] = Some(report.clone());
+        if !self.is_compared(test, &report) {
+            self.progress.judged(&report);
+        }
     }
 }
 

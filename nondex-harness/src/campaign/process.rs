@@ -326,5 +326,15 @@ pub fn disable_address_randomisation() -> bool {
     false
 }
 
+/// Undoes [`disable_address_randomisation`], for processes that this thread, and threads it starts, will start.
+pub fn enable_address_randomisation() {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::personality::{self, Persona};
+        let _ =
+            personality::get().and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
+    }
+}
+
 #[cfg(test)]
 mod tests;

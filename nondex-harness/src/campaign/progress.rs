@@ -16,6 +16,9 @@ pub trait Progress: Sync {
     /// That run ended.
     fn finished(&self, test_id: &str, spec: &RunSpec, outcome: &Outcome);
 
+    /// So many tests fail in base order and are about to be compared with an ordinary build.
+    fn comparing(&self, _tests: usize) {}
+
     /// All is known about a test.
     fn judged(&self, test: &TestReport);
 }

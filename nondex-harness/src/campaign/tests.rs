@@ -110,7 +110,7 @@ impl Project {
                 .map(|test| (test.clone(), true))
                 .collect(),
         };
-        let report = super::run(&[selected], &self.options, &run, progress, stop).unwrap();
+        let report = super::run(&[selected], &self.options, &run, None, progress, stop).unwrap();
         run.write(&report).unwrap();
         report
     }
@@ -395,7 +395,7 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     };
     let stop = StopFlag::new();
     let selected = [select(&[true, false, true])];
-    let report = super::run(&selected, &project.options, &run, &Silent, &stop).unwrap();
+    let report = super::run(&selected, &project.options, &run, None, &Silent, &stop).unwrap();
     assert_eq!(
         verdicts(&report),
         [
@@ -406,7 +406,7 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     );
     assert_eq!((report.summary.tests, report.summary.not_run), (3, 1));
     let nothing = [select(&[false, false, false])];
-    let error = super::run(&nothing, &project.options, &run, &Silent, &stop).unwrap_err();
+    let error = super::run(&nothing, &project.options, &run, None, &Silent, &stop).unwrap_err();
     assert_eq!(error.code(), crate::exit_code::ExitCode::NoTests);
 }
 

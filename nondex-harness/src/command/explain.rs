@@ -69,7 +69,9 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         ),
     );
     let directory = RunDirectory::create(&project.target_dir)?;
-    let report = outcome::run(&selected, &options, &directory, started, &stop, console)?;
+    let report = outcome::run(
+        &selected, &options, &directory, None, started, &stop, console,
+    )?;
     let path = directory.write(&report)?;
     store.write(&explained(&finding, &report))?;
     outcome::show(

@@ -6,6 +6,7 @@ use camino::Utf8Path;
 
 use super::console::Console;
 use super::progress::Display;
+use crate::campaign::ordinary::Builder;
 use crate::campaign::{self, Options, Selected, StopFlag};
 use crate::cli::MessageFormat;
 use crate::error::Result;
@@ -21,12 +22,13 @@ pub(super) fn run(
     selected: &[Selected<'_>],
     options: &Options,
     directory: &RunDirectory,
+    ordinary: Option<&dyn Builder>,
     started: Instant,
     stop: &StopFlag,
     console: &Console,
 ) -> Result<Report> {
     let display = Display::new(console);
-    let result = campaign::run(selected, options, directory, &display, stop);
+    let result = campaign::run(selected, options, directory, ordinary, &display, stop);
     display.finish();
     let mut report = result?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nondex_core::{Outcome, RunSpec};
 
 use super::console::Console;
+use super::selection;
 use crate::campaign::Progress;
 use crate::report::human::verdict_style;
 use crate::report::{TestReport, Verdict};
@@ -110,8 +111,20 @@ impl Progress for Display<'_> {
         }
     }
 
+    fn comparing(&self, tests: usize) {
+        if self.console.quiet {
+            return;
+        }
+        let tests = selection::count(tests, "test");
+        self.line(&format!(
+            "{:>12} an ordinary build, to compare {tests} with that fail in base order",
+            "Building"
+        ));
+    }
+
     fn judged(&self, test: &TestReport) {
-        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun);
+        let is_unjudged = test.is_unjudged();
+        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !is_unjudged;
         if self.console.quiet || (routine && self.console.verbose == 0) {
             return;
         }

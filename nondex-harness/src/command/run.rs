@@ -9,13 +9,14 @@ use nondex_core::{Level, Schedule};
 use super::console::Console;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
+use crate::campaign::ordinary::Builder;
 use crate::campaign::{self, Options};
 use crate::cli::network_args::Network;
-use crate::cli::{BuildArgs, RunArgs};
+use crate::cli::{BuildArgs, Doctests, Mode, RunArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Recipe, Regressions, Store, Tried};
-use crate::project::{self, Project};
+use crate::project::{self, Project, Suite};
 use crate::report::{Report, RunDirectory};
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -56,7 +57,16 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     }
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
-    let mut report = outcome::run(&selected, &options, &directory, started, &stop, console)?;
+    let ordinary = Ordinary { build };
+    let mut report = outcome::run(
+        &selected,
+        &options,
+        &directory,
+        Some(&ordinary),
+        started,
+        &stop,
+        console,
+    )?;
     report.notes.append(&mut project.notes);
     report.run.unbuilt.append(&mut project.unbuilt);
     let path = directory.write(&report)?;
@@ -70,6 +80,23 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
         junit,
         console,
     )
+}
+
+/// The same build without this tool in it.
+struct Ordinary {
+    build: BuildArgs,
+}
+
+impl Builder for Ordinary {
+    fn build(&self) -> Result<Vec<Suite>, String> {
+        let build = BuildArgs {
+            mode: Mode::Plain,
+            doctests: Doctests::No,
+            ..self.build.clone()
+        };
+        let project = project::build(&build, true).map_err(|error| error.to_string())?;
+        Ok(project.suites)
+    }
 }
 
 /// The build flags, with what `--color` says to cargo too.

@@ -1,12 +1,12 @@
 //! The exit code that follows from a report.
 
-use super::schema::{Report, Verdict};
+use super::schema::{Report, TestReport, Verdict};
 use crate::exit_code::ExitCode;
 
 /// The exit code of a command that ends with `report`.
 ///
-/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A report in which nothing was executed is [`ExitCode::NoTests`].
+/// Findings that are [advice](TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
+/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_finding = |verdict| match verdict {
@@ -32,6 +32,8 @@ pub fn exit_code(report: &Report) -> ExitCode {
         ExitCode::CleanRunFailed
     } else if !report.run.unbuilt.is_empty() {
         ExitCode::BuildFailed
+    } else if report.tests.iter().any(TestReport::is_unjudged) {
+        ExitCode::Setup
     } else if report
         .tests
         .iter()
@@ -202,6 +204,21 @@ mod tests {
             assert_eq!(exit_code(&all), ExitCode::Found, "{verdict}");
             let with_another = report(vec![explained, test(Verdict::Broken)]);
             assert_eq!(exit_code(&with_another), ExitCode::CleanRunFailed);
+        }
+    }
+
+    #[test]
+    fn a_test_that_could_not_be_judged_is_no_success_and_hides_nothing() {
+        let mut unjudged = test(Verdict::NotRun);
+        unjudged.ordinary = Some([0, 3]);
+        for (other, expected) in [
+            (Verdict::NotRun, ExitCode::Setup),
+            (Verdict::Stable, ExitCode::Setup),
+            (Verdict::Broken, ExitCode::CleanRunFailed),
+            (Verdict::NonDeterministic, ExitCode::Found),
+        ] {
+            let report = report(vec![unjudged.clone(), test(other)]);
+            assert_eq!(exit_code(&report), expected, "{other}");
         }
     }
 

@@ -233,6 +233,10 @@ pub struct TestReport {
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
+    /// Of a test that fails in base order: in how many runs of an ordinary build, without this tool, it failed, of how many.
+    /// Null when it was not compared.
+    #[serde(default)]
+    pub ordinary: Option<[u64; 2]>,
 }
 
 /// How many [`TestReport::failures`] are kept.
@@ -288,7 +292,14 @@ impl TestReport {
             difference: None,
             verified: Vec::new(),
             sanitised_by: None,
+            ordinary: None,
         }
+    }
+
+    /// Whether it was run but not judged, because it fails here only for what this tool adds.
+    #[must_use]
+    pub fn is_unjudged(&self) -> bool {
+        self.verdict == Verdict::NotRun && self.ordinary.is_some()
     }
 
     /// Whether its failures are not held against the code.

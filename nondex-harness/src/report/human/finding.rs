@@ -20,6 +20,7 @@ const DIFFERENCE_LINES: usize = 12;
 pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     match test.verdict {
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
+        Verdict::NotRun if test.is_unjudged() => other(test, "fails only with this tool", view),
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
@@ -58,7 +59,9 @@ fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
 /// The rates at each level, and what the first failing run said; every failing run in a verbose view.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // A broken test fails everywhere, most often by implication.
-    if let Some(rates) = rates(test).filter(|_| test.verdict != Verdict::Broken) {
+    if let Some(rates) =
+        rates(test).filter(|_| test.ordinary.is_none() && test.verdict != Verdict::Broken)
+    {
         diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
     }
     let shown = if view.verbose > 0 {
@@ -153,12 +156,12 @@ pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option
 
 /// Any verdict without a culprit: the test's place, and what the failing run wrote.
 fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
-    let mut diagnostic = Diagnostic::new(
-        view.sources,
-        Severity::Error,
-        test.verdict,
-        format!("`{}` {what}", test.id),
-    );
+    let severity = match test.verdict {
+        Verdict::NotRun => Severity::Warning,
+        _ => Severity::Error,
+    };
+    let headline = format!("`{}` {what}", test.id);
+    let mut diagnostic = Diagnostic::new(view.sources, severity, test.verdict, headline);
     if let Some(place) = failing_place(test, view) {
         diagnostic.primary(place, "it fails here".to_owned());
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {

@@ -20,7 +20,7 @@ pub enum Verdict {
     /// Non-deterministic: two runs with every choice the same ended differently.
     #[serde(rename = "ND")]
     NonDeterministic,
-    /// Flaky of unknown cause.
+    /// Flaky of unknown cause: it fails now and then in an ordinary build.
     #[serde(rename = "UD")]
     Unknown,
     /// It failed because there is no network.
@@ -29,7 +29,7 @@ pub enum Verdict {
     /// It fails in base order too, whatever is chosen.
     #[serde(rename = "broken")]
     Broken,
-    /// It was not executed, or not often enough to be judged.
+    /// It was not executed, or not often enough to be judged, or fails only with this tool.
     #[serde(rename = "not-run")]
     NotRun,
 }

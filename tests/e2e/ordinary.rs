@@ -1,0 +1,112 @@
+//! A test is called broken only when it fails without this tool, too.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, TestReport, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+fn run(fixture: &Fixture) -> Nondex {
+    let folder = fixture.path("target/folder");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    Nondex::run_in(&fixture.path(""))
+        .args(["--seeds", "1"])
+        .env("FIXTURE_FOLDER", folder)
+}
+
+/// The names in the project's folder, but for what cargo makes there.
+fn names(fixture: &Fixture) -> BTreeSet<String> {
+    let entries = fs::read_dir(fixture.path("")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| name != "target" && name != "Cargo.lock")
+        .collect()
+}
+
+fn note(test: &TestReport) -> &str {
+    test.notes.last().map_or("", String::as_str)
+}
+
+#[test]
+fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
+    let fixture = Fixture::new("ordinary");
+    let before = names(&fixture);
+    let output = run(&fixture).run();
+    let report = output.expect(ExitCode::Found).report();
+    assert_eq!(names(&fixture), before);
+
+    let environment = test(&report, "tests::asks_for_the_environment");
+    assert_eq!(environment.verdict, Verdict::NotRun, "{environment:#?}");
+    assert_eq!(environment.ordinary, Some([0, 3]));
+    assert!(
+        note(environment).contains("it passes in 3 of 3 runs of an ordinary build")
+            && note(environment).contains("a variable of this tool"),
+        "{environment:#?}"
+    );
+    assert!(!environment.failures.is_empty());
+    // What the mirror has in common with std does not fail; what it has not is never called broken.
+    for (name, named) in [
+        ("tests::asks_for_the_size", "the size of a type"),
+        ("tests::asks_for_allocations", "allocations"),
+    ] {
+        let asking = test(&report, name);
+        let is_same = asking.verdict == Verdict::Stable;
+        let is_told = asking.is_unjudged() && note(asking).contains(named);
+        assert!(is_same || is_told, "{asking:#?}");
+    }
+    let broken = test(&report, "tests::is_broken");
+    assert_eq!(
+        (broken.verdict, broken.ordinary),
+        (Verdict::Broken, Some([3, 3]))
+    );
+    assert_eq!(note(broken), "it fails in an ordinary build too");
+    let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
+    assert_eq!(
+        (flaky.verdict, flaky.ordinary),
+        (Verdict::Unknown, Some([1, 3]))
+    );
+    // A doctest is not compared, and says so.
+    let doctest = report.tests.iter().find(|test| test.binary.contains("doc"));
+    let doctest = doctest.expect("there is a doctest");
+    assert_eq!((doctest.verdict, doctest.ordinary), (Verdict::Broken, None));
+    assert!(note(doctest).contains("doctests are not compared"));
+    output.says(&[
+        "warning[not-run]: `ordinary$tests::asks_for_the_environment` fails only with this tool",
+        "error[broken]: `ordinary$tests::is_broken` fails in base order too",
+        "error[UD]: `ordinary$tests::is_flaky_in_an_ordinary_build`",
+    ]);
+
+    what_is_not_judged_has_a_code_of_its_own(&fixture);
+    where_there_is_no_ordinary_build_a_test_stays_broken(&fixture);
+}
+
+fn what_is_not_judged_has_a_code_of_its_own(fixture: &Fixture) {
+    let only = |name: &str| run(fixture).args(["--lib", "--exact", name]);
+    let alone = only("tests::asks_for_the_environment").run();
+    let report: Report = alone.expect(ExitCode::Setup).report();
+    assert_eq!((report.summary.not_run, report.summary.broken), (1, 0));
+    only("tests::is_broken")
+        .run()
+        .expect(ExitCode::CleanRunFailed);
+    only("tests::passes").run().expect(ExitCode::Ok);
+}
+
+fn where_there_is_no_ordinary_build_a_test_stays_broken(fixture: &Fixture) {
+    let name = "tests::asks_for_the_environment";
+    let only = || run(fixture).args(["--lib", "--exact", name]);
+    let blocked = only().args(["--network", "block"]).run();
+    let blocked = blocked.expect(ExitCode::CleanRunFailed).report();
+    assert_eq!(test(&blocked, name).ordinary, None);
+
+    let refused = only().env("FIXTURE_REFUSES", "1").run();
+    let refused = refused.expect(ExitCode::CleanRunFailed).report();
+    let found = test(&refused, name);
+    assert_eq!((found.verdict, found.ordinary), (Verdict::Broken, None));
+    assert!(
+        note(found).contains("whether it fails in an ordinary build too is not known"),
+        "{found:#?}"
+    );
+}
