@@ -28,6 +28,16 @@ pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
     ::std::fs::read_dir(path)
 }
 
+/// As [`::std::fs::remove_dir_all`]. The order in which a tree is removed is no choice: nobody sees it.
+///
+/// # Errors
+/// As std's.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
+    let _removing = crate::interpose::directory::removing();
+    ::std::fs::remove_dir_all(path)
+}
+
 /// As [`::std::fs::read_dir`], in the order the run decides.
 ///
 /// # Errors

@@ -149,6 +149,15 @@ pub fn entropy(model: &'static Model, caller: Caller, len: usize) -> Option<ChaC
     Some(generator(seed, ENTROPY_TAG, reached.place, reached.ordinal))
 }
 
+/// The generator of a request for random bytes that cannot be recorded: see
+/// [`is_forked_beside_threads`](context::is_forked_beside_threads). It does not depend on the seed, only on who asks and how
+/// often it did. `None` outside a test.
+#[must_use]
+pub fn unrecorded_entropy() -> Option<ChaCha8Rng> {
+    let (thread, ordinal) = context::unrecorded()?;
+    Some(generator(CLEAN_ENTROPY, ENTROPY_TAG, thread, ordinal))
+}
+
 /// What one operation that may fail is to be decided from: a word of the seed, the model and the call, whatever the level.
 /// `None` when nothing is to be decided: outside a test, and where the spec leaves this choice alone.
 #[must_use]

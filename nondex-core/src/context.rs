@@ -6,37 +6,50 @@
 
 mod keys;
 mod slot;
+mod text;
 mod thread;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use self::keys::Keys;
 
 pub use slot::{
-    Entered, Inherited, Pause, enter, inherit, level, new_object, pause, traces_elements,
+    Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, inherit,
+    is_forked_beside_threads, level, name_child, new_object, pause, traces_elements,
 };
 pub(crate) use slot::{
     is_traced, list, network_spec, path_hash, reach, record, record_network, record_operation,
-    seen_key, table_key,
+    seen_key, table_key, unrecorded,
 };
 pub use thread::place;
 
-use crate::inheritance;
+use crate::inheritance::{self, Child};
 use crate::journal::Journal;
 use crate::level::Level;
 use crate::model::{Family, Model};
 use crate::network::{self, NetworkRecord, Seen, Stacks};
 use crate::operation::Failures;
 use crate::record::Event;
-use crate::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
+use crate::spec::{CHILD_VARIABLE, LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
 pub struct Context {
     spec: RunSpec,
     journal: Journal,
-    /// In front of every thread path: empty in the test's own process, see [`inheritance`](crate::inheritance).
+    /// The path of the main thread: empty in the test's own process, see [`inheritance`](crate::inheritance).
     process: String,
+    /// The number of the test's own process.
+    root: u32,
+    /// The number of this process; another one in a forked child.
+    pid: u32,
+    /// How many threads were started.
+    threads: AtomicU32,
+    /// How many threads that no shim saw start have asked for anything.
+    unseen: AtomicU32,
+    /// How many tests run.
+    tests: AtomicU32,
     stacks: Stacks,
     failures: Failures,
     keys: Keys,
@@ -46,16 +59,25 @@ impl Context {
     /// A context for `spec`, which records to the file it names, or in memory.
     #[must_use]
     pub fn new(spec: RunSpec) -> Arc<Self> {
-        Context::of_process(spec, String::new())
+        Context::of_process(spec, String::new(), std::process::id())
     }
 
-    fn of_process(spec: RunSpec, process: String) -> Arc<Self> {
+    fn of_child(child: Child) -> Arc<Self> {
+        Context::of_process(child.spec, child.path, child.root)
+    }
+
+    fn of_process(spec: RunSpec, process: String, root: u32) -> Arc<Self> {
         let journal = Journal::new(spec.record.clone());
         Arc::new(Context {
             keys: Keys::new(&spec),
             spec,
             journal,
             process,
+            root,
+            pid: std::process::id(),
+            threads: AtomicU32::new(0),
+            unseen: AtomicU32::new(0),
+            tests: AtomicU32::new(0),
             stacks: Stacks::default(),
             failures: Failures::default(),
         })
@@ -63,8 +85,25 @@ impl Context {
 
     /// Whether this is the test's own process, whose end is the test's end.
     #[must_use]
-    pub const fn is_own_process(&self) -> bool {
-        self.process.is_empty()
+    pub fn is_own_process(&self) -> bool {
+        self.process.is_empty() && self.pid == std::process::id()
+    }
+
+    /// The path of a test's own thread.
+    fn test_thread(&self) -> String {
+        match self.process.as_str() {
+            "" => "0".to_owned(),
+            process => format!("{process}.0"),
+        }
+    }
+
+    /// The path of a thread that no shim saw start: `?`, then `?1`.
+    fn unseen_thread(&self) -> String {
+        let number = match self.unseen.fetch_add(1, Ordering::Relaxed) {
+            0 => String::new(),
+            number => number.to_string(),
+        };
+        format!("{}?{number}", self.process)
     }
 
     /// What this run was asked to do.
@@ -127,9 +166,7 @@ pub fn global() -> Option<&'static Arc<Context>> {
     GLOBAL
         .get_or_init(|| match from_environment() {
             Ok(Some(spec)) => Some(Context::new(spec)),
-            Ok(None) => {
-                inheritance::find().map(|(spec, process)| Context::of_process(spec, process))
-            }
+            Ok(None) => inheritance::find().map(Context::of_child),
             Err(message) => {
                 eprintln!("nondex: {message}");
                 std::process::exit(96);
@@ -138,17 +175,8 @@ pub fn global() -> Option<&'static Arc<Context>> {
         .as_ref()
 }
 
-/// The context of a program that is not built over the shims: that of an ancestor, and only if it is `wanted`. Decides for
-/// the whole process when it is called before [`global`].
-pub fn adopt(wanted: bool) -> Option<&'static Arc<Context>> {
-    let adopted = || {
-        let (spec, process) = wanted.then(inheritance::find)??;
-        Some(Context::of_process(spec, process))
-    };
-    GLOBAL.get_or_init(adopted).as_ref()
-}
-
-/// As [`global`], and removes [`SPEC_VARIABLE`] from the environment, so that a test sees what cargo gives it.
+/// As [`global`], and removes our variables from the environment, so that a test sees what cargo gives it. The calling thread is
+/// then known as the main one.
 ///
 /// # Safety
 /// The process must have one thread, as before `main`.
@@ -157,10 +185,39 @@ pub fn adopt(wanted: bool) -> Option<&'static Arc<Context>> {
     reason = "only the caller knows that no other thread reads the environment"
 )]
 pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
-    let context = global();
-    if std::env::var_os(SPEC_VARIABLE).is_some() {
-        // SAFETY: the process has one thread, as the caller promises.
-        unsafe { std::env::remove_var(SPEC_VARIABLE) }
+    // SAFETY: as the caller promises.
+    unsafe { take(global()) }
+}
+
+/// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
+/// called before [`global`]. In other things it is as [`take_global`].
+///
+/// # Safety
+/// As for [`take_global`].
+#[expect(unsafe_code, reason = "as above")]
+pub unsafe fn adopt() -> Option<&'static Arc<Context>> {
+    let adopted = || inheritance::find().map(Context::of_child);
+    // SAFETY: as the caller promises.
+    unsafe { take(GLOBAL.get_or_init(adopted).as_ref()) }
+}
+
+/// Makes the process have no context, whatever its ancestors have.
+pub fn renounce() {
+    let _ = GLOBAL.set(None);
+}
+
+/// # Safety
+/// As for [`take_global`].
+#[expect(unsafe_code, reason = "as above")]
+unsafe fn take(context: Option<&'static Arc<Context>>) -> Option<&'static Arc<Context>> {
+    for variable in [SPEC_VARIABLE, CHILD_VARIABLE] {
+        if std::env::var_os(variable).is_some() {
+            // SAFETY: the process has one thread, as the caller promises.
+            unsafe { std::env::remove_var(variable) }
+        }
+    }
+    if let Some(context) = context {
+        slot::enter_main(context);
     }
     context
 }

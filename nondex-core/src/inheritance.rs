@@ -1,41 +1,96 @@
 //! A child process of a test works for the same test.
 //!
-//! Our variable is gone from the environment by then, so that a test sees the environment that cargo gives it. But the
+//! Our variables are gone from the environment by then, so that a test sees the environment that cargo gives it. But the
 //! block of variables a process was *started* with stays readable (Linux: `/proc/<pid>/environ`), so a program that is
-//! built over the facade looks for it in its ancestors. The search costs a read or two, once in a process.
+//! built over the facade looks for the spec in the test's own process, or in its ancestors. The search costs a read or two,
+//! once in a process.
 //!
-//! A child is told apart by its program's name and its arguments: two calls of one command line choose alike.
+//! Who it is, a child is told by [`CHILD_VARIABLE`]: the path of the thread that started it, and which of its children it
+//! is. One that is not told (what started it is linked statically, say) is known by its command line, and by how many
+//! children of that command line there were before it.
 
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::hash;
-use crate::spec::{RunSpec, SPEC_VARIABLE};
+use crate::spec::{CHILD_VARIABLE, RunSpec, SPEC_VARIABLE};
 
 /// How far up an ancestor is looked for: a test, a shell, a tool, and some.
 const GENERATIONS: usize = 16;
 
-/// The spec an ancestor was started with, and what stands in front of this process's thread paths.
-pub(crate) fn find() -> Option<(RunSpec, String)> {
+/// A child process of a test.
+#[derive(Debug)]
+pub(crate) struct Child {
+    /// What its test is run by.
+    pub(crate) spec: RunSpec,
+    /// The path of its main thread.
+    pub(crate) path: String,
+    /// The number of the test's own process.
+    pub(crate) root: u32,
+}
+
+/// What this process is as a child of a test, if it is one.
+pub(crate) fn find() -> Option<Child> {
+    let told = std::env::var(CHILD_VARIABLE).ok();
+    let told = told.as_deref().and_then(read);
+    let of_root = told.and_then(|(root, path)| {
+        let spec = spec_of(&environment(root)?)?;
+        Some(Child {
+            spec,
+            path: path.to_owned(),
+            root,
+        })
+    });
+    of_root.or_else(|| of_ancestors(told.map(|(_, path)| path)))
+}
+
+/// The number of the test's process, and the path, in a value of [`CHILD_VARIABLE`].
+fn read(value: &str) -> Option<(u32, &str)> {
+    let (root, path) = value.split_once(':')?;
+    Some((root.parse().ok()?, path))
+}
+
+fn of_ancestors(told: Option<&str>) -> Option<Child> {
+    let mut nearest: Option<String> = None;
     let mut pid = parent(Path::new("/proc/self/stat"))?;
     for _ in 0..GENERATIONS {
         if pid <= 1 {
             return None;
         }
-        let block = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-        if let Some(text) = variable(&block) {
-            return Some((RunSpec::from_json(text).ok()?, process()));
+        let block = environment(pid)?;
+        if let Some(spec) = spec_of(&block) {
+            let path = match told {
+                Some(path) => path.to_owned(),
+                None => untold(&spec, &nearest.unwrap_or_default()),
+            };
+            return Some(Child {
+                spec,
+                path,
+                root: pid,
+            });
+        }
+        if nearest.is_none() {
+            let value = variable(&block, CHILD_VARIABLE);
+            nearest = value.and_then(read).map(|(_, path)| path.to_owned());
         }
         pid = parent(Path::new(&format!("/proc/{pid}/stat")))?;
     }
     None
 }
 
-fn variable(block: &[u8]) -> Option<&str> {
-    let value = block.split(|&byte| byte == 0).find_map(|entry| {
-        entry
-            .strip_prefix(SPEC_VARIABLE.as_bytes())?
-            .strip_prefix(b"=")
-    })?;
+fn environment(pid: u32) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+fn spec_of(block: &[u8]) -> Option<RunSpec> {
+    RunSpec::from_json(variable(block, SPEC_VARIABLE)?).ok()
+}
+
+fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
+    let value = block
+        .split(|&byte| byte == 0)
+        .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
     std::str::from_utf8(value).ok()
 }
 
@@ -52,22 +107,51 @@ fn parent(stat: &Path) -> Option<u32> {
         .ok()
 }
 
-fn process() -> String {
+/// The path of a process that was not told who it is, below its `nearest` ancestor that was.
+fn untold(spec: &RunSpec, nearest: &str) -> String {
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     let name = Path::new(&program).file_name().unwrap_or_default();
     let words: Vec<_> = words.collect();
-    format!(
-        "p{:08x}.",
-        hash::of(&(
-            name.as_encoded_bytes(),
-            words
-                .iter()
-                .map(|w| w.as_encoded_bytes())
-                .collect::<Vec<_>>()
-        )) as u32
-    )
+    let command = hash::of(&(
+        name.as_encoded_bytes(),
+        words
+            .iter()
+            .map(|w| w.as_encoded_bytes())
+            .collect::<Vec<_>>(),
+    )) as u32;
+    let path = format!("{nearest}/p{command:08x}");
+    match spec
+        .record
+        .as_deref()
+        .and_then(|record| before(record, &path))
+    {
+        None | Some(0) => path,
+        Some(number) => format!("{path}-{number}"),
+    }
 }
+
+/// How many processes were at `path` before this one, which is noted.
+fn before(record: &Path, path: &str) -> Option<usize> {
+    let notes = record.with_extension(NOTES);
+    let own = format!("{path} {}\n", std::process::id());
+    let mut file: File = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(&notes)
+        .ok()?;
+    file.write_all(own.as_bytes()).ok()?;
+    let mut text = String::new();
+    File::open(&notes).ok()?.read_to_string(&mut text).ok()?;
+    let of_path = text.lines().filter(|line| {
+        let noted = line.rsplit_once(' ');
+        noted.is_some_and(|(noted, _)| noted == path)
+    });
+    Some(of_path.take_while(|line| *line != own.trim_end()).count())
+}
+
+/// The extension of the file beside the record in which children are noted that were not told who they are.
+pub const NOTES: &str = "children";
 
 #[cfg(test)]
 mod tests {
@@ -75,8 +159,28 @@ mod tests {
 
     #[test]
     fn the_variable_is_found_in_a_block_whatever_else_is_there() {
-        assert_eq!(variable(b"A=1\0NONDEX_SPEC={x}\0B=\xff\0"), Some("{x}"));
-        assert_eq!(variable(b"A=1\0NONDEX_SPECS=2\0NOT_NONDEX_SPEC=3"), None);
+        let spec = |block| variable(block, SPEC_VARIABLE);
+        assert_eq!(spec(b"A=1\0NONDEX_SPEC={x}\0B=\xff\0"), Some("{x}"));
+        assert_eq!(spec(b"A=1\0NONDEX_SPECS=2\0NOT_NONDEX_SPEC=3"), None);
+    }
+
+    #[test]
+    fn a_child_reads_who_it_is() {
+        assert_eq!(read("12:0.1/3"), Some((12, "0.1/3")));
+        assert_eq!(read("0.1/3"), None);
+        assert_eq!(read("x:0"), None);
+    }
+
+    #[test]
+    fn children_of_one_command_line_are_counted() {
+        let folder = std::env::temp_dir().join(format!("nondex-children-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let record = folder.join("1.jsonl");
+        let notes = folder.join("1.children");
+        std::fs::write(&notes, "/p1 1\n/p2 2\n/p1 3\n").unwrap();
+        assert_eq!(before(&record, "/p1"), Some(2));
+        assert_eq!(before(&record, "/p3"), Some(0));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[cfg(target_os = "linux")]

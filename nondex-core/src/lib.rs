@@ -17,7 +17,7 @@ pub mod context;
 pub mod fork_lock;
 pub mod generator;
 pub mod hash;
-mod inheritance;
+pub mod inheritance;
 mod journal;
 pub mod json;
 pub mod level;

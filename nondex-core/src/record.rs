@@ -24,8 +24,8 @@ use crate::spec::{ALGORITHM, PROTOCOL, RunSpec};
 pub struct PointRecord {
     /// The call site.
     pub site: Site,
-    /// The logical thread path: `0` is the test's own thread, `0.1` the second thread it spawned; `?` a thread that no
-    /// shim saw start.
+    /// The logical thread path: `0` is the test's own thread, `0.1` the second thread it started, `0/1` the main thread of
+    /// the second process it started; `?` a thread that was not seen to start.
     pub thread: String,
     /// How many calls there had a choice (two or more elements).
     pub count: u64,

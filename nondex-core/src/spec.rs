@@ -19,6 +19,10 @@ pub const ALGORITHM: u32 = 2;
 /// The environment variable that carries a [`RunSpec`] as JSON into a test process. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
+/// The environment variable that tells a program which a test starts who it is: the number of the test's own process, a
+/// colon, and the path of the thread that started it with the ordinal of the start. It is removed before `main`.
+pub const CHILD_VARIABLE: &str = "NONDEX_CHILD";
+
 /// Environment variables that switch the shims on without the driver, in a plain `cargo test` of a dev build.
 pub const SEED_VARIABLE: &str = "NONDEX_SEED";
 /// See [`SEED_VARIABLE`]; the default is `FULL`.

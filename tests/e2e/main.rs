@@ -16,5 +16,6 @@ mod interruption;
 mod keys;
 mod limits;
 mod ordinary;
+mod processes;
 mod support;
 mod surroundings;

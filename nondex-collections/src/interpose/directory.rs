@@ -1,21 +1,30 @@
 //! `opendir`, `readdir` and their kin: one order for `fs::read_dir`, `Path::read_dir`, walkers and C code.
 //!
 //! The first read of a stream reads it whole, arranges the entries, and gives out copies. `.` and `..` come first, as
-//! they are. A stream opened while the tool's own code runs, or outside a test, is not touched.
+//! they are. A position in such a stream is the number of entries before it. A stream opened while the tool's own code
+//! runs, or outside a test, is not touched.
+
+mod entries;
+mod listed;
+mod raw;
 
 use ::std::cell::Cell;
 use ::std::collections::BTreeMap;
-use ::std::ffi::{CStr, c_char, c_int, c_void};
-use ::std::sync::{Mutex, MutexGuard, PoisonError};
+use ::std::ffi::{c_char, c_int, c_long};
 
 use libc::dirent64;
-use nondex_core::{Caller, Model, model};
+use nondex_core::fork_lock::ForkLock;
+use nondex_core::{Caller, Model, context, model};
 
-use super::{Errno, Original, origin};
-use crate::arrange::arrange;
+use self::entries::{Entry, Readdir, arranged, read_whole};
+use super::{Errno, Original, origin, original, own};
+
+#[cfg(target_pointer_width = "64")]
+pub(super) use raw::syscall;
 
 thread_local! {
     static CALLER: Cell<Option<Caller>> = const { Cell::new(None) };
+    static REMOVES: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Says who calls, until dropped: a stream that is opened meanwhile is read on behalf of `caller`.
@@ -29,8 +38,16 @@ pub(crate) fn called_by(caller: Caller) -> impl Drop {
     Restore(CALLER.replace(Some(caller)))
 }
 
-/// An entry as libc laid it out, at an address that is aligned for it.
-type Entry = Box<[u64]>;
+/// Says that a tree is being removed, until dropped: nobody sees in which order.
+pub(crate) fn removing() -> impl Drop {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            REMOVES.set(self.0);
+        }
+    }
+    Restore(REMOVES.replace(true))
+}
 
 struct Stream {
     model: &'static Model,
@@ -42,7 +59,7 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(model: &'static Model, caller: Caller) -> Self {
+    fn new((model, caller): (&'static Model, Caller)) -> Self {
         Stream {
             model,
             caller,
@@ -53,65 +70,123 @@ impl Stream {
     }
 }
 
-static STREAMS: Mutex<BTreeMap<usize, Stream>> = Mutex::new(BTreeMap::new());
+static STREAMS: ForkLock<BTreeMap<usize, Stream>> = ForkLock::new(BTreeMap::new);
 
-fn streams() -> MutexGuard<'static, BTreeMap<usize, Stream>> {
-    STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn before_fork() {
+    STREAMS.before_fork();
 }
 
-fn in_test() -> bool {
-    nondex_core::context::level().is_some()
+pub(super) fn after_fork() {
+    STREAMS.after_fork();
 }
 
-type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
+/// What is chosen by who reads a directory now, and on whose behalf; `None` when nothing is.
+fn reader() -> Option<(&'static Model, Caller)> {
+    match CALLER.get() {
+        Some(caller) => Some((&model::FS_READ_DIR, caller)),
+        None if REMOVES.get() || context::is_forked_beside_threads() => None,
+        None => Some((&model::PATH_READ_DIR, origin::caller())),
+    }
+}
+
+/// Notes that a stream was opened.
+fn opened(dir: *mut libc::DIR) {
+    if !dir.is_null()
+        && let Some(_work) = own::work()
+    {
+        let _errno = Errno::save();
+        if let Some(reader) = reader()
+            && let Some(mut open) = STREAMS.lock()
+        {
+            open.insert(dir.addr(), Stream::new(reader));
+        }
+    }
+}
+
 // SAFETY: the signature is libc's.
 static READDIR64: Original<Readdir> = unsafe { Original::new(c"readdir64") };
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*const c_char) -> *mut libc::DIR> =
-        unsafe { Original::new(c"opendir") };
-    let Some(original) = ORIGINAL.get() else {
+    let Some(original) =
+        original!(c"opendir": unsafe extern "C" fn(*const c_char) -> *mut libc::DIR)
+    else {
         return ::std::ptr::null_mut();
     };
     // SAFETY: the caller's argument, unchanged.
     let dir = unsafe { original(name) };
-    if !dir.is_null() && in_test() {
-        let _errno = Errno::save();
-        let stream = match CALLER.get() {
-            Some(caller) => Stream::new(&model::FS_READ_DIR, caller),
-            None => Stream::new(&model::PATH_READ_DIR, origin::caller()),
-        };
-        streams().insert(dir.addr(), stream);
-    }
+    opened(dir);
+    dir
+}
+
+/// Walkers and `cap-std` open folders by `openat`, and read them through this.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fdopendir(file: c_int) -> *mut libc::DIR {
+    let Some(original) = original!(c"fdopendir": unsafe extern "C" fn(c_int) -> *mut libc::DIR)
+    else {
+        return ::std::ptr::null_mut();
+    };
+    // SAFETY: the caller's argument, unchanged.
+    let dir = unsafe { original(file) };
+    opened(dir);
     dir
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR) -> c_int> =
-        unsafe { Original::new(c"closedir") };
-    streams().remove(&dir.addr());
-    match ORIGINAL.get() {
-        // SAFETY: the caller's argument, unchanged.
-        Some(original) => unsafe { original(dir) },
-        None => -1,
-    }
+    let Some(original) = original!(c"closedir": unsafe extern "C" fn(*mut libc::DIR) -> c_int)
+    else {
+        return -1;
+    };
+    let stream = STREAMS.lock().and_then(|mut open| open.remove(&dir.addr()));
+    drop(stream);
+    // SAFETY: the caller's argument, unchanged.
+    unsafe { original(dir) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rewinddir(dir: *mut libc::DIR) {
-    // SAFETY: the signature is libc's.
-    static ORIGINAL: Original<unsafe extern "C" fn(*mut libc::DIR)> =
-        unsafe { Original::new(c"rewinddir") };
-    if let Some(stream) = streams().get_mut(&dir.addr()) {
-        *stream = Stream::new(stream.model, stream.caller);
-    }
-    if let Some(original) = ORIGINAL.get() {
-        // SAFETY: the caller's argument, unchanged.
-        unsafe { original(dir) }
+    let Some(original) = original!(c"rewinddir": unsafe extern "C" fn(*mut libc::DIR)) else {
+        return;
+    };
+    let read = STREAMS.lock().and_then(|mut open| {
+        let stream = open.get_mut(&dir.addr())?;
+        stream.next = 0;
+        stream.error = 0;
+        stream.entries.take()
+    });
+    drop(read);
+    // SAFETY: the caller's argument, unchanged.
+    unsafe { original(dir) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn telldir(dir: *mut libc::DIR) -> c_long {
+    let Some(original) = original!(c"telldir": unsafe extern "C" fn(*mut libc::DIR) -> c_long)
+    else {
+        return -1;
+    };
+    let own = STREAMS.lock().and_then(|open| {
+        let stream = open.get(&dir.addr())?;
+        Some(stream.next as c_long)
+    });
+    // SAFETY: the caller's argument, unchanged.
+    own.unwrap_or_else(|| unsafe { original(dir) })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn seekdir(dir: *mut libc::DIR, position: c_long) {
+    let Some(original) = original!(c"seekdir": unsafe extern "C" fn(*mut libc::DIR, c_long)) else {
+        return;
+    };
+    let own = STREAMS.lock().and_then(|mut open| {
+        let stream = open.get_mut(&dir.addr())?;
+        stream.next = usize::try_from(position).unwrap_or(0);
+        Some(())
+    });
+    if own.is_none() {
+        // SAFETY: the caller's arguments, unchanged.
+        unsafe { original(dir, position) }
     }
 }
 
@@ -130,94 +205,114 @@ unsafe extern "C" fn readdir(dir: *mut libc::DIR) -> *mut dirent64 {
 }
 
 /// # Safety
+/// As for `readdir64_r`.
+unsafe fn read_into(
+    dir: *mut libc::DIR,
+    entry: *mut dirent64,
+    result: *mut *mut dirent64,
+) -> c_int {
+    let _errno = Errno::save();
+    // SAFETY: the caller gives an open directory, room for an entry, and a place for its address.
+    unsafe {
+        *libc::__errno_location() = 0;
+        let found = read(dir);
+        result.write(::std::ptr::null_mut());
+        if found.is_null() {
+            return *libc::__errno_location();
+        }
+        let len = usize::from((&raw const (*found).d_reclen).read()).min(size_of::<dirent64>());
+        ::std::ptr::copy_nonoverlapping(found.cast::<u8>(), entry.cast(), len);
+        result.write(entry);
+    }
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn readdir64_r(
+    dir: *mut libc::DIR,
+    entry: *mut dirent64,
+    result: *mut *mut dirent64,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { read_into(dir, entry, result) }
+}
+
+#[cfg(target_pointer_width = "64")]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn readdir_r(
+    dir: *mut libc::DIR,
+    entry: *mut dirent64,
+    result: *mut *mut dirent64,
+) -> c_int {
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { read_into(dir, entry, result) }
+}
+
+/// What the next read of a stream gives.
+enum Next {
+    /// Whatever libc gives.
+    Unknown,
+    /// What is to be read and arranged first.
+    Unread(Stream),
+    Entry(*mut dirent64),
+    /// Nothing, and this error, or 0.
+    End(c_int),
+}
+
+fn next(dir: *mut libc::DIR) -> Next {
+    let Some(mut open) = STREAMS.lock() else {
+        return Next::Unknown;
+    };
+    let Some(stream) = open.get_mut(&dir.addr()) else {
+        return Next::Unknown;
+    };
+    let Some(entries) = &mut stream.entries else {
+        // Taken out: reading and arranging it takes longer than the lock may be held.
+        return open.remove(&dir.addr()).map_or(Next::Unknown, Next::Unread);
+    };
+    match entries.get_mut(stream.next) {
+        Some(entry) => {
+            stream.next += 1;
+            Next::Entry(entry.as_mut_ptr().cast())
+        }
+        None => Next::End(stream.error),
+    }
+}
+
+/// # Safety
 /// `dir` must be open.
 unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
     let Some(original) = READDIR64.get() else {
         return ::std::ptr::null_mut();
     };
-    // Waiting for a lock sets it, and the caller takes what is there at the end of a directory for an error.
+    // Our own work sets it, and the caller takes what is there at the end of a directory for an error.
     let errno = Errno::save();
-    let mut open = streams();
-    let stream = match open.get_mut(&dir.addr()) {
-        Some(stream) if stream.entries.is_some() || in_test() => stream,
-        // Not opened by a test, for example by `fdopendir` in std's `remove_dir_all`.
-        _ => {
-            drop(open);
-            drop(errno);
-            // SAFETY: the caller's argument, unchanged.
-            return unsafe { original(dir) };
+    let mut found = next(dir);
+    if let Next::Unread(mut stream) = found {
+        found = Next::Unknown;
+        if let Some(_work) = own::work() {
+            // SAFETY: the caller gives an open directory.
+            let (entries, error) = unsafe { read_whole(original, dir) };
+            stream.entries = Some(arranged(entries, stream.model, stream.caller));
+            stream.error = error;
+            if let Some(mut open) = STREAMS.lock() {
+                open.insert(dir.addr(), stream);
+            }
+            found = next(dir);
         }
-    };
-    if stream.entries.is_none() {
-        // SAFETY: the caller gives an open directory.
-        let (entries, error) = unsafe { read_whole(original, dir) };
-        let (mut dots, named): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|entry| is_dots(name(entry)));
-        dots.extend(arrange(named, stream.model, stream.caller, name));
-        stream.entries = Some(dots);
-        stream.error = error;
     }
-    let entries = stream
-        .entries
-        .as_mut()
-        .map_or(&mut [][..], Vec::as_mut_slice);
-    if let Some(entry) = entries.get_mut(stream.next) {
-        stream.next += 1;
-        return entry.as_mut_ptr().cast();
-    }
-    let error = stream.error;
-    drop(open);
     drop(errno);
-    if error != 0 {
-        // SAFETY: the location is valid for the life of the thread.
-        unsafe { *libc::__errno_location() = error };
-    }
-    ::std::ptr::null_mut()
-}
-
-/// All entries that are left, and the error that ended them.
-///
-/// # Safety
-/// `dir` must be open, and `original` libc's own `readdir64`.
-unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_int) {
-    let mut entries = Vec::new();
-    loop {
-        // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the caller promises.
-        let (found, error) = unsafe {
-            *libc::__errno_location() = 0;
-            let found = original(dir);
-            (found, *libc::__errno_location())
-        };
-        if found.is_null() {
-            return (entries, error);
+    match found {
+        Next::Entry(entry) => entry,
+        Next::End(error) => {
+            if error != 0 {
+                // SAFETY: the location is valid for the life of the thread.
+                unsafe { *libc::__errno_location() = error };
+            }
+            ::std::ptr::null_mut()
         }
-        // SAFETY: libc returned an entry of `d_reclen` bytes, which is valid until the next call.
-        let bytes = unsafe {
-            let len = usize::from((&raw const (*found).d_reclen).read());
-            ::std::slice::from_raw_parts(found.cast::<u8>(), len)
-        };
-        // At least as large as the type, so that a caller may copy the whole struct.
-        let mut entry =
-            vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
-        // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
-        unsafe {
-            ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), entry.as_mut_ptr().cast(), bytes.len());
-        };
-        entries.push(entry);
+        // Opened outside a test, or not to be arranged.
+        // SAFETY: the caller's argument, unchanged.
+        Next::Unknown | Next::Unread(_) => unsafe { original(dir) },
     }
-}
-
-fn name(entry: &Entry) -> &[u8] {
-    // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with NUL inside it.
-    unsafe {
-        let start = entry
-            .as_ptr()
-            .cast::<c_void>()
-            .byte_add(::std::mem::offset_of!(dirent64, d_name));
-        CStr::from_ptr(start.cast()).to_bytes()
-    }
-}
-
-fn is_dots(name: &[u8]) -> bool {
-    name == b"." || name == b".."
 }

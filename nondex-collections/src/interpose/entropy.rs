@@ -3,24 +3,26 @@
 use ::std::ffi::{c_int, c_long, c_uint, c_void};
 use ::std::slice;
 
-use nondex_core::{choice, entropy, model};
+use nondex_core::{choice, context, entropy, model};
 use rand_core::Rng;
 
-use super::{Errno, Original, origin};
+use super::{Errno, Original, origin, own};
 
 /// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror makes do not come from here.
 const GRND_INSECURE: c_uint = 4;
 
 /// Fills `buffer` if this thread works for a test.
 fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
-    if nondex_core::context::level().is_none() {
+    let Some(_work) = own::work() else {
         return false;
-    }
+    };
     let _errno = Errno::save();
-    let generator = if flags & GRND_INSECURE == 0 {
-        entropy(&model::GETRANDOM, origin::caller(), buffer.len())
-    } else {
+    let generator = if flags & GRND_INSECURE != 0 {
         choice::foreign_keys()
+    } else if context::is_forked_beside_threads() {
+        choice::unrecorded_entropy()
+    } else {
+        entropy(&model::GETRANDOM, origin::caller(), buffer.len())
     };
     generator
         .map(|mut generator| generator.fill_bytes(buffer))

@@ -10,15 +10,30 @@
 
 pub(crate) mod directory;
 mod entropy;
+mod fork;
 #[cfg(feature = "network")]
 mod network;
 mod operations;
 pub(crate) mod origin;
 mod original;
+mod own;
 mod sockaddr;
 mod start;
 #[cfg(target_pointer_width = "64")]
 mod syscall;
+mod thread;
 mod transfer;
 
 pub(crate) use original::{Errno, Original, original};
+
+/// Takes the locks that a forked child is to find free, and what they protect whole.
+fn before_fork() {
+    directory::before_fork();
+    origin::before_fork();
+}
+
+/// Gives back what [`before_fork`] took.
+fn after_fork() {
+    origin::after_fork();
+    directory::after_fork();
+}

@@ -5,26 +5,42 @@
 
 use ::std::collections::BTreeMap;
 use ::std::ffi::{c_int, c_void};
-use ::std::sync::{Mutex, OnceLock, PoisonError};
+use ::std::sync::atomic::{AtomicUsize, Ordering};
 
+use nondex_core::fork_lock::ForkLock;
 use nondex_core::{Caller, hash};
 
 /// How many frames tell two callers apart.
 const DEPTH: usize = 48;
 
+/// The names of stacks.
+static NAMES: ForkLock<BTreeMap<u64, &'static str>> = ForkLock::new(BTreeMap::new);
+
 /// The caller of an interposed function, named by its stack. Costs some microseconds.
 pub(crate) fn caller() -> Caller {
-    static NAMES: Mutex<BTreeMap<u64, &'static str>> = Mutex::new(BTreeMap::new());
     let stack = stack();
-    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = *names
-        .entry(stack)
-        .or_insert_with(|| Box::leak(format!("stack:{stack:016x}").into_boxed_str()));
+    let known = NAMES.lock().and_then(|names| names.get(&stack).copied());
+    let file = known.unwrap_or_else(|| {
+        // Without the lock: this takes memory.
+        let name: &'static str = Box::leak(format!("stack:{stack:016x}").into_boxed_str());
+        match NAMES.lock() {
+            Some(mut names) => names.entry(stack).or_insert(name),
+            None => name,
+        }
+    });
     Caller {
         file,
         line: 0,
         column: 0,
     }
+}
+
+pub(super) fn before_fork() {
+    NAMES.before_fork();
+}
+
+pub(super) fn after_fork() {
+    NAMES.after_fork();
 }
 
 struct Walk {
@@ -65,7 +81,8 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
 
 /// Where the executable is loaded, and where its last segment ends.
 fn executable() -> (usize, usize) {
-    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
+    static BASE: AtomicUsize = AtomicUsize::new(0);
+    static END: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn first(
         info: *mut libc::dl_phdr_info,
         _size: libc::size_t,
@@ -88,12 +105,17 @@ fn executable() -> (usize, usize) {
         }
         1
     }
-    *RANGE.get_or_init(|| {
-        let mut range = (0, 0);
-        // SAFETY: `first` has the expected signature, and `range` outlives the call.
-        unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut range).cast()) };
-        range
-    })
+    let end = END.load(Ordering::Acquire);
+    if end != 0 {
+        return (BASE.load(Ordering::Relaxed), end);
+    }
+    // Two threads may do it at once, and find the same.
+    let mut range = (0, 0);
+    // SAFETY: `first` has the expected signature, and `range` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut range).cast()) };
+    BASE.store(range.0, Ordering::Relaxed);
+    END.store(range.1, Ordering::Release);
+    range
 }
 
 const NO_REASON: c_int = 0;

@@ -10,9 +10,11 @@ static START: extern "C" fn() = {
         let context = unsafe { nondex_core::context::take_global() };
         if let Some(context) = context {
             super::operations::observe(context);
+            super::fork::prepare();
             #[cfg(feature = "network")]
             super::network::child::prepare(context);
         }
+        super::own::stands();
     }
     start
 };

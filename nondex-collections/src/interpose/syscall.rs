@@ -4,7 +4,7 @@ use ::std::ffi::c_long;
 
 #[cfg(feature = "network")]
 use super::network;
-use super::{entropy, original};
+use super::{directory, entropy, original};
 
 type Syscall =
     unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
@@ -25,6 +25,9 @@ pub(crate) unsafe extern "C" fn syscall(
     unsafe {
         let arguments = [a, b, c, d, e, f];
         if let Some(result) = entropy::syscall(number, arguments) {
+            return result;
+        }
+        if let Some(result) = directory::syscall(number, arguments) {
             return result;
         }
         #[cfg(feature = "network")]

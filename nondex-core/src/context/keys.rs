@@ -1,8 +1,8 @@
 //! The keys of `RandomState`s in one run.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
+use crate::fork_lock::ForkLock;
 use crate::hash;
 use crate::level::Level;
 use crate::model::Model;
@@ -19,9 +19,9 @@ pub(super) struct Keys {
     /// Whether the run is asked where some of them are made.
     pub(super) are_traced: bool,
     /// Of those that were made where the run is asked for: the stack of the first.
-    created: Mutex<Vec<(Site, Vec<Frame>)>>,
+    created: ForkLock<Vec<(Site, Vec<Frame>)>>,
     /// What was decided for those that have clones.
-    shared: Mutex<BTreeMap<u64, bool>>,
+    shared: ForkLock<BTreeMap<u64, bool>>,
 }
 
 impl Keys {
@@ -34,8 +34,8 @@ impl Keys {
                 0
             },
             are_traced: spec.trace.iter().any(is_of_keys),
-            created: Mutex::default(),
-            shared: Mutex::default(),
+            created: ForkLock::new(Vec::new),
+            shared: ForkLock::new(BTreeMap::new),
         }
     }
 
@@ -46,15 +46,16 @@ impl Keys {
             return;
         }
         let stack = crate::stack::capture();
-        let mut created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
-        if created.iter().all(|(known, _)| *known != site) {
+        if let Some(mut created) = self.created.lock()
+            && created.iter().all(|(known, _)| *known != site)
+        {
             created.push((site, stack));
         }
     }
 
     /// Where the first state of this site was created, when that was [noted](Keys::note_creation).
     pub(super) fn created(&self, site: &Site) -> Option<Vec<Frame>> {
-        let created = self.created.lock().unwrap_or_else(PoisonError::into_inner);
+        let created = self.created.lock()?;
         let mut known = created.iter();
         Some(known.find(|(known, _)| known == site)?.1.clone())
     }
@@ -64,8 +65,10 @@ impl Keys {
         if !is_shared {
             return reach();
         }
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        *shared.entry(key).or_insert_with(reach)
+        match self.shared.lock() {
+            Some(mut shared) => *shared.entry(key).or_insert_with(reach),
+            None => reach(),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The slot of a thread: the test it works for, if any.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::thread::{Reached, ThreadState};
 use super::{Context, global};
@@ -19,8 +20,6 @@ enum Slot {
     Unknown,
     /// The process has no context.
     Inactive,
-    /// The tool's own code is running.
-    Paused(Box<Slot>),
     /// The thread works for a test.
     Active(Box<ThreadState>),
 }
@@ -28,15 +27,12 @@ enum Slot {
 impl Slot {
     fn state(&mut self) -> Option<&mut ThreadState> {
         if let Slot::Unknown = self {
-            *self = Slot::Inactive;
-            if let Some(context) = global() {
+            *self = global().map_or(Slot::Inactive, |context| {
                 let test = Arc::from(context.spec.test.as_str());
-                *self = Slot::Active(Box::new(ThreadState::new(
-                    Arc::clone(context),
-                    test,
-                    "?".to_owned(),
-                )));
-            }
+                let path = context.unseen_thread();
+                let state = ThreadState::new(Arc::clone(context), test, path);
+                Slot::Active(Box::new(state))
+            });
         }
         match self {
             Slot::Active(state) => Some(state),
@@ -47,20 +43,38 @@ impl Slot {
 
 thread_local! {
     static SLOT: RefCell<Slot> = const { RefCell::new(Slot::Unknown) };
+    /// How many guards say that the tool's own code is running.
+    static PAUSES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this very function.
-fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
+/// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this very function. In a
+/// forked child the state may still be its parent's: see [`with_state`].
+fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
+    if PAUSES.get() > 0 {
+        return None;
+    }
     SLOT.try_with(|slot| f(slot.try_borrow_mut().ok()?.state()?).into())
         .ok()
         .flatten()
+}
+
+/// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is first asked for, and
+/// not by `fork`, after which memory may not be had.
+fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
+    with_inherited_state(|state| {
+        if let Some(own) = state.of_forked_child() {
+            // What it did belongs to the parent.
+            std::mem::forget(std::mem::replace(state, own));
+        }
+        f(state)
+    })
 }
 
 /// The level of the run this thread works for, if any.
 #[inline]
 #[must_use]
 pub fn level() -> Option<Level> {
-    with_state(|state| state.context.spec.level)
+    with_inherited_state(|state| state.context.spec.level)
 }
 
 /// Records that the thread reached a choice, and says what to make it from. `None` outside a test, while paused, and
@@ -74,9 +88,9 @@ pub(crate) fn reach(
     with_state(|state| state.reach(model, family, caller, len)).flatten()
 }
 
-/// The hash of the path of this thread, if it works for a test.
+/// The hash of the path of this thread, if it works for a test. Takes no memory.
 pub(crate) fn path_hash() -> Option<u64> {
-    with_state(|state| state.path_hash)
+    with_inherited_state(|state| state.own_path_hash())
 }
 
 /// See [`choice::table_key`](crate::choice::table_key).
@@ -123,7 +137,7 @@ pub(crate) fn list(choice: ChoiceRecord) {
 
 /// Whether the stacks of calls at `site` are asked for.
 pub(crate) fn is_traced(site: &Site) -> bool {
-    with_state(|state| state.context.spec.trace.contains(site)).unwrap_or(false)
+    with_inherited_state(|state| state.context.spec.trace.contains(site)).unwrap_or(false)
 }
 
 /// Whether this run is to tell where the elements of a collection were inserted. Such a run is slow.
@@ -133,7 +147,7 @@ pub fn traces_elements() -> bool {
         let mut given = spec.given.iter();
         !spec.trace.is_empty() && given.any(|given| matches!(given.order, GivenOrder::Steps(_)))
     };
-    with_state(|state| asks(&state.context.spec)).unwrap_or(false)
+    with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)
 }
 
 /// Records an event, which is given the test and the thread's path, if this thread works for a test.
@@ -150,7 +164,7 @@ pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
 
 /// Asks the spec of the run this thread works for.
 pub(crate) fn network_spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
-    with_state(|state| f(&state.context.spec))
+    with_inherited_state(|state| f(&state.context.spec))
 }
 
 /// Records an event of the network, which is given the test and the thread's path; the path, `None` outside a test.
@@ -206,25 +220,13 @@ pub struct Pause(());
 
 /// See [`Pause`].
 pub fn pause() -> Pause {
-    let _ = SLOT.try_with(|slot| {
-        if let Ok(mut slot) = slot.try_borrow_mut() {
-            let inner = std::mem::replace(&mut *slot, Slot::Inactive);
-            *slot = Slot::Paused(Box::new(inner));
-        }
-    });
+    PAUSES.set(PAUSES.get() + 1);
     Pause(())
 }
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        let _ = SLOT.try_with(|slot| {
-            if let Ok(mut slot) = slot.try_borrow_mut() {
-                match std::mem::replace(&mut *slot, Slot::Inactive) {
-                    Slot::Paused(inner) => *slot = *inner,
-                    other => *slot = other,
-                }
-            }
-        });
+        PAUSES.set(PAUSES.get().saturating_sub(1));
     }
 }
 
@@ -232,19 +234,20 @@ impl Drop for Pause {
 #[derive(Debug)]
 pub struct Entered {
     before: Option<Slot>,
+    pauses: u32,
+    context: Arc<Context>,
 }
 
 /// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
-    let state = ThreadState::new(
-        Arc::clone(context),
-        Arc::from(test),
-        format!("{}0", context.process),
-    );
+    let state = ThreadState::new(Arc::clone(context), Arc::from(test), context.test_thread());
+    context.tests.fetch_add(1, Ordering::Relaxed);
     Entered {
         before: SLOT
             .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
             .ok(),
+        pauses: PAUSES.replace(0),
+        context: Arc::clone(context),
     }
 }
 
@@ -288,6 +291,8 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
+        self.context.tests.fetch_sub(1, Ordering::Relaxed);
+        PAUSES.set(self.pauses);
         let before = self.before.take().unwrap_or_default();
         // Dropped outside the borrow: its flush writes a file.
         let ended = SLOT.try_with(|slot| slot.replace(before));
@@ -297,24 +302,63 @@ impl Drop for Entered {
 
 /// What a new thread inherits from the one that starts it.
 #[derive(Debug)]
-pub struct Inherited(Option<(Arc<Context>, Arc<str>, String)>);
+pub struct Inherited(Option<Box<ThreadState>>);
 
-/// Taken by the `thread` shim in the thread that starts another; counts the start.
+/// Taken in the thread that starts another; counts the start. All memory that the new thread needs is taken here.
 #[must_use]
 pub fn inherit() -> Inherited {
-    Inherited(with_state(|state| {
-        let path = format!("{}.{}", state.path, state.spawned);
-        state.spawned += 1;
-        (Arc::clone(&state.context), Arc::clone(&state.test), path)
-    }))
+    Inherited(with_state(ThreadState::of_thread))
 }
 
 impl Inherited {
+    /// Whether there is anything to inherit: not outside a test.
+    #[must_use]
+    pub const fn is_something(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Called first in the new thread. The thread's points are written when it ends.
     pub fn enter(self) {
-        if let Some((context, test, path)) = self.0 {
-            let state = ThreadState::new(context, test, path);
-            let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
+        if let Some(state) = self.0 {
+            let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(state)));
         }
     }
+}
+
+/// Names the main thread of a child process of a test after the process.
+pub(super) fn enter_main(context: &Arc<Context>) {
+    if !context.process.is_empty() {
+        let test = Arc::from(context.spec.test.as_str());
+        let state = ThreadState::new(Arc::clone(context), test, context.process.clone());
+        let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
+    }
+}
+
+/// Counts a child that this thread is about to fork. Takes no memory.
+pub fn before_fork() {
+    with_inherited_state(ThreadState::before_fork);
+}
+
+/// Makes this thread the child's, which was [just forked](before_fork). Takes no memory.
+pub fn after_fork_in_child() {
+    with_inherited_state(ThreadState::after_fork_in_child);
+}
+
+/// Counts a program that this thread is about to start, and writes the value of
+/// [`CHILD_VARIABLE`](crate::spec::CHILD_VARIABLE) for it into `buffer`; its length, or `None` outside a test and without
+/// room. Takes no memory.
+pub fn name_child(buffer: &mut [u8]) -> Option<usize> {
+    with_inherited_state(|state| state.name_child(buffer)).flatten()
+}
+
+/// Whether this is the forked child of a process in which other threads may have been at work. One of them may have had
+/// the lock of an allocator, so that what takes no memory itself must not be made to by us.
+#[must_use]
+pub fn is_forked_beside_threads() -> bool {
+    with_inherited_state(|state| state.is_forked_beside_threads).unwrap_or(false)
+}
+
+/// What random bytes are made from where no choice can be recorded: the thread, and how often it drew so.
+pub(crate) fn unrecorded() -> Option<(u64, u64)> {
+    with_inherited_state(ThreadState::unrecorded)
 }

@@ -1,12 +1,15 @@
 //! What one thread did in one test so far, and what its next choice is made from.
 
+use std::fmt::Write;
 use std::hash::Hasher;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 use super::Context;
+use super::text::Text;
 use crate::hash::{self, FixedHasher, FixedState};
 use crate::level::Level;
 use crate::model::{Family, Model};
@@ -71,6 +74,9 @@ fn place_of(path_hash: u64, site: &Site) -> u64 {
     hash::mix(path_hash ^ hash::of(site))
 }
 
+/// How long the path of a child process may be.
+const MAX_PATH: usize = 200;
+
 /// The state of one thread in one test.
 #[derive(Debug)]
 pub(super) struct ThreadState {
@@ -81,6 +87,16 @@ pub(super) struct ThreadState {
     pub(super) spawned: u64,
     pub(super) objects: u64,
     pub(super) keys: u64,
+    /// The processes that it started or forked.
+    processes: u64,
+    /// The process that it belongs to.
+    pid: u32,
+    /// The ordinal of the child that is being forked.
+    forking: u64,
+    /// What the path of a forked child has after that of its parent, until it has a state of its own.
+    forked: Text<64>,
+    pub(super) is_forked_beside_threads: bool,
+    unrecorded: u64,
     choices: Vec<ChoiceRecord>,
     sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
 }
@@ -105,8 +121,87 @@ impl ThreadState {
             spawned: 0,
             objects: 0,
             keys: 0,
+            processes: 0,
+            pid: std::process::id(),
+            forking: 0,
+            forked: Text::new(),
+            is_forked_beside_threads: false,
+            unrecorded: 0,
             choices: Vec::new(),
             sites: HashMap::with_hasher(FixedState),
+        }
+    }
+
+    /// The state of a thread that this one is about to start.
+    pub(super) fn of_thread(&mut self) -> Box<Self> {
+        let path = format!("{}.{}", self.path, self.spawned);
+        self.spawned += 1;
+        self.context.threads.fetch_add(1, Ordering::Relaxed);
+        let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
+        Box::new(ThreadState::new(context, test, path))
+    }
+
+    /// Counts a child that is about to be forked.
+    pub(super) fn before_fork(&mut self) {
+        self.forking = self.processes;
+        self.processes += 1;
+    }
+
+    /// Makes this the state of the child that was forked, as far as can be without memory.
+    pub(super) fn after_fork_in_child(&mut self) {
+        self.is_forked_beside_threads |= self.context.threads.load(Ordering::Relaxed) > 0
+            || self.context.tests.load(Ordering::Relaxed) > 1;
+        self.pid = std::process::id();
+        self.processes = 0;
+        self.unrecorded = 0;
+        let _ = write!(self.forked, "/{}", self.forking);
+    }
+
+    /// The state of the forked child that this thread became, if it has none yet.
+    pub(super) fn of_forked_child(&self) -> Option<Self> {
+        if self.forked.as_bytes().is_empty() {
+            return None;
+        }
+        let path = format!("{}{}", self.path, self.forked.as_str());
+        let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
+        let mut state = ThreadState::new(context, test, path);
+        state.processes = self.processes;
+        state.is_forked_beside_threads = self.is_forked_beside_threads;
+        state.unrecorded = self.unrecorded;
+        Some(state)
+    }
+
+    /// See [`name_child`](super::name_child).
+    pub(super) fn name_child(&mut self, buffer: &mut [u8]) -> Option<usize> {
+        let mut path = Text::<MAX_PATH>::new();
+        let ordinal = self.processes;
+        self.processes += 1;
+        let forked = self.forked.as_str();
+        if write!(path, "{}{forked}/{ordinal}", self.path).is_err() {
+            // As deep as that, it is known by a hash.
+            let hash = hash::of(&(&self.path, forked, ordinal));
+            path = Text::new();
+            write!(path, "{hash:016x}").ok()?;
+        }
+        let mut text = Text::<{ MAX_PATH + 16 }>::new();
+        write!(text, "{}:{}", self.context.root, path.as_str()).ok()?;
+        let text = text.as_bytes();
+        buffer.get_mut(..text.len())?.copy_from_slice(text);
+        Some(text.len())
+    }
+
+    /// See [`unrecorded`](super::unrecorded).
+    pub(super) fn unrecorded(&mut self) -> (u64, u64) {
+        let ordinal = self.unrecorded;
+        self.unrecorded += 1;
+        (self.own_path_hash(), ordinal)
+    }
+
+    /// The hash of this thread's path, also in a forked child that has no state of its own yet.
+    pub(super) fn own_path_hash(&self) -> u64 {
+        match self.forked.as_str() {
+            "" => self.path_hash,
+            forked => hash::mix(self.path_hash ^ hash::of(forked)),
         }
     }
 
@@ -195,6 +290,11 @@ impl ThreadState {
 
     /// Writes what this thread did so far and forgets it.
     pub(super) fn flush(&mut self) {
+        if self.pid != std::process::id() || !self.forked.as_bytes().is_empty() {
+            // A forked child does not say again what its parent did.
+            self.sites.clear();
+            return;
+        }
         let mut points: Vec<PointRecord> = self
             .sites
             .drain()

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::inheritance;
 use nondex_core::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
@@ -125,6 +126,7 @@ impl<'a> Launcher<'a> {
                 ..Failure::default()
             });
         }
+        let _ = std::fs::remove_file(record.with_extension(inheritance::NOTES));
         let passed = folded.outcome.passed();
         if passed {
             let _ = std::fs::remove_file(&record);

@@ -1,7 +1,7 @@
 //! Programs that a test starts: they are observed too, by a library that the loader puts before their libc.
 //!
-//! The functions that start a program add the library to the environment that it is given, and the library takes itself
-//! out of it again before `main`: neither the test nor the program sees it. Only a program whose loader is glibc's, of our
+//! The functions that start a program add the library to the environment that it is given, and who the program is among all
+//! that the test starts. The library takes both out of it again before `main`: neither the test nor the program sees them. Only a program whose loader is glibc's, of our
 //! own machine type, is given it; any other would only complain, and all that is known of it is how it ended.
 //!
 //! Not seen is what `execl` and its kin start, which call libc's own `execve`; Rust cannot define functions with variable
@@ -21,7 +21,8 @@ use ::std::os::unix::ffi::OsStrExt;
 use ::std::sync::OnceLock;
 
 use nondex_core::NetworkMode;
-use nondex_core::context::Context;
+use nondex_core::context::{Context, name_child};
+use nondex_core::spec::CHILD_VARIABLE;
 
 use self::program::{HEADER, MAX_PATH, Program};
 use super::{Errno, fork, socket};
@@ -75,6 +76,25 @@ pub(crate) fn prepare(context: &Context) {
     }
 }
 
+/// How long the entry may be that says who a program is.
+const MAX_NAME: usize = 256;
+
+/// Counts a program that is to be started, and says who it is: [`CHILD_VARIABLE`] with its value.
+fn name(buffer: &mut [u8; MAX_NAME]) -> Option<&CStr> {
+    let start = CHILD_VARIABLE.len() + 1;
+    buffer[..start - 1].copy_from_slice(CHILD_VARIABLE.as_bytes());
+    buffer[start - 1] = b'=';
+    let end = start + name_child(&mut buffer[start..MAX_NAME - 1])?;
+    buffer[end] = 0;
+    CStr::from_bytes_with_nul(&buffer[..=end]).ok()
+}
+
+/// Whether an entry of an environment is [`CHILD_VARIABLE`].
+fn is_name(entry: &[u8]) -> bool {
+    let rest = entry.strip_prefix(CHILD_VARIABLE.as_bytes());
+    rest.is_some_and(|rest| rest.starts_with(b"="))
+}
+
 /// The parts as one string in `buffer`, if it has room.
 fn join<'a>(buffer: &'a mut [u8], parts: &[&[u8]]) -> Option<&'a CStr> {
     let mut length = 0;
@@ -123,8 +143,8 @@ unsafe fn observed(
     };
     let mut entries = [::std::ptr::null(); MAX_VARIABLES];
     let mut others = None;
-    // The first place is for our own entry; the last one stays null, and ends the list.
-    let mut count = 1;
+    // The first places are for our own entries; the last one stays null, and ends the list.
+    let mut count = 2;
     for i in 0.. {
         // SAFETY: every entry up to the null pointer was read before.
         let entry = unsafe { *environment.add(i) };
@@ -138,6 +158,7 @@ unsafe fn observed(
         }
         match text.strip_prefix(PRELOAD.to_bytes()) {
             Some(libraries) if others.is_none() => others = Some(libraries),
+            _ if is_name(text) => {}
             _ => {
                 entries[count] = entry;
                 count += 1;
@@ -152,8 +173,15 @@ unsafe fn observed(
     let Some(own) = own else {
         return start(environment);
     };
-    entries[0] = own.as_ptr();
-    start(entries.as_ptr())
+    entries[1] = own.as_ptr();
+    let mut buffer = [0; MAX_NAME];
+    match name(&mut buffer) {
+        Some(name) => {
+            entries[0] = name.as_ptr();
+            start(entries.as_ptr())
+        }
+        None => start(entries[1..].as_ptr()),
+    }
 }
 
 #[cfg(test)]

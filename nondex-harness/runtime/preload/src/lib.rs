@@ -8,6 +8,7 @@
 
 #[path = "../../../../nondex-collections/src/interpose"]
 mod interpose {
+    pub(crate) mod fork;
     pub(crate) mod network;
     pub(crate) mod operations;
     mod original;
@@ -29,6 +30,24 @@ mod interpose {
         }
     }
 
+    /// Directories: those of such a program are as they are.
+    mod directory {
+        use std::ffi::c_long;
+
+        pub(super) const unsafe fn syscall(
+            _number: c_long,
+            _arguments: [c_long; 6],
+        ) -> Option<c_long> {
+            None
+        }
+    }
+
+    /// No lock of such a program is worth waiting for.
+    const fn before_fork() {}
+
+    /// See [`before_fork`].
+    const fn after_fork() {}
+
     /// Who called: a program that is none of the project's has no place in its source.
     pub(crate) mod origin {
         use nondex_core::Caller;
@@ -43,11 +62,9 @@ mod interpose {
     }
 }
 
-use std::ffi::CStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use interpose::network;
-use interpose::syscall::syscall;
 
 /// The variable that names this library to the loader, and what else was to be loaded, after a colon.
 const PRELOAD: &str = "LD_PRELOAD";
@@ -69,7 +86,14 @@ static START: extern "C" fn() = {
                 None => std::env::remove_var(PRELOAD),
             }
         }
-        if let Some(context) = nondex_core::context::adopt(is_first()) {
+        if !is_first() {
+            // The program's own runtime is asked, not this one.
+            nondex_core::context::renounce();
+            return;
+        }
+        // SAFETY: as above.
+        if let Some(context) = unsafe { nondex_core::context::adopt() } {
+            interpose::fork::prepare();
             network::child::prepare(context);
             interpose::operations::observe(context);
         }
@@ -80,6 +104,17 @@ static START: extern "C" fn() = {
 /// Whether no function of ours stands before this library's: not so in a program that is built over the shims.
 fn is_first() -> bool {
     // SAFETY: `dlsym` takes any name that ends in NUL.
-    let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, CStr::as_ptr(c"syscall")) };
-    std::ptr::eq(first, syscall as *const () as *mut libc::c_void)
+    let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"syscall".as_ptr()) };
+    // Not the address of our own `syscall`, which the loader takes from the first library that has one.
+    let own = is_first as *const () as *const libc::c_void;
+    library_of(first).is_some_and(|library| Some(library) == library_of(own))
+}
+
+/// Where the library is loaded that has what is at `address`.
+fn library_of(address: *const libc::c_void) -> Option<*mut libc::c_void> {
+    // SAFETY: the information is plain data, for which zeros are valid; any address can be asked about.
+    unsafe {
+        let mut found = std::mem::zeroed::<libc::Dl_info>();
+        (libc::dladdr(address, &raw mut found) != 0).then_some(found.dli_fbase)
+    }
 }

@@ -43,8 +43,9 @@ pub(super) fn what(culprit: &Culprit) -> String {
     {
         let thread = match thread.as_str() {
             "0" => String::new(),
-            // Below a thread that no shim saw start.
+            // Below a thread that was not seen to start.
             unknown if unknown.starts_with('?') => String::new(),
+            child if child.contains('/') => format!(" in the child process {child}"),
             other => format!(" on thread {other}"),
         };
         if *of > 1 {

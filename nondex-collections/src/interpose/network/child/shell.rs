@@ -6,7 +6,7 @@
 
 use ::std::ffi::{CStr, CString, c_char, c_int};
 
-use super::{LIBRARY, Library, PRELOAD, program};
+use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
 use crate::interpose::{Errno, original};
 
 const SHELL: &CStr = c"/bin/sh";
@@ -26,13 +26,20 @@ fn observed(command: &CStr) -> Option<CString> {
         let value = libc::getenv(c"LD_PRELOAD".as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())
     };
-    let text = wrapped(command.to_bytes(), library, others);
+    let mut buffer = [0; MAX_NAME];
+    let name = name(&mut buffer).map(CStr::to_bytes);
+    let text = wrapped(command.to_bytes(), library, name, others);
     CString::new(text)
         .ok()
         .filter(|text| text.count_bytes() < MAX_ARGUMENT)
 }
 
-fn wrapped(command: &[u8], library: &Library, others: Option<&[u8]>) -> Vec<u8> {
+fn wrapped(
+    command: &[u8],
+    library: &Library,
+    name: Option<&[u8]>,
+    others: Option<&[u8]>,
+) -> Vec<u8> {
     let mut libraries = library.entry.to_bytes()[PRELOAD.count_bytes()..].to_vec();
     if let Some(others) = others {
         libraries.push(b':');
@@ -40,6 +47,10 @@ fn wrapped(command: &[u8], library: &Library, others: Option<&[u8]>) -> Vec<u8> 
     }
     let mut text = b"export LD_PRELOAD=".to_vec();
     quote(&libraries, &mut text);
+    if let Some(name) = name {
+        text.push(b' ');
+        quote(name, &mut text);
+    }
     text.extend(b"; exec /bin/sh -c -- ");
     quote(command, &mut text);
     // What the shell calls itself.
@@ -100,11 +111,16 @@ mod tests {
             kind: [0; 4],
         };
         assert_eq!(
-            wrapped(b"echo 'a b' \"$0\"", &library, Some(b"/other.so")),
-            br#"export LD_PRELOAD='/library.so:/other.so'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
+            wrapped(
+                b"echo 'a b' \"$0\"",
+                &library,
+                Some(b"NONDEX_CHILD=12:0/3"),
+                Some(b"/other.so")
+            ),
+            br#"export LD_PRELOAD='/library.so:/other.so' 'NONDEX_CHILD=12:0/3'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
         );
         assert_eq!(
-            wrapped(b":", &library, None),
+            wrapped(b":", &library, None, None),
             b"export LD_PRELOAD='/library.so'; exec /bin/sh -c -- ':' sh"
         );
     }

@@ -1,0 +1,83 @@
+//! The entries of a directory: copies of what libc or the kernel gave.
+
+use ::std::ffi::{CStr, c_int, c_void};
+
+use libc::dirent64;
+use nondex_core::{Caller, Model};
+
+use crate::arrange::arrange;
+
+/// An entry as libc laid it out, at an address that is aligned for it.
+pub(super) type Entry = Box<[u64]>;
+
+/// libc's `readdir64`.
+pub(super) type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
+
+/// All entries that are left, and the error that ended them.
+///
+/// # Safety
+/// `dir` must be open, and `original` libc's own `readdir64`.
+pub(super) unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_int) {
+    let mut entries = Vec::new();
+    loop {
+        // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the caller promises.
+        let (found, error) = unsafe {
+            *libc::__errno_location() = 0;
+            let found = original(dir);
+            (found, *libc::__errno_location())
+        };
+        if found.is_null() {
+            return (entries, error);
+        }
+        // SAFETY: libc returned an entry, which is valid until the next call.
+        entries.push(unsafe { copy(found) });
+    }
+}
+
+/// A copy of an entry.
+///
+/// # Safety
+/// `entry` must be one that libc or the kernel gave, with `d_reclen` bytes.
+pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
+    // SAFETY: as the caller promises.
+    let bytes = unsafe {
+        let len = usize::from((&raw const (*entry).d_reclen).read_unaligned());
+        ::std::slice::from_raw_parts(entry.cast::<u8>(), len)
+    };
+    // At least as large as the type, so that a caller may copy the whole struct.
+    let mut copy =
+        vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
+    // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
+    unsafe {
+        ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), copy.as_mut_ptr().cast(), bytes.len());
+    };
+    copy
+}
+
+/// The entries in the order that the run decides, each with its position there.
+pub(super) fn arranged(entries: Vec<Entry>, model: &'static Model, caller: Caller) -> Vec<Entry> {
+    let (mut all, named): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| is_dots(name(entry)));
+    all.extend(arrange(named, model, caller, name));
+    for (index, entry) in all.iter_mut().enumerate() {
+        let entry = entry.as_mut_ptr().cast::<dirent64>();
+        // SAFETY: a copy has room for the whole type, at an address that is aligned for it.
+        unsafe { (&raw mut (*entry).d_off).write(index as i64 + 1) };
+    }
+    all
+}
+
+pub(super) fn name(entry: &Entry) -> &[u8] {
+    // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with NUL inside it.
+    unsafe {
+        let start = entry
+            .as_ptr()
+            .cast::<c_void>()
+            .byte_add(::std::mem::offset_of!(dirent64, d_name));
+        CStr::from_ptr(start.cast()).to_bytes()
+    }
+}
+
+fn is_dots(name: &[u8]) -> bool {
+    name == b"." || name == b".."
+}

@@ -1,0 +1,90 @@
+//! `scandir` and its kin: a directory that libc reads whole and gives out as a list.
+
+use ::std::ffi::{CStr, c_char, c_int, c_void};
+
+use libc::dirent64;
+use nondex_core::{Caller, Model};
+
+use super::{own, reader};
+use crate::arrange::arrange;
+use crate::interpose::{Errno, original};
+
+type List = *mut *mut dirent64;
+type Filter = Option<unsafe extern "C" fn(*const dirent64) -> c_int>;
+type CompareEntries = unsafe extern "C" fn(*mut *const dirent64, *mut *const dirent64) -> c_int;
+type Compare = Option<CompareEntries>;
+type Sort = unsafe extern "C" fn(*const c_void, *const c_void) -> c_int;
+
+/// Arranges the list that `scan` makes when it is given no order, then sorts it as the caller asks.
+///
+/// # Safety
+/// `list` must be the place that `scan` writes the list to.
+unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_int) -> c_int {
+    // The caller's filter and order are not our own work, so they are asked outside of it.
+    let Some((model, caller)) = own::work().and_then(|_work| reader()) else {
+        return scan(compare);
+    };
+    let count = scan(None);
+    let Ok(len) = usize::try_from(count) else {
+        return count;
+    };
+    let _errno = Errno::save();
+    // SAFETY: libc has written a list of so many entries, each with a name that ends with NUL. What is compared are places of
+    // entries, either way.
+    unsafe {
+        let entries = ::std::slice::from_raw_parts_mut(list.read(), len);
+        if let Some(_work) = own::work() {
+            arrange_all(entries, model, caller);
+        }
+        if let Some(compare) = compare {
+            let sort = ::std::mem::transmute::<CompareEntries, Sort>(compare);
+            let (start, size) = (entries.as_mut_ptr().cast(), size_of::<*mut dirent64>());
+            libc::qsort(start, len, size, Some(sort));
+        }
+    }
+    count
+}
+
+/// # Safety
+/// Each entry must have a name that ends with NUL.
+unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, caller: Caller) {
+    fn name(entry: &*mut dirent64) -> &[u8] {
+        // SAFETY: as the caller promises.
+        unsafe { CStr::from_ptr((&raw const (**entry).d_name).cast()).to_bytes() }
+    }
+    let is_dots = |name: &[u8]| name == b"." || name == b"..";
+    let (mut all, named): (Vec<_>, Vec<_>) = entries
+        .iter()
+        .copied()
+        .partition(|entry| is_dots(name(entry)));
+    all.extend(arrange(named, model, caller, name));
+    entries.copy_from_slice(&all);
+}
+
+/// Declares `scandir`, on 64-bit Linux also under the name that has another type elsewhere.
+macro_rules! scan {
+    ($name:ident, $original:literal, ($($argument:ident: $type:ty),*)) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(
+            $($argument: $type,)*
+            list: *mut List,
+            filter: Filter,
+            compare: Compare,
+        ) -> c_int {
+            let Some(original) = original!(
+                $original: unsafe extern "C" fn($($type,)* *mut List, Filter, Compare) -> c_int
+            ) else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments; the list is sorted afterwards.
+            unsafe { listed(list, compare, |compare| original($($argument,)* list, filter, compare)) }
+        }
+    };
+}
+
+scan!(scandir64, c"scandir64", (path: *const c_char));
+scan!(scandirat64, c"scandirat64", (folder: c_int, path: *const c_char));
+#[cfg(target_pointer_width = "64")]
+scan!(scandir, c"scandir", (path: *const c_char));
+#[cfg(target_pointer_width = "64")]
+scan!(scandirat, c"scandirat", (folder: c_int, path: *const c_char));

@@ -1,0 +1,181 @@
+//! `getdents64`: directories that are read by descriptor, as the kernel gives them.
+//!
+//! The first read of a directory reads it whole, arranges the entries, and gives them out as far as they fit. What is left
+//! is given out by the next reads, which are known by the file and by the offset that ours has left it at: a directory
+//! that was opened or rewound since is at another.
+
+use ::std::collections::BTreeMap;
+use ::std::ffi::{c_int, c_long, c_void};
+
+use libc::dirent64;
+use nondex_core::fork_lock::ForkLock;
+
+use super::entries::{Entry, arranged, copy};
+use super::{own, reader};
+use crate::interpose::{Errno, original};
+
+/// What is left of a directory.
+struct Left {
+    /// The directory, by device and number.
+    file: (libc::dev_t, libc::ino64_t),
+    /// Where reading it whole left the descriptor.
+    offset: libc::off64_t,
+    entries: Vec<Entry>,
+    next: usize,
+}
+
+static LEFT: ForkLock<BTreeMap<c_int, Left>> = ForkLock::new(BTreeMap::new);
+
+/// How much the kernel is asked for at a time.
+const AT_A_TIME: usize = 32 * 1024;
+
+type Getdents = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
+
+/// Reads entries of `folder` by `read`; -1 and `errno` for an error, as that does.
+///
+/// # Safety
+/// `buffer` must be valid for writes of `len` bytes.
+unsafe fn entries(
+    folder: c_int,
+    buffer: *mut c_void,
+    len: usize,
+    read: impl Fn(*mut c_void, usize) -> isize,
+) -> isize {
+    let Some(_work) = own::work() else {
+        return read(buffer, len);
+    };
+    // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros are valid.
+    let (offset, file) = unsafe {
+        let _errno = Errno::save();
+        let mut stat = ::std::mem::zeroed::<libc::stat64>();
+        let is_known = libc::fstat64(folder, &raw mut stat) == 0;
+        let offset = libc::lseek64(folder, 0, libc::SEEK_CUR);
+        (
+            if is_known { offset } else { -1 },
+            (stat.st_dev, stat.st_ino),
+        )
+    };
+    let left = LEFT.lock().and_then(|mut left| left.remove(&folder));
+    let left = left.filter(|left| left.file == file && left.offset == offset);
+    let mut left = match left {
+        Some(left) if offset != 0 => left,
+        _ if offset == 0 => match begin(folder, file, &read) {
+            Ok(left) => left,
+            Err(result) => return result,
+        },
+        _ => return read(buffer, len),
+    };
+    let errno = Errno::save();
+    // SAFETY: the caller gives a buffer of `len` bytes.
+    let filled = unsafe { left.fill(buffer, len) };
+    let is_too_small = filled == 0 && left.next < left.entries.len();
+    if let Some(mut all) = LEFT.lock() {
+        all.insert(folder, left);
+    }
+    drop(errno);
+    if is_too_small {
+        // SAFETY: the location is valid for the life of the thread.
+        unsafe { *libc::__errno_location() = libc::EINVAL };
+        return -1;
+    }
+    filled.cast_signed()
+}
+
+impl Left {
+    /// Gives out whole entries; how many bytes.
+    ///
+    /// # Safety
+    /// `buffer` must be valid for writes of `len` bytes.
+    unsafe fn fill(&mut self, buffer: *mut c_void, len: usize) -> usize {
+        let mut filled = 0;
+        while let Some(entry) = self.entries.get(self.next) {
+            let entry = entry.as_ptr().cast::<dirent64>();
+            // SAFETY: it is a copy of a whole entry, and there is room for it where it is put.
+            unsafe {
+                let size = usize::from((&raw const (*entry).d_reclen).read());
+                if filled + size > len {
+                    break;
+                }
+                let place = buffer.cast::<u8>().add(filled);
+                ::std::ptr::copy_nonoverlapping(entry.cast(), place, size);
+                filled += size;
+            }
+            self.next += 1;
+        }
+        filled
+    }
+}
+
+/// Reads a directory whole. What the kernel says instead, when nothing is to be chosen.
+fn begin(
+    folder: c_int,
+    file: (libc::dev_t, libc::ino64_t),
+    read: &impl Fn(*mut c_void, usize) -> isize,
+) -> Result<Left, isize> {
+    let mut buffer = vec![0_u64; AT_A_TIME / 8];
+    let mut entries = Vec::new();
+    loop {
+        let got = read(buffer.as_mut_ptr().cast(), AT_A_TIME);
+        let Ok(got) = usize::try_from(got) else {
+            if entries.is_empty() {
+                return Err(got);
+            }
+            break;
+        };
+        if got == 0 {
+            break;
+        }
+        let mut at = 0;
+        while at < got {
+            // SAFETY: the kernel has written whole entries, one after the other.
+            unsafe {
+                let entry = buffer.as_ptr().byte_add(at).cast::<dirent64>();
+                entries.push(copy(entry));
+                at += usize::from((&raw const (*entry).d_reclen).read());
+            }
+        }
+    }
+    let entries = match reader() {
+        Some((model, caller)) => arranged(entries, model, caller),
+        None => entries,
+    };
+    // SAFETY: it only tells where the descriptor is.
+    let offset = unsafe { libc::lseek64(folder, 0, libc::SEEK_CUR) };
+    Ok(Left {
+        file,
+        offset,
+        entries,
+        next: 0,
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) -> isize {
+    let Some(original) = original!(c"getdents64": Getdents) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged or with a buffer of ours.
+    unsafe {
+        entries(folder, buffer, len, |buffer, len| {
+            original(folder, buffer, len)
+        })
+    }
+}
+
+/// Does the system call by number as the function; `None` for every other one.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+#[cfg(target_pointer_width = "64")]
+pub(in crate::interpose) unsafe fn syscall(
+    number: c_long,
+    [folder, buffer, len, ..]: [c_long; 6],
+) -> Option<c_long> {
+    if number != libc::SYS_getdents64 {
+        return None;
+    }
+    let address = |register: c_long| register.cast_unsigned() as usize;
+    let buffer = ::std::ptr::with_exposed_provenance_mut(address(buffer));
+    // SAFETY: the caller gives a buffer of `len` bytes.
+    Some(unsafe { getdents64(folder as c_int, buffer, address(len)) } as c_long)
+}

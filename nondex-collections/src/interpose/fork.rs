@@ -1,0 +1,23 @@
+//! Processes that are forked: a child has an identity of its own, and finds what we share with it unlocked.
+
+use nondex_core::context;
+
+/// Registers what is done before and after every `fork`.
+pub(crate) fn prepare() {
+    // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
+    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
+}
+
+unsafe extern "C" fn before() {
+    context::before_fork();
+    super::before_fork();
+}
+
+unsafe extern "C" fn after() {
+    super::after_fork();
+}
+
+unsafe extern "C" fn after_in_child() {
+    super::after_fork();
+    context::after_fork_in_child();
+}

@@ -1,0 +1,36 @@
+//! Whether an interposed function is to do more than call the original.
+//!
+//! Not before the runtime stands: what is asked until then may come from an allocator that is about to give out its first
+//! memory. And not while our own work goes on in this thread, which calls libc, too.
+
+use ::std::cell::Cell;
+use ::std::sync::atomic::{AtomicBool, Ordering};
+
+static STANDS: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static WORKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that the runtime stands.
+pub(crate) fn stands() {
+    STANDS.store(true, Ordering::Release);
+}
+
+/// Our own work in this thread, until it is dropped.
+pub(crate) struct Work(());
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        WORKS.set(false);
+    }
+}
+
+/// Begins our own work in this thread, if there is a test that it works for; `None` otherwise.
+pub(crate) fn work() -> Option<Work> {
+    if !STANDS.load(Ordering::Acquire) || WORKS.get() || nondex_core::context::level().is_none() {
+        return None;
+    }
+    WORKS.set(true);
+    Some(Work(()))
+}

@@ -1,0 +1,67 @@
+//! Threads: each one has a parent and an ordinal, whoever starts it, std or a C library.
+
+use ::std::ffi::{c_int, c_void};
+
+use nondex_core::context::{Inherited, inherit};
+
+use super::{original, own};
+
+type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+type Create = unsafe extern "C" fn(
+    *mut libc::pthread_t,
+    *const libc::pthread_attr_t,
+    Start,
+    *mut c_void,
+) -> c_int;
+
+/// What a new thread is given.
+struct Given {
+    inherited: Inherited,
+    start: Start,
+    argument: *mut c_void,
+}
+
+/// The first function of a thread that works for a test. It may be left by unwinding, as `pthread_exit` does it.
+extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
+    let (start, argument) = {
+        // SAFETY: the pointer is from `pthread_create` below, which gave it to this thread alone.
+        let given = unsafe { Box::from_raw(given.cast::<Given>()) };
+        let Given {
+            inherited,
+            start,
+            argument,
+        } = *given;
+        inherited.enter();
+        (start, argument)
+    };
+    start(argument)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    start: Start,
+    argument: *mut c_void,
+) -> c_int {
+    let Some(original) = original!(c"pthread_create": Create) else {
+        return libc::EAGAIN;
+    };
+    let inherited = own::work().map(|_work| inherit());
+    let Some(inherited) = inherited.filter(Inherited::is_something) else {
+        // SAFETY: the caller's arguments, unchanged.
+        return unsafe { original(thread, attributes, start, argument) };
+    };
+    let given = Box::into_raw(Box::new(Given {
+        inherited,
+        start,
+        argument,
+    }));
+    // SAFETY: the caller's arguments, but for a function that calls theirs.
+    let error = unsafe { original(thread, attributes, begin, given.cast()) };
+    if error != 0 {
+        // SAFETY: there is no thread that took it.
+        drop(unsafe { Box::from_raw(given) });
+    }
+    error
+}

@@ -1,0 +1,185 @@
+//! Threads that inherit the test they work for because what starts them is ours.
+
+use ::std::fmt;
+use ::std::io;
+use ::std::thread::{JoinHandle, ScopedJoinHandle};
+
+use nondex_core::context::inherit;
+
+/// As [`::std::thread::spawn`].
+pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    ::std::thread::spawn(inheriting(f))
+}
+
+/// `f`, run as part of the current test.
+fn inheriting<F: FnOnce() -> T, T>(f: F) -> impl FnOnce() -> T {
+    let inherited = inherit();
+    move || {
+        inherited.enter();
+        f()
+    }
+}
+
+/// As [`::std::thread::Builder`].
+#[must_use = "must eventually spawn the thread"]
+pub struct Builder {
+    inner: ::std::thread::Builder,
+}
+
+impl Builder {
+    /// As [`::std::thread::Builder::new`].
+    #[expect(clippy::new_without_default, reason = "std's has none")]
+    pub fn new() -> Builder {
+        Builder {
+            inner: ::std::thread::Builder::new(),
+        }
+    }
+
+    /// As [`::std::thread::Builder::name`].
+    pub fn name(self, name: String) -> Builder {
+        Builder {
+            inner: self.inner.name(name),
+        }
+    }
+
+    /// As [`::std::thread::Builder::stack_size`].
+    pub fn stack_size(self, size: usize) -> Builder {
+        Builder {
+            inner: self.inner.stack_size(size),
+        }
+    }
+
+    /// As [`::std::thread::Builder::spawn`].
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.inner.spawn(inheriting(f))
+    }
+
+    /// As [`::std::thread::Builder::spawn_unchecked`].
+    ///
+    /// # Safety
+    /// As std's: the thread must be joined before anything it borrows is dropped.
+    ///
+    /// # Errors
+    /// As std's.
+    #[expect(unsafe_code, reason = "std's method is unsafe, and so is its mirror")]
+    pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send,
+        T: Send,
+    {
+        // SAFETY: the caller promises what std asks for.
+        unsafe { self.inner.spawn_unchecked(inheriting(f)) }
+    }
+
+    /// As [`::std::thread::Builder::spawn_scoped`].
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        f: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.inner.spawn_scoped(&scope.inner, inheriting(f))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// As [`::std::thread::Scope`].
+#[repr(transparent)]
+pub struct Scope<'scope, 'env: 'scope> {
+    inner: ::std::thread::Scope<'scope, 'env>,
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// As [`::std::thread::scope`].
+#[track_caller]
+pub fn scope<'env, F, T>(f: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    ::std::thread::scope(|inner| f(Scope::over(inner)))
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    #[expect(
+        unsafe_code,
+        reason = "the wrapper must live as long as std's scope, which only a cast of the reference does"
+    )]
+    fn over(inner: &'scope ::std::thread::Scope<'scope, 'env>) -> &'scope Self {
+        // SAFETY: `Scope` is `repr(transparent)` over the referent, so both references have one layout and validity.
+        unsafe { &*::std::ptr::from_ref(inner).cast() }
+    }
+
+    /// As [`::std::thread::Scope::spawn`].
+    pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        self.inner.spawn(inheriting(f))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::context::{Context, enter};
+    use nondex_core::{Caller, Event, RunSpec, decide, model};
+
+    use super::*;
+
+    /// Makes a choice on this thread.
+    fn choose() {
+        let model = &model::HASH_MAP_ITER;
+        decide(model, model.family, Caller::here(), 3, |_| 0);
+    }
+
+    #[test]
+    fn each_thread_has_a_parent_and_a_path_of_its_own() {
+        let context = Context::new(RunSpec::clean("t"));
+        let test = enter(&context, "t");
+        spawn(|| spawn(choose).join()).join().unwrap().unwrap();
+        let builder = Builder::new().name("named".to_owned());
+        builder.spawn(choose).unwrap().join().unwrap();
+        scope(|scope| scope.spawn(choose).join()).unwrap();
+        drop(test);
+        let events = context.take_events();
+        let mut paths: Vec<_> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Points { points, .. } => Some(points[0].thread.as_str()),
+                _ => None,
+            })
+            .collect();
+        paths.sort_unstable();
+        // Where `pthread_create` is interposed, it has counted the starts once more.
+        assert!(paths.is_sorted_by(|a, b| a < b), "{paths:?}");
+        let generations = paths.iter().map(|path| path.split('.').count());
+        assert_eq!(generations.collect::<Vec<_>>(), [3, 2, 2], "{paths:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Children, forked processes and threads of C are told apart; nothing that is interposed makes one of them wait for ever;
+//! and directories are met however they are read.
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+/// Runs one target of the fixture.
+fn run(target: &str) -> Report {
+    let fixture = Fixture::new("processes");
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--test", target, "--seeds", "2", "--levels", "STD"])
+        .args(["--timeout", "20", "--budget", "1"])
+        .run();
+    output.report()
+}
+
+/// Asserts the verdict of all tests that are `wanted` by their names; how many there are.
+fn expect_all(report: &Report, wanted: fn(&str) -> bool, verdict: Verdict) -> usize {
+    let tests = report.tests.iter();
+    let tests: Vec<_> = tests.filter(|test| wanted(&test.name)).collect();
+    for test in &tests {
+        assert_eq!(test.verdict, verdict, "{test:#?}");
+        let weakest = (verdict == Verdict::ImplementationDependent).then_some(Level::Std);
+        assert_eq!(test.weakest_level, weakest, "{test:#?}");
+    }
+    tests.len()
+}
+
+#[test]
+fn two_processes_of_one_test_see_orders_of_their_own() {
+    let report = run("children");
+    let all = expect_all(&report, |_| true, Verdict::ImplementationDependent);
+    assert_eq!(all, 12);
+}
+
+#[test]
+fn threads_that_std_does_not_know_see_orders_of_their_own() {
+    let report = run("threads");
+    let all = expect_all(&report, |_| true, Verdict::ImplementationDependent);
+    assert_eq!(all, 4);
+}
+
+#[test]
+fn nothing_waits_for_ever_and_nothing_more_is_seen() {
+    let report = run("stands");
+    assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 7);
+}
+
+#[test]
+fn a_binary_whose_allocator_draws_random_bytes_is_listed() {
+    let fixture = Fixture::new("processes");
+    let output = Nondex::command(&fixture.path(""), "list")
+        .args(["--offline", "--test", "stands"])
+        .run();
+    let text = &output.expect(ExitCode::Ok).stdout;
+    assert_eq!(text.lines().count(), 7, "{text}");
+}
+
+#[test]
+fn a_directory_is_met_however_it_is_read() {
+    let report = run("directories");
+    let is_right = |name: &str| name == "sorted::by_scandir_in_order" || name.starts_with("whole::");
+    assert_eq!(expect_all(&report, is_right, Verdict::Stable), 7);
+    let is_wrong = |name: &str| name.starts_with("sorted::") && !name.ends_with("in_order");
+    let found = Verdict::ImplementationDependent;
+    assert_eq!(expect_all(&report, is_wrong, found), 6);
+    let removed = test(&report, "whole::nothing_is_chosen_where_a_tree_is_only_removed");
+    assert_eq!(removed.choice_points, 0);
+}
