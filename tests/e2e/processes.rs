@@ -62,11 +62,15 @@ fn a_binary_whose_allocator_draws_random_bytes_is_listed() {
 #[test]
 fn a_directory_is_met_however_it_is_read() {
     let report = run("directories");
-    let is_right = |name: &str| name == "sorted::by_scandir_in_order" || name.starts_with("whole::");
+    let is_right =
+        |name: &str| name == "sorted::by_scandir_in_order" || name.starts_with("whole::");
     assert_eq!(expect_all(&report, is_right, Verdict::Stable), 7);
     let is_wrong = |name: &str| name.starts_with("sorted::") && !name.ends_with("in_order");
     let found = Verdict::ImplementationDependent;
     assert_eq!(expect_all(&report, is_wrong, found), 6);
-    let removed = test(&report, "whole::nothing_is_chosen_where_a_tree_is_only_removed");
+    let removed = test(
+        &report,
+        "whole::nothing_is_chosen_where_a_tree_is_only_removed",
+    );
     assert_eq!(removed.choice_points, 0);
 }
