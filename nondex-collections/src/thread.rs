@@ -5,8 +5,10 @@
 
 pub use ::std::thread::*;
 
-// On Linux only its test builds this, so that it stays whole.
-#[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod portable;
+// On Linux only its test builds this, so that it stays whole.
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+pub mod portable;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub use portable::{Builder, Scope, scope, spawn};
