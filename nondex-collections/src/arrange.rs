@@ -44,6 +44,12 @@ fn order<T>(items: &[T], decision: Decision, name: &impl Fn(&T) -> &[u8]) -> Vec
             order.sort_by_cached_key(|&index| keyed(key, name(&items[index])));
             order
         }
+        // By a hash of the content as well: another one for every choice.
+        Decision::ByContent { tree, key } => {
+            let mut order: Vec<usize> = base.collect();
+            order.sort_by_cached_key(|&index| keyed(tree, name(&items[index])) ^ key);
+            order
+        }
         Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
         Decision::Partly(partly) => {
             let drawn = order(items, partly.decision.clone(), name);

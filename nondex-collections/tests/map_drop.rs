@@ -1,8 +1,9 @@
 //! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays valid.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap as StdMap};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -167,73 +168,104 @@ fn a_leaked_iterator_leaves_a_valid_collection() {
     });
 }
 
+type Fixed = BuildHasherDefault<DefaultHasher>;
+
 /// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a valid map of which
-/// every token is dropped once.
-fn survives_every_panic(body: impl Fn(&mut Map)) {
-    let attempt = |fuse| {
-        let mut map = map(10);
-        map.remove(&Token::new(2));
-        FUSE.set(fuse);
-        let panicked = catch_unwind(AssertUnwindSafe(|| body(&mut map))).is_err();
-        FUSE.set(u32::MAX);
-        let seen = map.iter().count();
-        assert_eq!(seen, map.len());
-        let keys: Vec<u32> = map.keys().map(|key| key.0).collect();
-        for key in keys {
-            assert_eq!(map.get(&Token::new(key)).map(|_| ()), Some(()));
-            assert!(map.remove(&Token::new(key)).is_some());
+/// no token is dropped twice; says how many are leaked each time.
+macro_rules! leaks_of {
+    ($map:ident, $body:expr) => {{
+        let body: fn(&mut $map<Token, Token, Fixed>) = $body;
+        let mut leaks = Vec::new();
+        loop {
+            let mut map: $map<Token, Token, Fixed> = (0..10)
+                .map(|n| (Token::new(n), Token::new(1000 + n)))
+                .collect();
+            map.remove(&Token::new(2));
+            FUSE.set(leaks.len() as u32);
+            let panicked = catch_unwind(AssertUnwindSafe(|| body(&mut map))).is_err();
+            FUSE.set(u32::MAX);
+            let seen = map.iter().count();
+            assert_eq!(seen, map.len());
+            let keys: Vec<u32> = map.keys().map(|key| key.0).collect();
+            for key in keys {
+                assert_eq!(map.get(&Token::new(key)).map(|_| ()), Some(()));
+                assert!(map.remove(&Token::new(key)).is_some());
+            }
+            assert!(map.is_empty());
+            map.insert(Token::new(1), Token::new(1));
+            drop(map);
+            leaks.push(live());
+            LIVE.take();
+            if !panicked {
+                break;
+            }
         }
-        assert!(map.is_empty());
-        map.insert(Token::new(1), Token::new(1));
-        drop(map);
-        assert_eq!(live(), 0, "fuse {fuse}");
-        panicked
+        assert!(leaks.len() > 1, "nothing could panic");
+        leaks
+    }};
+}
+
+/// Expects of a panic at every place what std's map does: as many tokens are leaked, in base order and at STD.
+macro_rules! survives_every_panic {
+    ($body:expr) => {
+        let std = leaks_of!(StdMap, $body);
+        for level in [None, Some(Level::Std), Some(Level::Eq), Some(Level::Full)] {
+            let run = level.map(|level| Context::new(RunSpec::new("test", level, 3)));
+            let _test = run.as_ref().map(|run| context::enter(run, "test"));
+            let own = leaks_of!(HashMap, $body);
+            if matches!(level, None | Some(Level::Std)) {
+                assert_eq!(own, std, "{} at {level:?}", stringify!($body));
+            }
+        }
     };
-    for level in [None, Some(Level::Std), Some(Level::Eq), Some(Level::Full)] {
-        let run = level.map(|level| Context::new(RunSpec::new("test", level, 3)));
-        let _test = run.as_ref().map(|run| context::enter(run, "test"));
-        let mut fuse = 0;
-        while attempt(fuse) {
-            fuse += 1;
-        }
-        assert!(fuse > 0, "nothing could panic");
-    }
 }
 
 #[test]
 fn a_panic_in_a_key_or_value_leaves_a_valid_map() {
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| {
         for n in 5..40 {
             map.insert(Token::new(n), Token::new(n));
         }
     });
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| {
         for n in 0..20 {
             map.remove(&Token::new(n));
         }
     });
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| {
+        for n in 0..200 {
+            map.insert(Token::new(n), Token::new(n));
+            map.remove(&Token::new(n));
+        }
+    });
+    survives_every_panic!(|map| {
         for n in 5..20 {
             map.entry(Token::new(n)).or_insert_with(|| Token::new(n));
         }
     });
-    survives_every_panic(|map| map.retain(|key, _| key.0 % 2 == 0));
-    survives_every_panic(Map::clear);
-    survives_every_panic(|map| drop(map.drain()));
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| map.retain(|key, _| key.0 % 2 == 0));
+    survives_every_panic!(|map| map.clear());
+    survives_every_panic!(|map| drop(map.drain()));
+    survives_every_panic!(|map| drop(mem::take(map)));
+    survives_every_panic!(|map| drop(mem::take(map).into_iter().nth(3)));
+    survives_every_panic!(|map| {
         map.extract_if(|key, _| key.0 > 4).for_each(drop);
     });
-    survives_every_panic(|map| drop(map.clone()));
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| drop(map.clone()));
+    survives_every_panic!(|map| {
         let other = map.clone();
         map.clone_from(&other);
     });
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| {
         let other = map.clone();
         map.extend(other);
     });
-    survives_every_panic(|map| {
+    survives_every_panic!(|map| {
         map.get_disjoint_mut([&Token::new(3), &Token::new(4), &Token::new(50)]);
+    });
+    survives_every_panic!(|map| {
+        map.reserve(1_000);
+        map.shrink_to_fit();
     });
 }
 

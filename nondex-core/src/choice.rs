@@ -13,7 +13,7 @@ use crate::model::{Family, Model};
 use crate::partly::Partly;
 use crate::permutation::Permutation;
 use crate::record::ChoiceRecord;
-use crate::schedule::{Key, Schedule};
+use crate::schedule::{DESIGNED_LEN, Key, Schedule};
 use crate::site::Caller;
 use crate::spec::GivenOrder;
 
@@ -32,6 +32,14 @@ pub enum Decision {
     Permute(Permutation),
     /// Sort by content, whatever the base order is, then permute.
     PermuteContent(Permutation),
+    /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole run, and then compared after an
+    /// exclusive or with `key`. It is the order of long sequences at level EQ, where sorting for each read would cost too much.
+    ByContent {
+        /// Keys the hash.
+        tree: u64,
+        /// Drawn from the contents.
+        key: u64,
+    },
     /// Take an order between the base order and another decision's.
     Partly(Box<Partly>),
 }
@@ -88,6 +96,11 @@ pub fn decide(
             Level::Id => choice.aspect = Some(aspect(Aspect::Version)),
             Level::One | Level::Full => {}
         }
+        if let (Level::Eq, Some(content)) = (level, choice.aspect)
+            && len > DESIGNED_LEN
+        {
+            return by_content(schedule, seed, content);
+        }
         match (draw(schedule, level, seed, &choice), level) {
             (None, _) => Decision::Base,
             (Some(order), Level::Eq) => Decision::PermuteContent(order),
@@ -105,7 +118,9 @@ pub fn decide(
             caller,
             reached.ordinal,
         ))),
-        Some(GivenOrder::Ranks(ranks)) if ranks.len() == len => {
+        Some(GivenOrder::Ranks(ranks))
+            if ranks.len() == len && Permutation::is_listed_once(ranks) =>
+        {
             Decision::Permute(Permutation::listed(ranks.clone()))
         }
         Some(GivenOrder::Ranks(_)) => Decision::Base,
@@ -116,8 +131,20 @@ pub fn decide(
     decision
 }
 
+/// The order of a long sequence at level EQ. Seed 0 reverses the order of the keyed hashes.
+fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
+    Decision::ByContent {
+        tree: hash::mix(seed ^ TREE_KEY),
+        key: if schedule.reverses(seed) {
+            u64::MAX
+        } else {
+            hash::mix(content ^ hash::mix(seed))
+        },
+    }
+}
+
 /// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at STD, and at ID and EQ only
-/// if the choice was made in the run that recorded it.
+/// if the choice was made in the run that recorded it. Of long sequences at EQ, it stands for the order that has the same key.
 #[must_use]
 pub fn draw(
     schedule: Schedule,
@@ -194,6 +221,8 @@ pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared
 
 /// Separates the key of names at STD from the bare seed.
 const STD_KEY: u64 = 0x6e6f_6e64_6578_2d31;
+/// Separates the tree of contents from the bare seed.
+const TREE_KEY: u64 = 0x6e6f_6e64_6578_2d32;
 /// The seed of entropy in clean runs.
 const CLEAN_ENTROPY: u64 = u64::MAX;
 /// Separates entropy from every level's orders.

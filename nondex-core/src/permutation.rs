@@ -56,6 +56,22 @@ impl Permutation {
         Permutation(Drawn::Backward(len))
     }
 
+    /// Whether nothing else was drawn than that the order is reversed.
+    #[must_use]
+    pub const fn is_reversed(&self) -> bool {
+        matches!(self.0, Drawn::Backward(_))
+    }
+
+    /// Whether a list has each position below its length once.
+    #[must_use]
+    pub fn is_listed_once(order: &[u32]) -> bool {
+        let mut is_there = vec![false; order.len()];
+        order.iter().all(|&position| {
+            let seen = is_there.get_mut(position as usize);
+            seen.is_some_and(|seen| !std::mem::replace(seen, true))
+        })
+    }
+
     /// All of several permutations, one after the other, of at most [`AT_ONCE`] positions each.
     pub(crate) fn shuffled<const N: usize>(rng: ChaCha8Rng, lens: [usize; N]) -> [Vec<u32>; N] {
         let mut draws = Draws::new(rng, 0);
@@ -63,8 +79,7 @@ impl Permutation {
     }
 
     /// The permutation that is listed, which has each position once.
-    #[must_use]
-    pub fn listed(order: Vec<u32>) -> Self {
+    pub(crate) fn listed(order: Vec<u32>) -> Self {
         Permutation(Drawn::Whole(order.into_iter()))
     }
 

@@ -29,6 +29,7 @@ fn order(caller: Caller) -> String {
         Decision::Permute(order) => format!("{:?}", order.collect::<Vec<_>>()),
         Decision::PermuteContent(order) => format!("content {:?}", order.collect::<Vec<_>>()),
         Decision::Partly(_) => unreachable!("no order is given"),
+        Decision::ByContent { .. } => unreachable!("it is short"),
     }
 }
 

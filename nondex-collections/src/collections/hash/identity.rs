@@ -4,7 +4,10 @@
 use ::std::sync::Arc;
 
 use nondex_core::stack::Stack;
-use nondex_core::{Level, context, hash};
+use nondex_core::{Aspect, Level, context, hash};
+
+use super::contents::Contents;
+use super::hidden::{self, Box, Vec};
 
 /// The identity of one collection. Collections that are filled outside a test have none.
 #[derive(Debug)]
@@ -15,46 +18,70 @@ pub(super) struct Identity {
     changes: u64,
     /// The [version](Self::version) of the object that it is a clone of: until either changes they are one, as std clones the table.
     cloned: Option<u64>,
-    /// At level EQ, a fixed hash of the key in each slot, beside the slots; what a free slot has is of no meaning.
-    contents: Option<Vec<u64>>,
+    /// At level EQ, what the keys are, beside the slots.
+    contents: Option<Contents>,
     /// In a run that asks for it, where the key in each slot was inserted, beside the slots.
     places: Option<Vec<Place>>,
 }
 
 /// Where a key was inserted, when that is known.
-pub(super) type Place = Option<Arc<Stack>>;
+type Place = Option<Arc<Stack>>;
 
 /// So many insertions into one collection are told apart.
 const MAX_PLACES: usize = 1 << 12;
 
 impl Identity {
-    /// A new identity for a collection of so many slots, when this thread works for a test. `contents` are computed only at
-    /// level EQ.
-    pub(super) fn begin(
-        slots: usize,
-        contents: impl FnOnce() -> Option<Vec<u64>>,
-    ) -> Option<Box<Self>> {
+    /// A new identity for a collection, when this thread works for a test. `contents` are the fixed hashes of its keys, by slot;
+    /// they are computed only at level EQ.
+    pub(super) fn begin(contents: impl ExactSizeIterator<Item = u64>) -> Option<Box<Self>> {
         let level = context::level()?;
-        Some(Box::new(Identity {
+        let unknown = contents.len();
+        Some(hidden::boxed(Identity {
             object: context::new_object(),
             changes: 0,
             cloned: None,
-            contents: if level == Level::Eq { contents() } else { None },
-            places: context::traces_elements().then(|| vec![None; slots]),
+            contents: (level == Level::Eq).then(|| Contents::of(contents)),
+            places: context::traces_elements()
+                .then(|| hidden::collect(::std::iter::repeat_n(None, unknown))),
         }))
     }
 
+    /// A new identity for a clone of a collection. It has the version of the original one, and its keys were inserted where
+    /// those were.
+    pub(super) fn begin_clone(original: &Self) -> Option<Box<Self>> {
+        let mut own = Identity::begin(::std::iter::empty())?;
+        own.cloned = Some(original.version());
+        // Without those of the original one, they would not be beside the slots.
+        own.contents.clone_from(&original.contents);
+        own.places.clone_from(&original.places);
+        Some(own)
+    }
+
     /// Identifies the state of the object: changes with each change of it.
-    pub(super) fn version(&self) -> u64 {
+    fn version(&self) -> u64 {
         match self.cloned {
             Some(original) if self.changes == 0 => original,
             _ => hash::mix(self.object ^ hash::mix(self.changes)),
         }
     }
 
-    /// Notes that an element was removed.
-    pub(super) fn change(&mut self) {
-        self.changes += 1;
+    /// What a level asks about the collection, if it is known.
+    pub(super) fn aspect(&self, aspect: Aspect) -> Option<u64> {
+        match aspect {
+            Aspect::Content => Some(self.contents.as_ref()?.sum()),
+            Aspect::Version => Some(self.version()),
+        }
+    }
+
+    /// Whether it is to be told what is in a new slot.
+    #[inline]
+    pub(super) const fn knows_contents(&self) -> bool {
+        self.contents.is_some()
+    }
+
+    /// What the keys are, at level EQ.
+    pub(super) const fn contents(&self) -> Option<&Contents> {
+        self.contents.as_ref()
     }
 
     /// Notes that an element was added in a new slot.
@@ -65,45 +92,35 @@ impl Identity {
             contents.push(content);
         }
         if let Some(places) = &mut self.places {
-            places.push((places.len() < MAX_PLACES).then(|| Arc::new(Stack::capture())));
+            let place = (places.len() < MAX_PLACES).then(|| Arc::new(Stack::capture()));
+            places.push(place);
         }
     }
 
-    /// Notes that so many slots are left.
-    pub(super) fn truncate(&mut self, slots: usize) {
+    /// Notes that an element was removed and its slot has got what the last one had.
+    pub(super) fn swap_remove(&mut self, slot: usize) {
+        self.changes += 1;
         if let Some(contents) = &mut self.contents {
-            contents.truncate(slots);
+            contents.swap_remove(slot);
         }
         if let Some(places) = &mut self.places {
-            places.truncate(slots);
+            places.swap_remove(slot);
         }
     }
 
-    /// Notes that two slots change their places.
-    pub(super) fn swap(&mut self, a: usize, b: usize) {
+    /// Notes that all elements were removed.
+    pub(super) fn clear(&mut self) {
+        self.changes += 1;
         if let Some(contents) = &mut self.contents {
-            contents.swap(a, b);
+            contents.clear();
         }
         if let Some(places) = &mut self.places {
-            places.swap(a, b);
+            places.clear();
         }
-    }
-
-    /// The hashes of the contents, at level EQ.
-    pub(super) fn contents(&self) -> Option<&Vec<u64>> {
-        self.contents.as_ref()
     }
 
     /// Where the key in a slot was inserted.
     pub(super) fn place(&self, slot: usize) -> Option<&Stack> {
         self.places.as_ref()?.get(slot)?.as_deref()
-    }
-
-    /// Takes over the version of the collection that this one is a new clone of, and where its keys were inserted.
-    pub(super) fn inherit(&mut self, other: &Self) {
-        self.cloned = Some(other.version());
-        if let (Some(own), Some(places)) = (&mut self.places, &other.places) {
-            own.clone_from(places);
-        }
     }
 }

@@ -4,7 +4,14 @@
 //! never on what the entry is, so a table of numbers has the same order. One thing does depend on the entry: elements
 //! of up to three bytes start with more buckets. That is why every operation here is told the size of std's element.
 
-use hashbrown::{HashTable, TryReserveError};
+use ::std::alloc::System;
+
+use hashbrown::TryReserveError;
+
+use super::hidden::Table;
+
+/// An index of slot numbers.
+pub(super) type Index = Table<u32>;
 
 /// How many control bytes hashbrown looks at together on this target.
 const GROUP_WIDTH: usize = if cfg!(all(
@@ -33,20 +40,25 @@ const fn least_capacity(size: usize) -> usize {
 }
 
 /// A new index with room for `capacity` elements of `size` bytes.
-pub(super) fn with_capacity(capacity: usize, size: usize) -> HashTable<usize> {
-    HashTable::with_capacity(match capacity {
-        0 => 0,
-        _ => capacity.max(least_capacity(size)),
-    })
+///
+/// # Panics
+/// When the capacity overflows, as std's table.
+pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
+    if capacity == 0 {
+        return Index::new_in(System);
+    }
+    assert!(is_possible(capacity, size), "Hash table capacity overflow");
+    Index::with_capacity_in(capacity.max(least_capacity(size)), System)
 }
 
 /// Whether the next insertion makes the table grow or rehash.
-pub(super) fn is_full(index: &HashTable<usize>) -> bool {
+#[inline]
+pub(super) fn is_full(index: &Index) -> bool {
     index.len() == index.capacity()
 }
 
 /// What to ask of a table of numbers for std's table to get `additional` more. Only the first allocation differs.
-fn request(index: &HashTable<usize>, additional: usize, size: usize) -> usize {
+fn request(index: &Index, additional: usize, size: usize) -> usize {
     if additional > 0 && index.capacity() == 0 {
         additional.max(least_capacity(size))
     } else {
@@ -54,32 +66,64 @@ fn request(index: &HashTable<usize>, additional: usize, size: usize) -> usize {
     }
 }
 
+/// Whether a table with room for `capacity` elements of `size` bytes is smaller than the largest that there can be. A table
+/// of numbers may be when std's is not.
+fn is_possible(capacity: usize, size: usize) -> bool {
+    let buckets = || {
+        let buckets = if capacity < 15 {
+            16
+        } else {
+            (capacity.checked_mul(8)? / 7).checked_next_power_of_two()?
+        };
+        let elements = size.checked_mul(buckets)?.checked_next_multiple_of(16)?;
+        elements.checked_add(buckets.checked_add(GROUP_WIDTH)?)
+    };
+    buckets().is_some_and(|bytes| bytes <= isize::MAX as usize - 15)
+        && u32::try_from(capacity).is_ok_and(|capacity| capacity < u32::MAX)
+}
+
+/// Whether there can be a table with room for `additional` more elements of `size` bytes.
+fn is_possible_with(index: &Index, additional: usize, size: usize) -> bool {
+    additional <= index.capacity() - index.len()
+        || index
+            .len()
+            .checked_add(additional)
+            .is_some_and(|capacity| is_possible(capacity, size))
+}
+
 /// As std's `reserve`.
 pub(super) fn reserve(
-    index: &mut HashTable<usize>,
+    index: &mut Index,
     additional: usize,
     size: usize,
-    hash: impl Fn(&usize) -> u64,
+    hash: impl Fn(&u32) -> u64,
 ) {
+    assert!(
+        is_possible_with(index, additional, size),
+        "Hash table capacity overflow"
+    );
     index.reserve(request(index, additional, size), hash);
 }
 
 /// As std's `try_reserve`.
 pub(super) fn try_reserve(
-    index: &mut HashTable<usize>,
+    index: &mut Index,
     additional: usize,
     size: usize,
-    hash: impl Fn(&usize) -> u64,
+    hash: impl Fn(&u32) -> u64,
 ) -> Result<(), TryReserveError> {
+    if !is_possible_with(index, additional, size) {
+        return Err(TryReserveError::CapacityOverflow);
+    }
     index.try_reserve(request(index, additional, size), hash)
 }
 
 /// As std's `shrink_to`.
 pub(super) fn shrink_to(
-    index: &mut HashTable<usize>,
+    index: &mut Index,
     capacity: usize,
     size: usize,
-    hash: impl Fn(&usize) -> u64,
+    hash: impl Fn(&u32) -> u64,
 ) {
     let capacity = capacity.max(index.len());
     index.shrink_to(

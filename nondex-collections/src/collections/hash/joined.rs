@@ -2,9 +2,11 @@
 
 use nondex_core::{Decision, Model};
 
-use super::order::{Order, Ranks};
-use super::slots::Slot;
-use super::store::{Store, decide_order, is_repeatable};
+use super::body::Body;
+use super::contents::leaf;
+use super::hidden::{self, Vec};
+use super::order::{Order, Visit};
+use super::store::{Store, decide_order};
 use super::visit::Entries;
 
 /// Which of two collections an element is from.
@@ -17,17 +19,17 @@ pub(super) enum Side {
 /// The elements of two sets. Draws an order only as far as it is consumed.
 #[derive(Debug)]
 pub(super) struct Joined<'a, T> {
-    visit: Visit<'a, T>,
+    visit: Both<'a, T>,
     /// How many elements of the first and of the second set are left.
     left: (usize, usize),
 }
 
 #[derive(Debug)]
-enum Visit<'a, T> {
+enum Both<'a, T> {
     /// The first set, then the second one, as in std.
     InTurn(Entries<'a, T, ()>, Entries<'a, T, ()>),
     /// All together; the slots of the second set are numbered after those of the first one.
-    Mixed(&'a [Slot<T, ()>], &'a [Slot<T, ()>], Order),
+    Mixed(&'a [(T, ())], &'a [(T, ())], Order),
 }
 
 impl<'a, T> Joined<'a, T> {
@@ -45,17 +47,17 @@ impl<'a, T> Joined<'a, T> {
         let visit = match decision {
             Decision::Base | Decision::Std { .. } => {
                 let entries = |store: &'a Store<T, (), S>, decision| {
-                    Entries::new(
-                        &store.slots,
-                        store.slots.plan(decision, is_repeatable::<S>()),
-                    )
+                    Entries::new(&store.slots, store.slots.visit(decision))
                 };
-                Visit::InTurn(entries(first, decision.clone()), entries(second, decision))
+                Both::InTurn(entries(first, decision.clone()), entries(second, decision))
             }
-            decision => Visit::Mixed(
-                first.slots.all(),
-                second.slots.all(),
-                mixed(first, second, decision),
+            decision => Both::Mixed(
+                first.slots.entries(),
+                second.slots.entries(),
+                mixed(
+                    &Pair::new(first.slots.body(), second.slots.body()),
+                    decision,
+                ),
             ),
         };
         Joined { visit, left }
@@ -64,17 +66,16 @@ impl<'a, T> Joined<'a, T> {
     #[inline]
     pub(super) fn next(&mut self) -> Option<(Side, &'a T)> {
         let (side, key) = match &mut self.visit {
-            Visit::InTurn(first, second) => match first.next() {
+            Both::InTurn(first, second) => match first.next() {
                 Some((key, ())) => (Side::First, key),
                 None => (Side::Second, second.next()?.0),
             },
-            Visit::Mixed(first, second, order) => {
-                let slot = order.next()?;
-                let (side, bucket) = match slot.checked_sub(first.len()) {
-                    None => (Side::First, &first[slot]),
-                    Some(slot) => (Side::Second, &second[slot]),
-                };
-                (side, &bucket.as_ref()?.key)
+            Both::Mixed(first, second, order) => {
+                let slot = order.next()? as usize;
+                match slot.checked_sub(first.len()) {
+                    None => (Side::First, &first[slot].0),
+                    Some(slot) => (Side::Second, &second[slot].0),
+                }
             }
         };
         match side {
@@ -91,44 +92,76 @@ impl<'a, T> Joined<'a, T> {
     }
 }
 
-/// The order of both sets that a decision means.
-fn mixed<T, S>(first: &Store<T, (), S>, second: &Store<T, (), S>, decision: Decision) -> Order {
-    let table_is_base = is_repeatable::<S>();
-    let all_of_first = first.slots.all().len();
-    let in_turn = |decision: Decision| {
-        let mut slots = first.slots.listed(decision.clone(), table_is_base);
-        let others = second.slots.listed(decision, table_is_base);
-        slots.extend(others.into_iter().map(|slot| slot + all_of_first));
-        slots
-    };
-    match decision {
-        Decision::Base | Decision::Std { .. } => Order::listed(in_turn(decision)),
-        Decision::Permute(permutation) => {
-            let dense = first.slots.is_dense() && second.slots.is_dense();
-            let ranks = if dense && !table_is_base {
-                Ranks::Dense
-            } else {
-                Ranks::Listed(in_turn(Decision::Base).into())
-            };
-            Order::drawn(permutation, ranks)
+/// Two collections, as far as that does not depend on their elements.
+struct Pair<'a> {
+    first: Option<&'a Body>,
+    second: Option<&'a Body>,
+    /// How many slots the first one has.
+    len: u32,
+}
+
+impl<'a> Pair<'a> {
+    fn new(first: Option<&'a Body>, second: Option<&'a Body>) -> Self {
+        Pair {
+            first,
+            second,
+            len: first.map_or(0, Body::len) as u32,
         }
+    }
+
+    /// The slots of the first one, then those of the second, each in the order of a visit.
+    fn in_turn(&self, visit: impl Fn(&'a Body) -> Visit<'a>) -> Vec<u32> {
+        let list = |body: Option<&'a Body>| body.map_or(Visit::NONE, &visit);
+        let second = list(self.second).map(|slot| slot + self.len);
+        let mut slots = list(self.first).list();
+        slots.extend(second);
+        slots
+    }
+
+    /// Asks the collection that has a slot.
+    fn ask<R>(&self, slot: u32, what: impl Fn(&Body, usize) -> Option<R>) -> Option<R> {
+        match slot.checked_sub(self.len) {
+            None => what(self.first?, slot as usize),
+            Some(slot) => what(self.second?, slot as usize),
+        }
+    }
+}
+
+/// The order of both sets that a decision means.
+fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
+    let base = || pair.in_turn(Body::base);
+    let by_content = |slot: &u32| pair.ask(*slot, Body::content);
+    match decision {
+        Decision::Base => Order::Listed(base(), 0),
+        Decision::Std { .. } => Order::Listed(pair.in_turn(Body::table), 0),
+        Decision::Permute(permutation) => Order::ranked(permutation, base()),
         Decision::PermuteContent(permutation) => {
-            let mut slots = in_turn(Decision::Base);
-            slots.sort_by_cached_key(|&slot| match slot.checked_sub(all_of_first) {
-                None => first.slots.content(slot),
-                Some(slot) => second.slots.content(slot),
-            });
-            Order::drawn(permutation, Ranks::Listed(slots.into()))
+            let mut slots = base();
+            slots.sort_by_cached_key(by_content);
+            Order::ranked(permutation, slots)
+        }
+        Decision::ByContent { tree, key } => {
+            let mut slots = base();
+            slots.sort_by_cached_key(|slot| by_content(slot).map(|own| leaf(own, tree) ^ key));
+            Order::Listed(slots, 0)
         }
         Decision::Partly(partly) => {
-            let drawn = mixed(first, second, partly.decision.clone());
-            let describe = |slot: usize, is_traced| match slot.checked_sub(all_of_first) {
-                None => first.slots.describe(slot, is_traced),
-                Some(slot) => second.slots.describe(slot, is_traced),
+            let widened = |slots: Vec<u32>| -> ::std::vec::Vec<usize> {
+                slots.iter().map(|&slot| slot as usize).collect()
             };
-            let drawn: Vec<usize> = drawn.collect();
-            let created = || first.slots.created();
-            Order::listed(partly.order(&in_turn(Decision::Base), &drawn, describe, created))
+            let drawn = hidden::collect(mixed(pair, partly.decision.clone()));
+            let describe = |slot: usize, is_traced| {
+                pair.ask(slot as u32, |body, slot| {
+                    Some(body.describe(slot, is_traced))
+                })
+                .unwrap_or_default()
+            };
+            let created = || pair.first.map(Body::created).unwrap_or_default();
+            let order = partly.order(&widened(base()), &widened(drawn), describe, created);
+            Order::Listed(
+                hidden::collect(order.into_iter().map(|slot| slot as u32)),
+                0,
+            )
         }
     }
 }
@@ -138,8 +171,8 @@ impl<T> Clone for Joined<'_, T> {
         Joined {
             left: self.left,
             visit: match &self.visit {
-                Visit::InTurn(first, second) => Visit::InTurn(first.clone(), second.clone()),
-                Visit::Mixed(first, second, order) => Visit::Mixed(first, second, order.clone()),
+                Both::InTurn(first, second) => Both::InTurn(first.clone(), second.clone()),
+                Both::Mixed(first, second, order) => Both::Mixed(first, second, order.clone()),
             },
         }
     }

@@ -21,7 +21,7 @@ pub use self::entry::{Entry, OccupiedEntry, VacantEntry};
 pub use self::into_iter::{Drain, ExtractIf, IntoIter, IntoKeys, IntoValues};
 pub use self::iter::{Iter, Keys, Values};
 pub use self::iter_mut::{IterMut, ValuesMut};
-use super::slots::Inserted;
+use super::slots::{Inserted, Slots};
 use super::store::Store;
 use crate::hash::RandomState;
 
@@ -31,6 +31,11 @@ use crate::hash::RandomState;
 /// hasher in the order that std's own map would have.
 pub struct HashMap<K, V, S = RandomState> {
     store: Store<K, V, S>,
+}
+
+/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on its way out.
+fn replace<K, V>(slots: &mut Slots<K, V>, slot: u32, _key: K, value: V) -> V {
+    mem::replace(&mut slots.get_mut(slot).1, value)
 }
 
 impl<K, V> HashMap<K, V, RandomState> {
@@ -57,7 +62,7 @@ impl<K, V, S> HashMap<K, V, S> {
     #[track_caller]
     pub const fn with_hasher(hash_builder: S) -> HashMap<K, V, S> {
         HashMap {
-            store: Store::with_hasher(hash_builder),
+            store: Store::map(hash_builder),
         }
     }
 
@@ -66,7 +71,7 @@ impl<K, V, S> HashMap<K, V, S> {
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashMap<K, V, S> {
         HashMap {
-            store: Store::with_capacity_and_hasher(capacity, hasher),
+            store: Store::map_with_capacity(capacity, hasher),
         }
     }
 
@@ -135,7 +140,7 @@ impl<K, V, S> HashMap<K, V, S> {
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, K, V> {
-        Drain::new(self.store.take_entries(&model::HASH_MAP_DRAIN))
+        Drain::new(self.store.drain(&model::HASH_MAP_DRAIN))
     }
 
     /// Visits the entries in the decided order as far as it is consumed, and takes those that `pred` accepts.
@@ -160,8 +165,9 @@ impl<K, V, S> HashMap<K, V, S> {
 
     /// Drops all entries and keeps the room.
     #[inline]
+    #[track_caller]
     pub fn clear(&mut self) {
-        self.store.slots.clear();
+        self.store.clear();
     }
 
     /// What the map hashes with.
@@ -182,7 +188,7 @@ where
     /// When the capacity overflows.
     #[inline]
     pub fn reserve(&mut self, additional: usize) {
-        self.store.slots.reserve(additional);
+        self.store.reserve(additional);
     }
 
     /// Makes room for at least `additional` more entries.
@@ -197,13 +203,13 @@ where
     /// Gives up as much room as std's own map would.
     #[inline]
     pub fn shrink_to_fit(&mut self) {
-        self.store.slots.shrink_to(0);
+        self.store.shrink_to(0);
     }
 
     /// Gives up as much room beyond `min_capacity` as std's own map would.
     #[inline]
     pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.store.slots.shrink_to(min_capacity);
+        self.store.shrink_to(min_capacity);
     }
 
     /// The place of `key`, whether it is there or not.
@@ -220,7 +226,7 @@ where
         Q: Hash + Eq,
     {
         let slot = self.store.find(k)?;
-        Some(&self.store.slots.get(slot).value)
+        Some(&self.store.slots.get(slot).1)
     }
 
     /// The entry of a key.
@@ -230,8 +236,8 @@ where
         K: Borrow<Q>,
         Q: Hash + Eq,
     {
-        let bucket = self.store.slots.get(self.store.find(k)?);
-        Some((&bucket.key, &bucket.value))
+        let (key, value) = self.store.slots.get(self.store.find(k)?);
+        Some((key, value))
     }
 
     /// The values of several keys at once.
@@ -286,7 +292,7 @@ where
         Q: Hash + Eq,
     {
         let slot = self.store.find(k)?;
-        Some(&mut self.store.slots.get_mut(slot).value)
+        Some(&mut self.store.slots.get_mut(slot).1)
     }
 
     /// Gives a key a value, and returns the one it had. An equal key that is there stays.
@@ -294,11 +300,7 @@ where
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
         match self.store.insert(k, v) {
             Inserted::Added => None,
-            Inserted::Present(slot, k, v) => {
-                // Before the value is on its way out: should the key's destructor panic, none is leaked.
-                drop(k);
-                Some(mem::replace(&mut self.store.slots.get_mut(slot).value, v))
-            }
+            Inserted::Present(slot, k, v) => Some(replace(&mut self.store.slots, slot, k, v)),
         }
     }
 
@@ -309,9 +311,8 @@ where
         K: Borrow<Q>,
         Q: Hash + Eq,
     {
-        let (key, value) = self.store.remove(k)?;
-        drop(key);
-        Some(value)
+        // As in std, the key is dropped last.
+        self.store.remove(k).map(|(_, v)| v)
     }
 
     /// Takes an entry out.

@@ -2,15 +2,24 @@
 //!
 //! [`map`] and [`set`] are thin mirrors over one private core, in which the semantics of order live:
 //! - [`index`]: a table of slot numbers that grows exactly as std's table grows;
-//! - [`slots`]: the entries in insertion order beside their index;
-//! - [`identity`]: what a collection remembers for the levels EQ and ID, inside a test only;
-//! - [`order`]: the slots in the order that was decided, and [`visit`], [`extract`], the iterators over it;
-//! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets.
+//! - [`body`]: what a collection owns, whatever its type: the index, the [`buffer`] with the entries, the [`trail`] of insertions;
+//!   it decides in which order they are cleared, cloned, compared and dropped;
+//! - [`slots`]: the entries themselves, and [`mod@clone`];
+//! - [`identity`]: what a collection remembers for the levels EQ ([`contents`]) and ID, inside a test only;
+//! - [`order`]: the slots in the order that was decided, and [`visit`], [`values`], [`extract`], the iterators over it;
+//! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets;
+//! - [`about`]: what is known of a collection from its type; [`hidden`]: memory that no user's allocator sees.
 
 #[macro_use]
 mod macros;
 
+mod about;
+mod body;
+mod buffer;
+mod clone;
+mod contents;
 mod extract;
+mod hidden;
 mod identity;
 mod index;
 mod joined;
@@ -19,4 +28,6 @@ mod order;
 pub(super) mod set;
 mod slots;
 mod store;
+mod trail;
+mod values;
 mod visit;

@@ -1,31 +1,37 @@
 //! Slots in the order that was decided.
 
 use ::std::ops::Range;
-use ::std::vec;
 
+use hashbrown::hash_table;
 use nondex_core::Permutation;
 
-/// How one call visits a collection. The two orders that are there anyway are not written out.
-#[derive(Debug)]
-pub(super) enum Plan {
-    /// In insertion order: the slots from first to last.
-    Insertion,
-    /// In the order of std's table: as the index has them.
-    Table,
-    /// In another order.
-    Other(Order),
+use super::contents::ByContent;
+use super::hidden::{self, Box, Vec};
+use super::trail::Walk;
+
+/// All slots of a collection, each once, in the order of one visit. Draws an order only as far as it is consumed.
+#[derive(Clone, Debug)]
+pub(super) enum Visit<'a> {
+    /// An order that needs nothing of the collection.
+    Own(Order),
+    /// The order of std's table.
+    Table(hash_table::Iter<'a, u32>),
+    /// The order of insertion, or its reverse, after removals.
+    Trail(Walk<'a>),
+    /// An order by content.
+    Content(Box<ByContent<'a>>),
 }
 
-/// A sequence of slots.
+/// A sequence of slots, each at most once.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
-    /// From first to last. Free slots are in it.
-    Scan(Range<usize>),
-    /// As listed. Every slot is in use.
-    Listed(vec::IntoIter<usize>),
-    /// As drawn. Every slot is in use.
+    /// From first to last.
+    Range(Range<u32>),
+    /// As listed, from a position on.
+    Listed(Vec<u32>, usize),
+    /// As drawn.
     Drawn(Permutation),
-    /// As drawn from a list. Every slot is in use.
+    /// As drawn from a list.
     Ranked(Box<Ranked>),
 }
 
@@ -33,59 +39,104 @@ pub(super) enum Order {
 #[derive(Clone, Debug)]
 pub(super) struct Ranked {
     permutation: Permutation,
-    slots: Box<[usize]>,
+    slots: Vec<u32>,
 }
 
-/// The slot of each rank in the order that is permuted.
-#[derive(Clone, Debug)]
-pub(super) enum Ranks {
-    /// No slot is free: rank and slot are the same.
-    Dense,
-    /// One by one.
-    Listed(Box<[usize]>),
-}
+impl Visit<'_> {
+    /// No slot.
+    pub(super) const NONE: Self = Visit::Own(Order::NONE);
 
-impl Order {
-    pub(super) fn listed(slots: Vec<usize>) -> Self {
-        Order::Listed(slots.into_iter())
+    /// All slots one by one.
+    pub(super) fn list(self) -> Vec<u32> {
+        match self {
+            Visit::Own(Order::Listed(slots, 0)) => slots,
+            Visit::Table(table) => hidden::collect(table.copied()),
+            visit => hidden::collect(visit),
+        }
     }
 
-    pub(super) fn drawn(permutation: Permutation, ranks: Ranks) -> Self {
-        match ranks {
-            Ranks::Dense => Order::Drawn(permutation),
-            Ranks::Listed(slots) => Order::Ranked(Box::new(Ranked { permutation, slots })),
+    /// The same order without a loan of the collection.
+    pub(super) fn own(self) -> Order {
+        match self {
+            Visit::Own(order) => order,
+            visit => Order::Listed(visit.list(), 0),
         }
     }
 }
 
-impl Iterator for Ranked {
-    type Item = usize;
+impl Order {
+    /// No slot.
+    pub(super) const NONE: Self = Order::Range(0..0);
 
-    fn next(&mut self) -> Option<usize> {
+    /// The slots of a list in the order of a permutation of their ranks.
+    pub(super) fn ranked(permutation: Permutation, slots: Vec<u32>) -> Self {
+        Order::Ranked(hidden::boxed(Ranked { permutation, slots }))
+    }
+}
+
+impl Iterator for Ranked {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
         self.permutation.next().map(|rank| self.slots[rank])
     }
 }
 
 impl Iterator for Order {
-    type Item = usize;
+    type Item = u32;
 
     #[inline]
-    fn next(&mut self) -> Option<usize> {
+    fn next(&mut self) -> Option<u32> {
         match self {
-            Order::Scan(slots) => slots.next(),
-            Order::Listed(slots) => slots.next(),
-            Order::Drawn(permutation) => permutation.next(),
+            Order::Range(slots) => slots.next(),
+            Order::Listed(slots, at) => {
+                let slot = slots.get(*at).copied();
+                *at += 1;
+                slot
+            }
+            Order::Drawn(permutation) => permutation.next().map(|slot| slot as u32),
             Order::Ranked(ranked) => ranked.next(),
         }
     }
 
     #[inline]
-    fn fold<B, F: FnMut(B, usize) -> B>(self, init: B, f: F) -> B {
+    fn fold<B, F: FnMut(B, u32) -> B>(self, init: B, mut f: F) -> B {
         match self {
-            Order::Scan(slots) => slots.fold(init, f),
-            Order::Listed(slots) => slots.fold(init, f),
-            Order::Drawn(permutation) => permutation.fold(init, f),
-            Order::Ranked(ranked) => ranked.fold(init, f),
+            Order::Range(slots) => slots.fold(init, f),
+            Order::Listed(slots, at) => {
+                let rest = slots.get(at..).unwrap_or_default();
+                rest.iter().copied().fold(init, f)
+            }
+            Order::Drawn(permutation) => permutation.fold(init, |acc, slot| f(acc, slot as u32)),
+            Order::Ranked(ranked) => {
+                let Ranked { permutation, slots } = Box::into_inner(ranked);
+                permutation.fold(init, |acc, rank| f(acc, slots[rank]))
+            }
+        }
+    }
+}
+
+impl Iterator for Visit<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        match self {
+            Visit::Own(order) => order.next(),
+            Visit::Table(table) => table.next().copied(),
+            Visit::Trail(walk) => walk.next(),
+            Visit::Content(by_content) => by_content.next(),
+        }
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, u32) -> B>(self, init: B, mut f: F) -> B {
+        match self {
+            Visit::Own(order) => order.fold(init, f),
+            Visit::Table(table) => table.fold(init, |acc, &slot| f(acc, slot)),
+            Visit::Trail(walk) => walk.fold(init, f),
+            Visit::Content(by_content) => by_content.fold(init, f),
         }
     }
 }

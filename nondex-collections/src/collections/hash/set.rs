@@ -57,7 +57,7 @@ impl<T, S> HashSet<T, S> {
     #[track_caller]
     pub const fn with_hasher(hasher: S) -> HashSet<T, S> {
         HashSet {
-            store: Store::with_hasher(hasher),
+            store: Store::set(hasher),
         }
     }
 
@@ -66,7 +66,7 @@ impl<T, S> HashSet<T, S> {
     #[track_caller]
     pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> HashSet<T, S> {
         HashSet {
-            store: Store::with_capacity_and_hasher(capacity, hasher),
+            store: Store::set_with_capacity(capacity, hasher),
         }
     }
 
@@ -99,7 +99,7 @@ impl<T, S> HashSet<T, S> {
     #[inline]
     #[track_caller]
     pub fn drain(&mut self) -> Drain<'_, T> {
-        Drain::new(self.store.take_entries(&model::HASH_SET_DRAIN))
+        Drain::new(self.store.drain(&model::HASH_SET_DRAIN))
     }
 
     /// Visits the elements in the decided order as far as it is consumed, and takes those that `pred` accepts.
@@ -124,8 +124,9 @@ impl<T, S> HashSet<T, S> {
 
     /// Drops all elements and keeps the room.
     #[inline]
+    #[track_caller]
     pub fn clear(&mut self) {
-        self.store.slots.clear();
+        self.store.clear();
     }
 
     /// What the set hashes with.
@@ -146,7 +147,7 @@ where
     /// When the capacity overflows.
     #[inline]
     pub fn reserve(&mut self, additional: usize) {
-        self.store.slots.reserve(additional);
+        self.store.reserve(additional);
     }
 
     /// Makes room for at least `additional` more elements.
@@ -161,13 +162,13 @@ where
     /// Gives up as much room as std's own set would.
     #[inline]
     pub fn shrink_to_fit(&mut self) {
-        self.store.slots.shrink_to(0);
+        self.store.shrink_to(0);
     }
 
     /// Gives up as much room beyond `min_capacity` as std's own set would.
     #[inline]
     pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.store.slots.shrink_to(min_capacity);
+        self.store.shrink_to(min_capacity);
     }
 
     /// Visits what is in this set and not in `other`, in the decided order.
@@ -237,26 +238,29 @@ where
         Q: Hash + Eq,
     {
         let slot = self.store.find(value)?;
-        Some(&self.store.slots.get(slot).key)
+        Some(&self.store.slots.get(slot).0)
     }
 
     /// Whether the two sets have no element in common.
+    #[track_caller]
     pub fn is_disjoint(&self, other: &HashSet<T, S>) -> bool {
         let (walked, asked) = if self.len() <= other.len() {
             (self, other)
         } else {
             (other, self)
         };
-        walked.unordered().all(|v| !asked.contains(v))
+        walked.compared().all(|v| !asked.contains(v))
     }
 
     /// Whether every element is in `other` too.
+    #[track_caller]
     pub fn is_subset(&self, other: &HashSet<T, S>) -> bool {
-        self.len() <= other.len() && self.unordered().all(|v| other.contains(v))
+        self.len() <= other.len() && self.compared().all(|v| other.contains(v))
     }
 
     /// Whether every element of `other` is in this set too.
     #[inline]
+    #[track_caller]
     pub fn is_superset(&self, other: &HashSet<T, S>) -> bool {
         other.is_subset(self)
     }
@@ -273,7 +277,7 @@ where
         match self.store.insert(value, ()) {
             Inserted::Added => None,
             Inserted::Present(slot, value, ()) => {
-                Some(mem::replace(&mut self.store.slots.get_mut(slot).key, value))
+                Some(mem::replace(&mut self.store.slots.get_mut(slot).0, value))
             }
         }
     }
@@ -300,8 +304,9 @@ where
 }
 
 impl<T, S> HashSet<T, S> {
-    /// The elements, for what does not depend on their order. Asks for no decision.
-    fn unordered(&self) -> Iter<'_, T> {
-        Iter::new(self.store.unordered())
+    /// The elements in the order in which they are looked up in another set.
+    #[track_caller]
+    fn compared(&self) -> Iter<'_, T> {
+        Iter::new(self.store.compared())
     }
 }

@@ -1,18 +1,18 @@
 //! Entries and a hasher: what a map and a set are made of, and the one place that asks for a decision.
 
-use ::std::any::type_name;
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash};
 
 use nondex_core::{Aspect, Decision, Family, Model, context, decide, hash};
 
+use super::about::{About, Act, Of, is_repeatable};
 use super::extract::Extract;
-use super::order::Plan;
+use super::order::Visit;
 use super::slots::{Inserted, Slots};
-use super::visit::{Entries, EntriesMut, IntoEntries};
+use super::values::IntoEntries;
+use super::visit::{Entries, EntriesMut};
 use crate::caller::caller;
-use crate::hash::RandomState;
 use crate::hash::random::hash_in_table;
 
 /// A hash collection of entries `(K, V)`; a set has no values.
@@ -41,29 +41,44 @@ pub(super) fn decide_order<S>(
     decide(model, family, caller(), len, aspect)
 }
 
-/// Whether std's own order is repeatable with this hasher, so that it is the base order.
-///
-/// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has this name.
-#[inline]
-pub(super) fn is_repeatable<S>() -> bool {
-    type_name::<S>() != type_name::<RandomState>()
-}
-
 impl<K, V, S> Store<K, V, S> {
+    /// An empty map.
     #[inline]
     #[track_caller]
-    pub(super) const fn with_hasher(hash_builder: S) -> Self {
+    pub(super) const fn map(hash_builder: S) -> Self {
         Store {
             hash_builder,
-            slots: Slots::new(),
+            slots: Slots::new(Of::<K, V, S>::MAP),
         }
     }
 
+    /// An empty set.
+    #[inline]
     #[track_caller]
-    pub(super) fn with_capacity_and_hasher(capacity: usize, hash_builder: S) -> Self {
+    pub(super) const fn set(hash_builder: S) -> Self {
         Store {
             hash_builder,
-            slots: Slots::with_capacity(capacity),
+            slots: Slots::new(Of::<K, V, S>::SET),
+        }
+    }
+
+    /// An empty map with room for so many entries.
+    #[track_caller]
+    pub(super) fn map_with_capacity(capacity: usize, hash_builder: S) -> Self {
+        Store::with_capacity(Of::<K, V, S>::MAP, capacity, hash_builder)
+    }
+
+    /// An empty set with room for so many elements.
+    #[track_caller]
+    pub(super) fn set_with_capacity(capacity: usize, hash_builder: S) -> Self {
+        Store::with_capacity(Of::<K, V, S>::SET, capacity, hash_builder)
+    }
+
+    #[track_caller]
+    fn with_capacity(about: &'static About, capacity: usize, hash_builder: S) -> Self {
+        Store {
+            hash_builder,
+            slots: Slots::with_capacity(about, capacity),
         }
     }
 
@@ -73,10 +88,10 @@ impl<K, V, S> Store<K, V, S> {
     }
 
     /// Decides how this call visits the collection.
+    #[inline]
     #[track_caller]
-    pub(super) fn plan(&self, model: &'static Model) -> Plan {
-        let decision = decide_order::<S>(model, self.len(), |aspect| self.slots.aspect(aspect));
-        self.slots.plan(decision, is_repeatable::<S>())
+    fn decide(&self, model: &'static Model) -> Decision {
+        decide_order::<S>(model, self.len(), |aspect| self.slots.aspect(aspect))
     }
 
     /// As [`Store::entries`] for an order that depends on `other` too.
@@ -85,7 +100,7 @@ impl<K, V, S> Store<K, V, S> {
         let decision = decide_order::<S>(model, self.len(), |aspect| {
             self.aspect_beside(other, aspect)
         });
-        Entries::new(&self.slots, self.slots.plan(decision, is_repeatable::<S>()))
+        Entries::new(&self.slots, self.slots.visit(decision))
     }
 
     /// What a level asks about two collections. At level EQ, the same whichever of them is asked.
@@ -97,38 +112,54 @@ impl<K, V, S> Store<K, V, S> {
         }
     }
 
-    /// The entries in base order, for what does not depend on their order. Asks for no decision.
-    #[inline]
-    pub(super) fn unordered(&self) -> Entries<'_, K, V> {
-        Entries::new(&self.slots, Plan::Insertion)
+    /// The entries in the order in which they are looked up in `other`, to compare.
+    #[track_caller]
+    pub(super) fn compared(&self) -> Entries<'_, K, V> {
+        let body = self.slots.body();
+        let visit = body.map_or(Visit::NONE, |body| body.act(Act::Eq, caller));
+        Entries::new(&self.slots, visit)
     }
 
     #[track_caller]
     #[inline]
     pub(super) fn entries(&self, model: &'static Model) -> Entries<'_, K, V> {
-        Entries::new(&self.slots, self.plan(model))
+        let decision = self.decide(model);
+        Entries::new(&self.slots, self.slots.visit(decision))
     }
 
     #[track_caller]
     #[inline]
     pub(super) fn entries_mut(&mut self, model: &'static Model) -> EntriesMut<'_, K, V> {
-        let plan = self.plan(model);
-        EntriesMut::new(&mut self.slots, plan)
+        let decision = self.decide(model);
+        EntriesMut::new(&mut self.slots, |slots| slots.visit(decision))
     }
 
     #[track_caller]
     #[inline]
     pub(super) fn take_entries(&mut self, model: &'static Model) -> IntoEntries<K, V> {
-        let plan = self.plan(model);
-        IntoEntries::new(&mut self.slots, plan)
+        let decision = self.decide(model);
+        self.slots.take(decision, false)
+    }
+
+    /// As [`Store::take_entries`], but the room is kept. What is returned must not outlive a loan of this.
+    #[track_caller]
+    #[inline]
+    pub(super) fn drain(&mut self, model: &'static Model) -> IntoEntries<K, V> {
+        let decision = self.decide(model);
+        self.slots.take(decision, true)
+    }
+
+    /// Drops all entries and keeps the room.
+    #[track_caller]
+    pub(super) fn clear(&mut self) {
+        self.slots.clear(caller);
     }
 
     #[track_caller]
     #[inline]
     pub(super) fn extract(&mut self, model: &'static Model) -> Extract<'_, K, V> {
-        let plan = self.plan(model);
-        let order = self.slots.order(plan);
-        Extract::new(&mut self.slots, order)
+        let decision = self.decide(model);
+        Extract::new(&mut self.slots, decision, is_repeatable::<S>())
     }
 
     #[track_caller]
@@ -146,7 +177,7 @@ impl<K, V, S> Store<K, V, S> {
 impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
     /// The slot of `key`.
     #[inline]
-    pub(super) fn find<Q>(&self, key: &Q) -> Option<usize>
+    pub(super) fn find<Q>(&self, key: &Q) -> Option<u32>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
@@ -162,8 +193,9 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
     /// Adds `key`, or gives back what could not be added and its slot.
     #[inline]
     pub(super) fn insert(&mut self, key: K, value: V) -> Inserted<K, V> {
-        let hash = hash_in_table(&self.hash_builder, &key);
-        self.slots.insert(hash, key, value)
+        let hasher = &self.hash_builder;
+        self.slots
+            .insert(|key| hash_in_table(hasher, key), key, value)
     }
 
     #[inline]
@@ -176,11 +208,23 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         self.slots.remove(hash, |other| key == other.borrow())
     }
 
+    pub(super) fn reserve(&mut self, additional: usize) {
+        let hasher = &self.hash_builder;
+        self.slots
+            .reserve(additional, |key| hash_in_table(hasher, key));
+    }
+
+    pub(super) fn shrink_to(&mut self, capacity: usize) {
+        let hasher = &self.hash_builder;
+        self.slots
+            .shrink_to(capacity, |key| hash_in_table(hasher, key));
+    }
+
     /// Adds all, with the room that std makes for them first.
     pub(super) fn extend(
         &mut self,
         entries: impl Iterator<Item = (K, V)>,
-        mut present: impl FnMut(&mut Slots<K, V>, usize, K, V),
+        mut present: impl FnMut(&mut Slots<K, V>, u32, K, V),
     ) {
         let hint = entries.size_hint().0;
         let room = if self.len() == 0 {
@@ -188,7 +232,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         } else {
             hint.div_ceil(2)
         };
-        self.slots.reserve(room);
+        self.reserve(room);
         entries.for_each(|(key, value)| {
             if let Inserted::Present(slot, key, value) = self.insert(key, value) {
                 present(&mut self.slots, slot, key, value);
@@ -198,7 +242,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
 
     pub(super) fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
         let asked = self.len().saturating_add(additional);
-        self.slots.try_reserve(additional).map_err(|_| {
+        let hasher = &self.hash_builder;
+        let reserved = self
+            .slots
+            .try_reserve(additional, |key| hash_in_table(hasher, key));
+        reserved.map_err(|_| {
             // Only std can make its error: let it fail in the same way, or else in a like one.
             let mut std = ::std::collections::HashMap::<K, V>::new();
             match std.try_reserve(asked) {

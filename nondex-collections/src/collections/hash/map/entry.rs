@@ -20,7 +20,9 @@ pub enum Entry<'a, K: 'a, V: 'a> {
 /// The place of a key that is there.
 pub struct OccupiedEntry<'a, K: 'a, V: 'a> {
     slots: &'a mut Slots<K, V>,
-    slot: usize,
+    slot: u32,
+    /// Where the index has the slot.
+    bucket: usize,
 }
 
 /// The place of a key that is not there.
@@ -39,12 +41,17 @@ impl<'a, K, V> Entry<'a, K, V> {
         K: Eq + Hash,
         S: BuildHasher,
     {
-        let hash = hash_in_table(&store.hash_builder, &key);
+        let hasher = &store.hash_builder;
+        let hash = hash_in_table(hasher, &key);
         let slots = &mut store.slots;
-        if let Some(slot) = slots.find(hash, |other| other.eq(&key)) {
-            return Occupied(OccupiedEntry { slots, slot });
+        if let Some((slot, bucket)) = slots.find_bucket(hash, |other| other.eq(&key)) {
+            return Occupied(OccupiedEntry {
+                slots,
+                slot,
+                bucket,
+            });
         }
-        slots.prepare();
+        slots.prepare(|key| hash_in_table(hasher, key));
         let new = slots.new_key(hash, &key);
         Vacant(VacantEntry { slots, new, key })
     }
@@ -140,33 +147,32 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
     /// The key in the map.
     #[inline]
     pub fn key(&self) -> &K {
-        &self.slots.get(self.slot).key
+        &self.slots.get(self.slot).0
     }
 
     /// Takes the entry out.
     #[inline]
     pub fn remove_entry(self) -> (K, V) {
-        let entry = self.slots.remove_slot(self.slot);
-        self.slots.settle();
-        entry
+        let removed = self.slots.remove_bucket(self.bucket);
+        removed.expect("the entry is there")
     }
 
     /// The value.
     #[inline]
     pub fn get(&self) -> &V {
-        &self.slots.get(self.slot).value
+        &self.slots.get(self.slot).1
     }
 
     /// The value, to be changed.
     #[inline]
     pub fn get_mut(&mut self) -> &mut V {
-        &mut self.slots.get_mut(self.slot).value
+        &mut self.slots.get_mut(self.slot).1
     }
 
     /// The value, to be changed for as long as the map is borrowed.
     #[inline]
     pub fn into_mut(self) -> &'a mut V {
-        &mut self.slots.get_mut(self.slot).value
+        &mut self.slots.get_mut(self.slot).1
     }
 
     /// Sets the value, and returns the one before.
@@ -178,9 +184,7 @@ impl<'a, K, V> OccupiedEntry<'a, K, V> {
     /// Takes the entry out, and returns its value.
     #[inline]
     pub fn remove(self) -> V {
-        let (key, value) = self.remove_entry();
-        drop(key);
-        value
+        self.remove_entry().1
     }
 }
 
@@ -216,8 +220,12 @@ impl<'a, K: 'a, V: 'a> VacantEntry<'a, K, V> {
     #[inline]
     pub fn insert_entry(self, value: V) -> OccupiedEntry<'a, K, V> {
         let VacantEntry { slots, new, key } = self;
-        let slot = slots.insert_unique(new, key, value);
-        OccupiedEntry { slots, slot }
+        let (slot, bucket) = slots.insert_unique(new, key, value);
+        OccupiedEntry {
+            slots,
+            slot,
+            bucket,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use ::std::marker::PhantomData;
 use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
-use super::super::visit::IntoEntries;
+use super::super::values::IntoEntries;
 
 /// See [`HashMap`'s `into_iter`](super::HashMap#method.into_iter).
 pub struct IntoIter<K, V> {

@@ -8,9 +8,8 @@ use ::std::panic::UnwindSafe;
 
 use nondex_core::model;
 
-use super::super::slots::Slots;
 use super::super::store::Store;
-use super::{HashMap, IntoIter, Iter, IterMut};
+use super::{HashMap, IntoIter, Iter, IterMut, replace};
 use crate::hash::RandomState;
 
 impl<K, V, S> Clone for HashMap<K, V, S>
@@ -40,9 +39,10 @@ where
     V: PartialEq,
     S: BuildHasher,
 {
+    #[track_caller]
     fn eq(&self, other: &HashMap<K, V, S>) -> bool {
         self.len() == other.len()
-            && Iter::new(self.store.unordered())
+            && Iter::new(self.store.compared())
                 .all(|(key, value)| other.get(key).is_some_and(|v| *value == *v))
     }
 }
@@ -124,8 +124,10 @@ where
     #[track_caller]
     #[inline]
     fn extend<T: IntoIterator<Item = (K, V)>>(&mut self, iter: T) {
-        let replace = |slots: &mut Slots<K, V>, slot, _, value| slots.get_mut(slot).value = value;
-        self.store.extend(iter.into_iter(), replace);
+        self.store
+            .extend(iter.into_iter(), |slots, slot, key, value| {
+                drop(replace(slots, slot, key, value));
+            });
     }
 }
 

@@ -6,7 +6,7 @@ use ::std::marker::PhantomData;
 use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
-use super::super::visit::IntoEntries;
+use super::super::values::IntoEntries;
 
 /// See [`HashSet`'s `into_iter`](super::HashSet#method.into_iter).
 pub struct IntoIter<K> {

@@ -34,8 +34,9 @@ where
     T: Eq + Hash,
     S: BuildHasher,
 {
+    #[track_caller]
     fn eq(&self, other: &HashSet<T, S>) -> bool {
-        self.len() == other.len() && self.unordered().all(|key| other.contains(key))
+        self.len() == other.len() && self.compared().all(|key| other.contains(key))
     }
 }
 

@@ -1,0 +1,469 @@
+//! What a collection owns, as far as that does not depend on the type of its entries.
+#![expect(
+    unsafe_code,
+    reason = "entries are dropped in the order that was decided, by code that is not generic over them"
+)]
+
+use ::std::panic::Location;
+
+use nondex_core::stack::Stack;
+use nondex_core::{Aspect, Caller, Decision, ElementRecord, Frame, Partly, Permutation, context};
+
+use super::about::{About, Act};
+use super::buffer::Buffer;
+use super::hidden::{self, Box, Vec};
+use super::identity::Identity;
+use super::index::{self, Index};
+use super::order::{Order, Visit};
+use super::trail::Trail;
+use crate::caller;
+
+/// The entries of a collection in slots, beside the index that finds them.
+///
+/// The index holds the number of each slot once, and nothing else; it is filled and grown exactly as std's table of the entries
+/// themselves. Between calls, the slots below [`len`](Body::len) have a valid entry each, of the type that `about` is of, and no
+/// other has. The index never has room for more slots than the buffer.
+///
+/// It is not generic, so that its destructor does not ask for more than std's: drop check looks at the collection's
+/// `PhantomData<(K, V)>`.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) index: Index,
+    pub(super) buffer: Buffer,
+    trail: Option<Box<Trail>>,
+    identity: Option<Box<Identity>>,
+    pub(super) about: &'static About,
+    /// Where the collection was created, as far as `#[track_caller]` knows.
+    created: &'static Location<'static>,
+    /// Whether "no permutation" means the table's order; else the order of insertion.
+    table_is_base: bool,
+}
+
+impl Body {
+    pub(super) fn new(
+        about: &'static About,
+        created: &'static Location<'static>,
+        index: Index,
+    ) -> Box<Self> {
+        let mut body = hidden::boxed(Body {
+            index,
+            buffer: Buffer::new(about),
+            trail: None,
+            identity: None,
+            about,
+            created,
+            table_is_base: about.is_repeatable(),
+        });
+        body.make_room();
+        body
+    }
+
+    /// As many entries as there are in the index.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Gives the buffer as much room as the index has. Called whenever the index may have grown.
+    pub(super) fn make_room(&mut self) {
+        let room = self.index.capacity();
+        if room > self.buffer.capacity() {
+            // SAFETY: both have room for the entries that are there.
+            unsafe { self.buffer.resize(room, self.index.len()) }
+        }
+    }
+
+    /// As [`Body::make_room`] for an index that may have been rearranged in another way.
+    pub(super) fn follow_index(&mut self) {
+        if let Some(trail) = &mut self.trail {
+            trail.find_buckets(&self.index);
+        }
+        self.make_room();
+    }
+
+    /// Gives up room that a smaller index does not need.
+    pub(super) fn shrink_buffer(&mut self) {
+        if let Some(trail) = &mut self.trail {
+            trail.find_buckets(&self.index);
+        }
+        let room = self.index.capacity();
+        // SAFETY: both have room for the entries that are there.
+        unsafe { self.buffer.resize(room, self.index.len()) }
+    }
+
+    /// Repairs the collection after a hasher panicked while the index was rearranged. As std's, the index may then have lost
+    /// entries, of which there were `len`; they are dropped.
+    #[cold]
+    pub(super) fn repair(&mut self, mut len: usize) {
+        if self.index.len() == len {
+            return;
+        }
+        let mut is_lost = vec![true; len];
+        for &slot in &self.index {
+            is_lost[slot as usize] = false;
+        }
+        // The order of insertion is lost as well: from here on it is that of the slots.
+        self.trail = None;
+        for slot in (0..len).rev().filter(|&slot| is_lost[slot]) {
+            if let Some(drop) = self.about.drop {
+                // SAFETY: a valid entry that nothing refers to any more.
+                unsafe { drop(self.buffer.at(slot)) }
+            }
+            len -= 1;
+            for number in &mut self.index {
+                if *number as usize == len {
+                    *number = slot as u32;
+                }
+            }
+            // SAFETY: both are below the length, and nothing is left in `slot`.
+            unsafe { self.buffer.relocate(len, slot) }
+            if let Some(identity) = &mut self.identity {
+                identity.swap_remove(slot);
+            }
+        }
+    }
+
+    /// Whether the collection does not remember itself, as none does that has had no room made for an entry in a test.
+    pub(super) const fn is_unknown(&self) -> bool {
+        self.identity.is_none()
+    }
+
+    /// Lets the collection remember itself.
+    pub(super) fn set_identity(&mut self, identity: Option<Box<Identity>>) {
+        self.identity = identity;
+    }
+
+    /// Whether the next insertion may begin at once.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        !index::is_full(&self.index) && (self.identity.is_some() || !self.index.is_empty())
+    }
+
+    /// Whether it is to be told a fixed hash of each key.
+    #[inline]
+    pub(super) fn knows_contents(&self) -> bool {
+        self.identity
+            .as_ref()
+            .is_some_and(|identity| identity.knows_contents())
+    }
+
+    /// Notes that a new last slot was added to the index, in this bucket.
+    #[inline]
+    pub(super) fn added(&mut self, bucket: usize, content: u64) {
+        if let Some(trail) = &mut self.trail {
+            trail.push(bucket);
+        }
+        if let Some(identity) = &mut self.identity {
+            identity.push(content);
+        }
+    }
+
+    /// Takes an entry out of the index. The last one gets its number and its place.
+    ///
+    /// # Safety
+    /// The index must have `slot` in that bucket, and its entry must have been read, not to be used here again.
+    #[inline]
+    pub(super) unsafe fn remove(&mut self, bucket: usize, slot: u32) {
+        let last = self.index.len() as u32 - 1;
+        if slot != last {
+            // Now, while the index has them all.
+            let index = &self.index;
+            let trail = self
+                .trail
+                .get_or_insert_with(|| hidden::boxed(Trail::new(index)));
+            let bucket_of_last = trail.bucket(last);
+            if let Some(number) = self.index.get_bucket_mut(bucket_of_last) {
+                *number = slot;
+            }
+            // SAFETY: both are below the length, and nothing is left in `slot`.
+            unsafe { self.buffer.relocate(last as usize, slot as usize) }
+        }
+        if let Ok(entry) = self.index.get_bucket_entry(bucket) {
+            entry.remove();
+        }
+        if let Some(trail) = &mut self.trail {
+            trail.swap_remove(slot);
+        }
+        if let Some(identity) = &mut self.identity {
+            identity.swap_remove(slot as usize);
+        }
+    }
+
+    /// Forgets all entries and keeps the room. As in std, buckets marked deleted stay so when there is no entry.
+    pub(super) fn forget_all(&mut self) {
+        if self.len() == 0 {
+            return;
+        }
+        self.index.clear();
+        if let Some(trail) = &mut self.trail {
+            trail.clear();
+        }
+        if let Some(identity) = &mut self.identity {
+            identity.clear();
+        }
+    }
+
+    /// The slots in the order that was decided for an act.
+    ///
+    /// # Safety
+    /// They must be forgotten before anything else is done with this.
+    unsafe fn drop_entries(&mut self, order: Order) {
+        let Some(drop) = self.about.drop else { return };
+        for slot in order {
+            // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
+            unsafe { drop(self.buffer.at(slot as usize)) }
+        }
+    }
+
+    /// Drops all entries and keeps the room.
+    pub(super) fn clear(&mut self, caller: impl FnOnce() -> Caller) {
+        /// As in std: should a destructor panic, the collection is empty by then.
+        struct Forget<'a>(&'a mut Body);
+        impl Drop for Forget<'_> {
+            fn drop(&mut self) {
+                self.0.forget_all();
+            }
+        }
+        if self.len() == 0 {
+            return;
+        }
+        let order = match self.about.drop {
+            Some(_) => self.act(Act::Clear, caller).own(),
+            None => Order::NONE,
+        };
+        let body = Forget(self);
+        // SAFETY: they are forgotten at the end of this function, and so is every order of them.
+        unsafe { body.0.drop_entries(order) }
+    }
+
+    /// The order in which an act meets all entries.
+    pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
+        let model = if self.len() < 2 {
+            None
+        } else {
+            self.about.model(act)
+        };
+        let Some(model) = model else {
+            return Visit::Own(self.slots());
+        };
+        if context::level().is_none() {
+            return self.base();
+        }
+        let family = self.about.family(model);
+        let aspect = |aspect| self.aspect(aspect);
+        self.visit(nondex_core::decide(
+            model,
+            family,
+            caller(),
+            self.len(),
+            aspect,
+        ))
+    }
+
+    /// What a level asks about this collection. One that was filled before its test began knows nothing.
+    pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
+        let known = self.identity.as_ref().and_then(|own| own.aspect(aspect));
+        known.unwrap_or(0)
+    }
+
+    /// The slots in order of their numbers.
+    fn slots(&self) -> Order {
+        Order::Range(0..self.len() as u32)
+    }
+
+    /// The slots in base order.
+    pub(super) fn base(&self) -> Visit<'_> {
+        if self.table_is_base {
+            return self.table();
+        }
+        match &self.trail {
+            Some(trail) => Visit::Trail(trail.walk()),
+            None => Visit::Own(self.slots()),
+        }
+    }
+
+    /// The slots in the order of std's table.
+    pub(super) fn table(&self) -> Visit<'_> {
+        Visit::Table(self.index.iter())
+    }
+
+    /// The slots in the order that a decision means.
+    #[inline]
+    pub(super) fn visit(&self, decision: Decision) -> Visit<'_> {
+        match decision {
+            Decision::Base => self.base(),
+            Decision::Std { .. } => self.table(),
+            Decision::Permute(permutation) => self.permuted(permutation),
+            decision => self.visit_rarely(decision),
+        }
+    }
+
+    #[cold]
+    fn visit_rarely(&self, decision: Decision) -> Visit<'_> {
+        let contents = || self.identity.as_ref()?.contents();
+        match decision {
+            Decision::PermuteContent(permutation) => match contents() {
+                Some(contents) => {
+                    let sorted = contents.sorted(|| self.base().list());
+                    let sorted = hidden::collect(sorted.iter().copied());
+                    Visit::Own(Order::ranked(permutation, sorted))
+                }
+                None => self.permuted(permutation),
+            },
+            Decision::ByContent { tree, key } => match contents() {
+                Some(contents) => Visit::Content(hidden::boxed(contents.visit(tree, key))),
+                None => self.base(),
+            },
+            Decision::Partly(partly) => Visit::Own(self.partly(&partly)),
+            Decision::Base | Decision::Std { .. } | Decision::Permute(_) => self.visit(decision),
+        }
+    }
+
+    /// A permutation of the base order; of a long collection, where listing that order would cost too much, of its slots.
+    ///
+    /// Slots are in order of insertion until something is removed, and then every slot has some place in every order all the same.
+    fn permuted(&self, permutation: Permutation) -> Visit<'_> {
+        let is_base = !self.table_is_base && self.trail.is_none();
+        if is_base || (self.len() > LISTED && self.index.num_buckets() > LISTED) {
+            return match &self.trail {
+                Some(trail) if permutation.is_reversed() && !self.table_is_base => {
+                    Visit::Trail(trail.walk_back())
+                }
+                _ => Visit::Own(Order::Drawn(permutation)),
+            };
+        }
+        Visit::Own(Order::ranked(permutation, self.base().list()))
+    }
+
+    fn partly(&self, partly: &Partly) -> Order {
+        let widened = |slots: Visit<'_>| -> ::std::vec::Vec<usize> {
+            slots.map(|slot| slot as usize).collect()
+        };
+        let base = widened(self.base());
+        let drawn = widened(self.visit(partly.decision.clone()));
+        let describe = |slot, is_traced| self.describe(slot, is_traced);
+        let order = partly.order(&base, &drawn, describe, || self.created());
+        Order::Listed(
+            hidden::collect(order.into_iter().map(|slot| slot as u32)),
+            0,
+        )
+    }
+
+    /// A fixed hash of the key in a slot, if that is known.
+    pub(super) fn content(&self, slot: usize) -> Option<u64> {
+        let contents = self.identity.as_ref()?.contents()?;
+        Some(contents.get(slot))
+    }
+
+    /// What is told about the element in a slot.
+    pub(super) fn describe(&self, slot: usize, is_traced: bool) -> ElementRecord {
+        let before = match &self.trail {
+            Some(trail) => trail.walk().position(|other| other as usize == slot),
+            None => Some(slot),
+        };
+        let place = || self.identity.as_ref()?.place(slot);
+        ElementRecord {
+            index: before.map(|before| before as u64),
+            stack: match place() {
+                Some(place) if is_traced => place.frames(),
+                _ => ::std::vec::Vec::new(),
+            },
+            ..ElementRecord::default()
+        }
+    }
+
+    /// Where the collection was created or, when code of std did that (`collect`), how its first element came in.
+    pub(super) fn created(&self) -> ::std::vec::Vec<Frame> {
+        let first = match &self.trail {
+            Some(trail) => trail.first().unwrap_or_default(),
+            None => 0,
+        };
+        let place = || self.identity.as_ref()?.place(first as usize);
+        match caller::visible(self.created) {
+            Some(frame) => vec![frame],
+            None => place().map(Stack::frames).unwrap_or_default(),
+        }
+    }
+
+    /// The slot that was filled first, and after each the one that was filled next, as long as nothing is added.
+    pub(super) fn first(&self) -> Option<u32> {
+        match &self.trail {
+            Some(trail) => trail.first(),
+            None => (self.len() > 0).then_some(0),
+        }
+    }
+
+    /// See [`Body::first`].
+    pub(super) fn after(&self, slot: u32) -> Option<u32> {
+        match &self.trail {
+            Some(trail) => trail.after(slot),
+            None => (slot as usize + 1 < self.len()).then_some(slot + 1),
+        }
+    }
+
+    /// The bucket of each of some slots.
+    pub(super) fn buckets(&self, slots: impl Iterator<Item = u32>) -> Vec<u32> {
+        match &self.trail {
+            Some(trail) => hidden::collect(slots.map(|slot| trail.bucket(slot) as u32)),
+            None => {
+                let trail = Trail::new(&self.index);
+                hidden::collect(slots.map(|slot| trail.bucket(slot) as u32))
+            }
+        }
+    }
+
+    /// The bucket of a slot.
+    pub(super) fn bucket(&mut self, slot: u32) -> usize {
+        let index = &self.index;
+        let trail = self
+            .trail
+            .get_or_insert_with(|| hidden::boxed(Trail::new(index)));
+        trail.bucket(slot)
+    }
+
+    /// All but the entries of a clone, which is to have as much room.
+    pub(super) fn begin_clone(&self, created: &'static Location<'static>) -> Box<Self> {
+        let mut body = hidden::boxed(Body {
+            index: Index::new_in(::std::alloc::System),
+            buffer: Buffer::new(self.about),
+            trail: None,
+            identity: None,
+            about: self.about,
+            created,
+            table_is_base: self.table_is_base,
+        });
+        // SAFETY: no entry is there.
+        unsafe { body.buffer.resize(self.buffer.capacity(), 0) }
+        body
+    }
+
+    /// Makes a clone of what has the entries of `original` in its slots.
+    pub(super) fn end_clone(&mut self, original: &Self) {
+        self.index = original.index.clone();
+        self.trail.clone_from(&original.trail);
+        let identity = original.identity.as_ref();
+        self.identity = match identity {
+            Some(identity) => Identity::begin_clone(identity),
+            None => None,
+        };
+    }
+
+    /// Where it was created, as the place of a choice.
+    fn caller(&self) -> Caller {
+        caller::of(self.created)
+    }
+}
+
+impl Drop for Body {
+    fn drop(&mut self) {
+        if self.about.drop.is_none() || self.len() == 0 {
+            return;
+        }
+        let order = self.act(Act::Drop, || self.caller()).own();
+        // SAFETY: nothing uses them after the destructor.
+        unsafe { self.drop_entries(order) }
+    }
+}
+
+/// Up to this length the base order is listed to be permuted.
+const LISTED: usize = 1 << 10;

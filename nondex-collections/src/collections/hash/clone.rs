@@ -1,0 +1,100 @@
+//! Clones of the entries of a collection, made in the decided order.
+#![expect(
+    unsafe_code,
+    reason = "clones are put into their places in any order, and dropped should one panic"
+)]
+
+use ::std::mem::ManuallyDrop;
+use ::std::panic::Location;
+use ::std::slice;
+
+use super::about::Act;
+use super::body::Body;
+use super::order::Visit;
+use super::slots::Slots;
+use crate::caller::caller;
+
+impl<K: Clone, V: Clone> Clone for Slots<K, V> {
+    /// The clone's table has the order of this one, as in std. It is another object once either changes.
+    #[track_caller]
+    fn clone(&self) -> Self {
+        let mut clone = self.like(Location::caller());
+        if let Some(body) = self.body() {
+            let mut new = body.begin_clone(Location::caller());
+            clone_entries::<K, V>(body, &mut new, order(body));
+            new.end_clone(body);
+            clone.set_body(new);
+        }
+        clone
+    }
+
+    #[track_caller]
+    fn clone_from(&mut self, source: &Self) {
+        // As in std, the entries go first; should a clone panic, the collection is empty. The room is used again if it fits.
+        self.clear(caller);
+        let (Some(own), Some(body)) = (self.body_mut(), source.body()) else {
+            *self = source.clone();
+            return;
+        };
+        if own.buffer.capacity() != body.buffer.capacity() {
+            *self = source.clone();
+            return;
+        }
+        clone_entries::<K, V>(body, own, order(body));
+        own.end_clone(body);
+    }
+}
+
+/// The order in which entries are cloned, if anything can tell.
+#[track_caller]
+fn order(body: &Body) -> Option<Visit<'_>> {
+    body.about.model(Act::Clone)?;
+    Some(body.act(Act::Clone, caller))
+}
+
+/// Clones all entries of `from` into the same slots of `to`, which has no entry and as much room. Should a clone panic, the others
+/// are dropped.
+fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<Visit<'_>>) {
+    /// The clones that are there.
+    struct Cloned<'a> {
+        order: Visit<'a>,
+        count: usize,
+        body: &'a Body,
+    }
+    impl Drop for Cloned<'_> {
+        fn drop(&mut self) {
+            if let Some(drop) = self.body.about.drop {
+                for slot in self.order.by_ref().take(self.count) {
+                    // SAFETY: a clone that nothing else refers to.
+                    unsafe { drop(self.body.buffer.at(slot as usize)) }
+                }
+            }
+        }
+    }
+    let len = from.len();
+    let source = from.buffer.start().cast::<(K, V)>().as_ptr();
+    let target = to.buffer.start().cast::<(K, V)>().as_ptr();
+    let Some(order) = order else {
+        // SAFETY: the target is a block of the global allocator with this capacity, in which there is nothing yet; the source has
+        // so many valid entries. The vector's own code copies what need not be cloned.
+        unsafe {
+            let room = Vec::from_raw_parts(target, 0, to.buffer.capacity());
+            ManuallyDrop::new(room).extend_from_slice(slice::from_raw_parts(source, len));
+        }
+        return;
+    };
+    let mut cloned = Cloned {
+        order: order.clone(),
+        count: 0,
+        body: to,
+    };
+    for slot in order {
+        // SAFETY: the source has a valid entry in this slot, and the target has room there.
+        unsafe {
+            let entry = &*source.add(slot as usize);
+            target.add(slot as usize).write(entry.clone());
+        }
+        cloned.count += 1;
+    }
+    ::std::mem::forget(cloned);
+}

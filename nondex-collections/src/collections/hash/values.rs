@@ -1,0 +1,144 @@
+//! Entries by value, in the decided order.
+#![expect(
+    unsafe_code,
+    reason = "entries are moved out one by one, and the others dropped by code that is not generic over them"
+)]
+
+use ::std::marker::PhantomData;
+use ::std::ptr::NonNull;
+
+use super::about::About;
+use super::body::Body;
+use super::buffer::Buffer;
+use super::order::Order;
+
+/// Entries by value; those that are not consumed are dropped with it, in order.
+#[derive(Debug)]
+pub(super) struct IntoEntries<K, V> {
+    /// Declared before the buffer that it points into.
+    rest: Rest,
+    /// Unless the collection keeps it.
+    _buffer: Option<Buffer>,
+    entries: PhantomData<(K, V)>,
+}
+
+/// Entries that nothing else refers to. It is not generic, so that its destructor does not ask for more than std's.
+#[derive(Debug)]
+struct Rest {
+    start: NonNull<u8>,
+    about: Option<&'static About>,
+    order: Order,
+    left: usize,
+}
+
+// SAFETY: what is shared or sent are entries, of which `IntoEntries` has a marker.
+unsafe impl Send for Rest {}
+// SAFETY: as above.
+unsafe impl Sync for Rest {}
+
+impl Rest {
+    /// The place of the next entry, which is the caller's then.
+    #[inline]
+    fn next(&mut self) -> Option<NonNull<u8>> {
+        let about = self.about?;
+        let slot = self.order.next()?;
+        self.left -= 1;
+        // SAFETY: the slots of the order are in the block.
+        Some(unsafe { self.start.add(slot as usize * about.size()) })
+    }
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        let Some(drop) = self.about.and_then(|about| about.drop) else {
+            return;
+        };
+        while let Some(entry) = self.next() {
+            // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
+            unsafe { drop(entry.as_ptr()) }
+        }
+    }
+}
+
+impl<K, V> IntoEntries<K, V> {
+    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, unless that is to be kept.
+    ///
+    /// # Safety
+    /// The slots must have a valid entry of this type each, which nothing else refers to; and nothing may be written into a
+    /// buffer that is kept for as long as this lives.
+    pub(super) unsafe fn new(
+        body: &mut Body,
+        order: Order,
+        left: usize,
+        keeps_buffer: bool,
+    ) -> Self {
+        let rest = Rest {
+            start: body.buffer.start(),
+            about: Some(body.about),
+            order,
+            left,
+        };
+        let buffer =
+            (!keeps_buffer).then(|| ::std::mem::replace(&mut body.buffer, Buffer::new(body.about)));
+        IntoEntries {
+            rest,
+            _buffer: buffer,
+            entries: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<(K, V)> {
+        let entry = self.rest.next()?;
+        // SAFETY: a valid entry, which is not read again.
+        Some(unsafe { entry.cast::<(K, V)>().read() })
+    }
+
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.rest.left
+    }
+
+    #[inline]
+    pub(super) fn fold<B>(mut self, init: B, mut f: impl FnMut(B, (K, V)) -> B) -> B {
+        if self.rest.about.and_then(|about| about.drop).is_some() {
+            // One by one, so that what is left is dropped should `f` panic.
+            let mut acc = init;
+            while let Some(entry) = self.next() {
+                acc = f(acc, entry);
+            }
+            return acc;
+        }
+        let start = self.rest.start.cast::<(K, V)>();
+        let order = ::std::mem::replace(&mut self.rest.order, Order::NONE);
+        order.fold(init, |acc, slot| {
+            // SAFETY: a valid entry, which is not read again.
+            f(acc, unsafe { start.add(slot as usize).read() })
+        })
+    }
+
+    /// Shows what is left, in order.
+    pub(super) fn peek(&self, mut f: impl FnMut(&K, &V)) {
+        let start = self.rest.start.cast::<(K, V)>();
+        for slot in self.rest.order.clone() {
+            // SAFETY: a valid entry that was not consumed yet.
+            let (key, value) = unsafe { start.add(slot as usize).as_ref() };
+            f(key, value);
+        }
+    }
+}
+
+impl<K, V> Default for IntoEntries<K, V> {
+    fn default() -> Self {
+        IntoEntries {
+            rest: Rest {
+                start: NonNull::dangling(),
+                about: None,
+                order: Order::NONE,
+                left: 0,
+            },
+            _buffer: None,
+            entries: PhantomData,
+        }
+    }
+}
