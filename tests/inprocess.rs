@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
 
-const HARNESS: &str = env!("CARGO_MANIFEST_DIR");
+const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
 
 fn fixture(name: &str) -> PathBuf {
@@ -36,7 +36,7 @@ fn stand_in() -> &'static Path {
         let workspace = Path::new(TEMPORARY).join("stand-in");
         let source = Path::new(HARNESS).join("runtime/test");
         fs::create_dir_all(workspace.join("src")).unwrap();
-        let manifest = fs::read_to_string(source.join("Cargo.toml")).unwrap();
+        let manifest = fs::read_to_string(source.join("manifest.toml")).unwrap();
         let manifest = manifest.replace("\"../..\"", &format!("{HARNESS:?}"));
         fs::write(
             workspace.join("Cargo.toml"),

@@ -21,7 +21,7 @@ fn nondex(dir: &Path) -> Command {
 fn fixture() -> &'static Path {
     Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../tests/fixtures/filterset"
+        "/../../tests/fixtures/filterset"
     ))
 }
 

@@ -133,7 +133,10 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
     assert_eq!(args.network.max_sanitised.unwrap().to_string(), "5%");
     assert_eq!(args.build.jobs.unwrap().get(), 3);
     // Where the workspace of these tests is.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap();
     let regressions = args.regressions.unwrap().into_std_path_buf();
     assert_eq!(regressions, root.join("known.json"));
 }

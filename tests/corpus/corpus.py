@@ -45,7 +45,7 @@ def without_doctests(arguments):
 
 def driver():
     """Builds cargo-nondex in release mode."""
-    built = cargo(["cargo", "build", "--release", "--package", "nondex-harness"], ROOT)
+    built = cargo(["cargo", "build", "--release", "--package", "cargo-nondex"], ROOT)
     if built.returncode != 0:
         sys.exit(built.stderr)
     return ROOT / "target/release/cargo-nondex"

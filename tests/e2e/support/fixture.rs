@@ -8,7 +8,8 @@ use tempfile::TempDir;
 /// The root of the repository.
 pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
+        .ancestors()
+        .nth(2)
         .expect("the package is in the repository")
 }
 

@@ -1,0 +1,180 @@
+//! The packages as they would be published: the driver is built from nothing else, in an empty folder, and works.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+/// In the order in which they depend on each other.
+const PACKAGES: [&str; 4] = [
+    "nondex-core",
+    "nondex-collections",
+    "nondex-harness",
+    "cargo-nondex",
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Runs a command without what cargo set for this test, which must succeed.
+fn succeed(command: &mut Command) -> Output {
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_")
+            || name.starts_with("NONDEX_")
+            || name == "CARGO_MANIFEST_DIR"
+        {
+            command.env_remove(&*name);
+        }
+    }
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Packages the workspace, unpacks the archives into an empty folder, and makes them a workspace in which they find each other.
+fn unpacked() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaged");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let archives = folder.join("archives");
+    succeed(
+        Command::new(env!("CARGO"))
+            .args([
+                "package",
+                "--workspace",
+                "--no-verify",
+                "--allow-dirty",
+                "--offline",
+                "--target-dir",
+            ])
+            .arg(&archives)
+            .current_dir(repository()),
+    );
+    let mut manifest =
+        String::from("[workspace]\nresolver = \"3\"\nmembers = [\"*-0.*\"]\n\n[patch.crates-io]\n");
+    for package in PACKAGES {
+        let name = format!("{package}-{}", env!("CARGO_PKG_VERSION"));
+        succeed(
+            Command::new("tar")
+                .arg("xzf")
+                .arg(archives.join("package").join(format!("{name}.crate")))
+                .current_dir(&folder),
+        );
+        manifest += &format!("{package} = {{ path = {name:?} }}\n");
+    }
+    fs::remove_dir_all(archives).unwrap();
+    // With the profile and the versions of this workspace, so that what was compiled for these tests serves here too.
+    let own = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
+    let profiles = own.find("\n[profile.").map_or("", |at| &own[at..]);
+    fs::write(folder.join("Cargo.toml"), manifest + profiles).unwrap();
+    fs::copy(repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if !entry.path().is_dir() {
+            fs::copy(entry.path(), to).unwrap();
+        } else if entry.file_name() != "target" {
+            copy(&entry.path(), &to);
+        }
+    }
+}
+
+#[test]
+fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_what_the_quickstart_shows()
+ {
+    let folder = unpacked();
+    // What is compiled of other packages is shared with this build; the driver itself is put elsewhere.
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    succeed(
+        Command::new(env!("CARGO"))
+            .args(["build", "--offline", "--package", "cargo-nondex"])
+            .env("CARGO_BUILD_BUILD_DIR", shared)
+            .env("CARGO_TARGET_DIR", folder.join("target"))
+            .current_dir(&folder),
+    );
+    let quickstart = folder.join("quickstart");
+    copy(&repository().join("examples/quickstart"), &quickstart);
+    // A cache of its own: the runtime is built from what was packaged, too.
+    let output = Command::new(folder.join("target/debug/cargo-nondex"))
+        .args([
+            "nondex",
+            "--seeds",
+            "10",
+            "--offline",
+            "--message-format",
+            "json",
+        ])
+        .env("NONDEX_CACHE_DIR", folder.join("cache"))
+        .env_remove("CARGO_MANIFEST_DIR")
+        .current_dir(&quickstart)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(100), "{errors}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["summary"]["tests"], 9, "{errors}");
+    assert_eq!(report["summary"]["id"], 3, "{errors}");
+}
+
+#[test]
+fn the_packages_have_every_source_of_the_runtime_and_no_file_from_elsewhere() {
+    let output = succeed(
+        Command::new(env!("CARGO"))
+            .args([
+                "package",
+                "--list",
+                "--allow-dirty",
+                "--offline",
+                "--package",
+                "nondex-harness",
+            ])
+            .current_dir(repository()),
+    );
+    let list = String::from_utf8(output.stdout).unwrap();
+    let list: Vec<&str> = list.lines().collect();
+    for (folder, own) in [
+        ("nondex-core/src", "embedded/nondex-core"),
+        ("nondex-collections/src", "embedded/nondex-collections"),
+        ("nondex-harness/runtime", "runtime"),
+    ] {
+        let mut files = Vec::new();
+        collect(&repository().join(folder), own, &mut files);
+        assert!(!files.is_empty(), "{folder}");
+        for file in files {
+            assert!(
+                list.contains(&file.as_str()),
+                "{file} is not in the package"
+            );
+        }
+    }
+    let fields = include_str!("../nondex-harness/build.rs");
+    assert!(
+        !fields.contains("\"..\""),
+        "the build script looks outside of its package"
+    );
+}
+
+fn collect(folder: &Path, name: &str, files: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            collect(&entry.path(), &name, files);
+        } else {
+            files.push(name);
+        }
+    }
+}
