@@ -182,3 +182,30 @@ fn the_help_text_has_every_exit_code() {
         );
     }
 }
+
+/// The commands of the console blocks of a page that start so.
+fn commands<'a>(page: &'a str, start: &str) -> Vec<&'a str> {
+    page.lines()
+        .filter_map(|line| line.strip_prefix("$ "))
+        .filter(|command| command.starts_with(start))
+        .collect()
+}
+
+#[test]
+fn the_readme_the_guide_for_contributors_and_continuous_integration_run_the_tests_by_one_command() {
+    let checked: Vec<&str> = include_str!("../.ci/run")
+        .lines()
+        .filter_map(|line| line.strip_prefix("run "))
+        .collect();
+    let tests = ["cargo test --workspace"];
+    assert_eq!(commands(README, "cargo test"), tests);
+    let guide = include_str!("../CONTRIBUTING.md");
+    assert_eq!(commands(guide, "cargo test"), tests);
+    for command in commands(guide, "cargo ") {
+        assert!(checked.contains(&command), "`.ci/run` has no `{command}`");
+    }
+    let ran = checked
+        .iter()
+        .filter(|command| command.starts_with("cargo test"));
+    assert!(ran.eq(&tests), "{checked:?}");
+}

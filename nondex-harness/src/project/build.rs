@@ -149,6 +149,9 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     prepare(&build_dir, &format!("{key}{}", rustix.key()))?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
+    let order_note = runtime
+        .as_ref()
+        .and_then(|runtime| runtime.order_note.clone());
 
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
@@ -169,6 +172,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
     let (executables, started, doctests) = built?;
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
+    notes.extend(order_note);
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
             "cargo built {} test executables but then started none of them; did the sources change meanwhile?",

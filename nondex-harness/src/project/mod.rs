@@ -12,6 +12,7 @@ mod platform;
 mod preload;
 pub mod runtime;
 mod rustix;
+mod std_order;
 pub mod suite;
 mod toolchain;
 

@@ -3,11 +3,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
+use super::std_order;
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
@@ -41,6 +43,9 @@ pub struct Runtime {
     /// The library that observes the programs that tests start, where there is one.
     #[serde(default)]
     pub preload: Option<Utf8PathBuf>,
+    /// What is to be said when the order of its collections is not known to be that of the toolchain's std.
+    #[serde(default)]
+    pub order_note: Option<String>,
 }
 
 /// What is kept in the cache.
@@ -50,6 +55,8 @@ struct Manifest {
     test: String,
     #[serde(default)]
     preload: Option<String>,
+    #[serde(default)]
+    order_note: Option<String>,
     libraries: Vec<Library>,
 }
 
@@ -99,7 +106,7 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
 
 impl Runtime {
     /// The runtime for `toolchain` and `target`, with or without what observes the `network`, built now if the cache has none that is whole. Building takes about
-    /// ten seconds.
+    /// ten seconds on two cores.
     ///
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
@@ -111,7 +118,14 @@ impl Runtime {
     ) -> Result<Self> {
         let key = format!(
             "{:016x}",
-            hash::of(&(SOURCES, &toolchain.version, target, RUSTFLAGS, network))
+            hash::of(&(
+                SOURCES,
+                &toolchain.version,
+                target,
+                RUSTFLAGS,
+                profile().to_string(),
+                network
+            ))
         );
         let cache = cache_dir()?;
         let home = cache.join(&key);
@@ -129,6 +143,7 @@ impl Runtime {
         let doing = |doing: &str, path: &Utf8Path, e| {
             Error::setup(format!("failed to {doing} `{path}`: {e}"))
         };
+        sweep(&cache, ABANDONED);
         let work = cache.join(format!("{key}.{}", std::process::id()));
         fs::create_dir_all(&work).map_err(|e| doing("create the cache folder", &work, e))?;
         let built = build(&work, toolchain, target, offline, network);
@@ -155,6 +170,24 @@ impl Runtime {
     }
 }
 
+/// How old a folder must be that is taken for what an interrupted build left. No build takes so long, and on a cache that is shared
+/// between containers, process ids alone would not tell.
+const ABANDONED: Duration = Duration::from_mins(15);
+
+/// Removes what interrupted builds left: folders that end with the id of a process that is gone.
+fn sweep(cache: &Utf8Path, age: Duration) {
+    for entry in cache.read_dir_utf8().into_iter().flatten().flatten() {
+        let process = entry.path().extension().map(str::parse::<u32>);
+        let Some(Ok(process)) = process else { continue };
+        let is_old = fs::metadata(entry.path())
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|modified| modified.elapsed().is_ok_and(|elapsed| elapsed >= age));
+        if is_old && !Utf8Path::new("/proc").join(process.to_string()).exists() {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The runtime in `home`: `None` when there is none, an error that says what is wrong when it is not whole.
 fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
@@ -178,6 +211,7 @@ fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
         test: home.join(manifest.test),
         libraries: home.to_owned(),
         preload: manifest.preload.map(|name| home.join(name)),
+        order_note: manifest.order_note,
     }))
 }
 
@@ -215,10 +249,17 @@ fn build(
     fs::write(source.join("nondex-harness/src/lib.rs"), root).map_err(|e| failed(e.to_string()))?;
 
     anstream::eprintln!("   Building the nondex runtime for {target} (once for each toolchain)");
-    // What was downloaded to build this program is enough, so the network is asked only when that fails.
+    // What was downloaded to build this program is enough, so the network is asked only when that fails. Where it was not built
+    // with its own lock file, what it was built with serves too.
     let mut output = cargo(&source, toolchain, target, true)?;
     if !output.status.success() && !offline {
         output = cargo(&source, toolchain, target, false)?;
+    }
+    if !output.status.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
+        let other = cargo(&source, toolchain, target, true)?;
+        if other.status.success() {
+            output = other;
+        }
     }
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
@@ -229,6 +270,7 @@ fn build(
         std: String::new(),
         test: String::new(),
         preload: None,
+        order_note: None,
         libraries: Vec::new(),
     };
     let built = target_dir.join(target).join("release");
@@ -268,6 +310,8 @@ fn build(
         )));
     }
     manifest.libraries.sort_by(|a, b| a.name.cmp(&b.name));
+    manifest.order_note =
+        std_order::compare(toolchain, target, &work.join(&manifest.std), work, &source);
     fs::remove_dir_all(&source).map_err(|e| failed(format!("failed to remove `{source}`: {e}")))?;
     Ok(manifest)
 }
@@ -350,9 +394,33 @@ fn profile() -> toml::Table {
     toml::toml! {
         [release]
         codegen-units = 1
+        strip = true
         [release.package]
         nondex-harness = { opt-level = 0 }
         nondex-preload = { opt-level = 0 }
         libc = { opt-level = 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_interrupted_build_left_is_removed_and_a_build_that_runs_is_not_disturbed() {
+        let temporary = tempfile::tempdir().unwrap();
+        let cache = Utf8Path::from_path(temporary.path()).unwrap();
+        let running = format!("0123456789abcdef.{}", std::process::id());
+        // Above the largest id that Linux gives.
+        let gone = "0123456789abcdef.4194305";
+        let folders = ["0123456789abcdef", &running, gone, "other"];
+        for folder in folders {
+            fs::create_dir_all(cache.join(folder).join("src")).unwrap();
+        }
+        let left = || folders.map(|folder| cache.join(folder).exists());
+        sweep(cache, ABANDONED);
+        assert_eq!(left(), [true, true, true, true]);
+        sweep(cache, Duration::ZERO);
+        assert_eq!(left(), [true, true, false, true]);
     }
 }
