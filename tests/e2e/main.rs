@@ -8,6 +8,7 @@ mod attribution;
 mod bad_input;
 mod command_line;
 mod config;
+mod daemons;
 mod doctests;
 mod examples;
 mod findings;

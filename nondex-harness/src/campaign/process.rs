@@ -4,6 +4,8 @@
 //! child behind that holds it. Both are noticed by looking at the process itself, every `TICK` at the latest, so that nothing
 //! a test does can make the driver hang.
 
+mod leftover;
+
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -58,12 +60,13 @@ pub struct Finished {
     pub end: End,
     /// What it wrote.
     pub output: Output,
-    /// Whether it left a process behind that had to be killed, or that holds its output from a session of its own.
+    /// Whether it left a process behind that had to be killed, whatever session that is in, or that holds its output.
     pub left_child: bool,
 }
 
 /// Starts `command` in a process group of its own, without input, and waits for its end or for `timeout`. When this
-/// returns, the whole group has ended.
+/// returns, the whole group has ended, and so has what left it (a daemon), unless that may be of another run that is under
+/// way: then it ends with that.
 ///
 /// Costs no thread, and one pipe, above starting and waiting for the process. On Linux this makes the calling process a
 /// child subreaper (prctl(2)).
@@ -93,7 +96,7 @@ fn watch(
 ) -> io::Result<Finished> {
     adopt_orphans();
     command.stdin(Stdio::null()).process_group(0);
-    let child = start(&mut command)?;
+    let (child, run) = leftover::start(&mut command, start)?;
     // It holds the writing end of the pipe.
     drop(command);
     let mut watch = Watch {
@@ -106,11 +109,20 @@ fn watch(
     let ended = watch.wait(Instant::now().checked_add(timeout), stop);
     let ended = ended.and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
-        Ok((end, left_child)) => Ok(Finished {
-            end,
-            output: watch.output,
-            left_child,
-        }),
+        Ok((end, left_child)) => {
+            let is_by_itself = is_by_itself(end);
+            let grace = if is_by_itself && !left_child {
+                LEFTOVER_GRACE
+            } else {
+                Duration::ZERO
+            };
+            let left_daemon = run.sweep(grace) && is_by_itself;
+            Ok(Finished {
+                end,
+                output: watch.output,
+                left_child: left_child || left_daemon,
+            })
+        }
         Err(e) => {
             let _ = watch.kill();
             Err(e)
@@ -243,7 +255,7 @@ impl Watch {
     /// Reads the rest of the output of a process that was reaped, and kills what is left of its group. Whether a process
     /// that ended by itself left others behind.
     fn end_group(&mut self, end: End) -> io::Result<bool> {
-        let by_itself = matches!(end, End::Exited(_) | End::Signalled(_));
+        let by_itself = is_by_itself(end);
         if by_itself && self.drain(LEFTOVER_GRACE)? {
             return Ok(false);
         }
@@ -273,6 +285,11 @@ impl Watch {
             pause = (pause * 2).min(grace / 4);
         }
     }
+}
+
+/// Whether nobody ended the process.
+const fn is_by_itself(end: End) -> bool {
+    matches!(end, End::Exited(_) | End::Signalled(_))
 }
 
 /// Whether a process of the group lives whose leader was reaped.

@@ -1,0 +1,329 @@
+//! Processes that a run leaves behind outside of its group: daemons in a session of their own.
+//!
+//! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a run is a child of ours that
+//! we did not start. Whose it is, the block of variables may say that it was started with. Where that is silent (a program
+//! that was started with other variables), it can be of any run that was under way when it started, and is left alone until
+//! all of these have ended.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::{Pid, getpgrp};
+use nondex_core::spec::SPEC_VARIABLE;
+
+/// How long what was killed may take to end.
+const KILL_GRACE: Duration = Duration::from_millis(100);
+
+/// A run that is under way: its first process.
+#[derive(Debug)]
+pub(super) struct Run {
+    leader: i32,
+    /// When it started, in the system's ticks.
+    start: u64,
+    /// The entry of the environment that no other run has.
+    mark: Option<Vec<u8>>,
+}
+
+#[derive(Debug, Default)]
+struct Runs {
+    /// Those under way, by the process that is first in each: start and mark.
+    live: BTreeMap<i32, (u64, Option<Vec<u8>>)>,
+    /// Start and end of those that ended while another one was under way that is so still.
+    ended: Vec<(u64, u64)>,
+}
+
+static RUNS: Mutex<Runs> = Mutex::new(Runs {
+    live: BTreeMap::new(),
+    ended: Vec::new(),
+});
+
+/// Held to start a process and to make it known; held alone to tell what nobody started.
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// Starts the first process of a run by `start`, and makes it known.
+pub(super) fn start(
+    command: &mut Command,
+    start: impl FnOnce(&mut Command) -> io::Result<Child>,
+) -> io::Result<(Child, Run)> {
+    let mark = command
+        .get_envs()
+        .find(|(name, _)| *name == SPEC_VARIABLE)
+        .and_then(|(_, value)| {
+            let mut entry = OsString::from(SPEC_VARIABLE);
+            entry.push("=");
+            entry.push(value?);
+            Some(entry.as_bytes().to_vec())
+        });
+    let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    let child = start(command)?;
+    let leader = i32::try_from(child.id()).expect("a process id is positive and fits");
+    let start = Process::of(leader).map_or(0, |process| process.start);
+    let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+    runs.live.insert(leader, (start, mark.clone()));
+    Ok((
+        child,
+        Run {
+            leader,
+            start,
+            mark,
+        },
+    ))
+}
+
+impl Run {
+    /// Ends the processes that are left of this run and of those before it, after its group has ended; they are given this
+    /// time to end by themselves. Whether there was one that can only be of this run.
+    pub(super) fn sweep(self, grace: Duration) -> bool {
+        let deadline = Instant::now() + grace;
+        let mut pause = Duration::from_micros(200);
+        while !adopted().is_empty() && !self.left().is_empty() && Instant::now() < deadline {
+            thread::sleep(pause);
+            pause = (pause * 2).min(grace / 4);
+        }
+        let mut is_own = false;
+        // What is killed may have children, which are ours then.
+        let deadline = Instant::now() + KILL_GRACE;
+        while !adopted().is_empty() && Instant::now() < deadline {
+            let left = self.left();
+            if left.is_empty() {
+                break;
+            }
+            for (process, own) in left {
+                is_own |= own;
+                let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        is_own
+    }
+
+    /// The processes that are left behind, and whether each can only be of this run. Those that are dead are no more.
+    fn left(&self) -> Vec<(i32, bool)> {
+        let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+        let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        let (us, group) = (own_id(), getpgrp().as_raw());
+        let mut left = Vec::new();
+        for id in adopted() {
+            let Some(process) = Process::of(id) else {
+                continue;
+            };
+            let is_orphan = process.parent == us
+                && process.group != group
+                && !runs.live.contains_key(&id)
+                && (process.group == self.leader || !runs.live.contains_key(&process.group));
+            if !is_orphan {
+                continue;
+            }
+            if process.is_dead {
+                let _ = waitpid(Pid::from_raw(id), Some(WaitPidFlag::WNOHANG));
+                continue;
+            }
+            let block = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+            let marked = mark_in(&block);
+            if let Some(own) = runs.owner(self, process.start, marked) {
+                left.push((id, own));
+            }
+        }
+        left
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let mut runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.live.remove(&self.leader);
+        match runs.live.values().map(|(start, _)| *start).min() {
+            None => runs.ended.clear(),
+            Some(first) => {
+                let now = now();
+                runs.ended.push((self.start, now));
+                runs.ended.retain(|(_, end)| *end >= first);
+            }
+        }
+    }
+}
+
+impl Runs {
+    /// Whether a process, which started then and was given this mark, can only be of the run `asking`, which has ended; `None`
+    /// when it may be of a run that is under way.
+    fn owner(&self, asking: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
+        if marked.is_some() && marked == asking.mark.as_deref() {
+            return Some(true);
+        }
+        let mut others = self
+            .live
+            .iter()
+            .filter(|(leader, _)| **leader != asking.leader);
+        if let Some(marked) = marked {
+            let is_live = others.any(|(_, (_, mark))| mark.as_deref() == Some(marked));
+            return (!is_live).then_some(false);
+        }
+        if others.any(|(_, (other, _))| *other <= start) {
+            return None;
+        }
+        let was_beside = |(other, end): &(u64, u64)| (*other..=*end).contains(&start);
+        Some(asking.start <= start && !self.ended.iter().any(was_beside))
+    }
+}
+
+/// The entry of our variable in the block that a process was started with.
+fn mark_in(block: &[u8]) -> Option<&[u8]> {
+    let mut entries = block.split(|byte| *byte == 0);
+    entries.find(|entry| {
+        entry
+            .strip_prefix(SPEC_VARIABLE.as_bytes())
+            .is_some_and(|rest| rest.starts_with(b"="))
+    })
+}
+
+fn own_id() -> i32 {
+    Pid::this().as_raw()
+}
+
+/// When it is, in the system's ticks: when a process starts that is started now.
+fn now() -> u64 {
+    let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = text.split_whitespace().next().and_then(|s| s.parse().ok());
+    // Every Linux tells user space of a hundred ticks a second. One more, as both are rounded down.
+    seconds.map_or(u64::MAX, |seconds: f64| (seconds * 100.0) as u64 + 1)
+}
+
+/// The children of our first thread, to which orphans come; of all threads, where only a look at every process can tell.
+fn adopted() -> Vec<i32> {
+    let us = own_id();
+    let text = std::fs::read_to_string(format!("/proc/self/task/{us}/children"));
+    text.map_or_else(
+        |_| {
+            let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+            entries
+                .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+                .filter(|id| Process::of(*id).is_some_and(|process| process.parent == us))
+                .collect()
+        },
+        |text| {
+            text.split_whitespace()
+                .filter_map(|id| id.parse().ok())
+                .collect()
+        },
+    )
+}
+
+/// What the system says of a process.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    is_dead: bool,
+    parent: i32,
+    group: i32,
+    /// In ticks since the system started.
+    start: u64,
+}
+
+impl Process {
+    fn of(id: i32) -> Option<Self> {
+        let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+        Process::parse(&String::from_utf8_lossy(&text))
+    }
+
+    /// Reads a `stat` file: the name of the program stands in parentheses and may hold anything.
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        Some(Process {
+            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(leader: i32, start: u64, mark: Option<&str>) -> Run {
+        Run {
+            leader,
+            start,
+            mark: mark.map(|mark| mark.as_bytes().to_vec()),
+        }
+    }
+
+    fn runs(live: &[(i32, u64, Option<&str>)], ended: &[(u64, u64)]) -> Runs {
+        let live = live.iter().map(|(leader, start, mark)| {
+            let mark = mark.map(|mark| mark.as_bytes().to_vec());
+            (*leader, (*start, mark))
+        });
+        Runs {
+            live: live.collect(),
+            ended: ended.to_vec(),
+        }
+    }
+
+    /// Ends what is asked without the runs of other tests.
+    fn owner(runs: &Runs, asking: Run, start: u64, mark: Option<&str>) -> Option<bool> {
+        let found = runs.owner(&asking, start, mark.map(str::as_bytes));
+        std::mem::forget(asking);
+        found
+    }
+
+    #[test]
+    fn a_process_is_of_the_run_whose_mark_it_has() {
+        let beside = runs(&[(1, 10, Some("a")), (2, 10, Some("b"))], &[]);
+        let asking = || run(1, 10, Some("a"));
+        assert_eq!(owner(&beside, asking(), 20, Some("a")), Some(true));
+        assert_eq!(owner(&beside, asking(), 20, Some("b")), None);
+        assert_eq!(owner(&beside, asking(), 20, Some("c")), Some(false));
+    }
+
+    #[test]
+    fn a_process_without_a_mark_is_left_to_the_last_run_that_may_have_started_it() {
+        let asking = || run(1, 10, Some("a"));
+        for (live, ended, expected) in [
+            // Alone.
+            (&[][..], &[][..], Some(true)),
+            // Another run is under way since before it started.
+            (&[(2, 15, None)], &[], None),
+            (&[(2, 20, None)], &[], None),
+            // Or began later.
+            (&[(2, 21, None)], &[], Some(true)),
+            // Another one was under way then.
+            (&[], &[(5, 20)], Some(false)),
+            (&[], &[(5, 19), (21, 30)], Some(true)),
+        ] {
+            let runs = runs(live, ended);
+            assert_eq!(owner(&runs, asking(), 20, None), expected, "{runs:?}");
+        }
+        // It was there before.
+        assert_eq!(owner(&runs(&[], &[]), asking(), 9, None), Some(false));
+    }
+
+    #[test]
+    fn the_state_of_a_process_is_read_whatever_its_program_is_called() {
+        let text = "7 (a) b (c) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9 9";
+        assert_eq!(
+            Process::parse(text),
+            Some(Process {
+                is_dead: false,
+                parent: 3,
+                group: 4,
+                start: 12345
+            })
+        );
+        assert!(Process::of(own_id()).is_some_and(|us| us.start > 0 && us.start <= now()));
+    }
+
+    #[test]
+    fn the_mark_is_found_in_a_block_whatever_else_is_there() {
+        let block = b"A=1\0NONDEX_SPEC={x}\0B=\xff\0";
+        assert_eq!(mark_in(block), Some(&b"NONDEX_SPEC={x}"[..]));
+        assert_eq!(mark_in(b"A=1\0NONDEX_SPECS=2"), None);
+    }
+}
