@@ -424,6 +424,25 @@ fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
 }
 
 #[test]
+fn a_child_that_is_forked_beside_threads_that_use_the_network_does_not_hang() {
+    let project = built("reachable");
+    let args = [&ONCE[..], &["--timeout", "60", "--test", "forks"]].concat();
+    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+        return;
+    };
+    assert_eq!(report.tests.len(), 2);
+    for test in &report.tests {
+        assert_eq!(
+            test.verdict,
+            Verdict::Stable,
+            "{}: {:?}",
+            test.name,
+            test.failures
+        );
+    }
+}
+
+#[test]
 fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said() {
     if !can_link_statically() {
         eprintln!("SKIPPED: there is no static libc here");

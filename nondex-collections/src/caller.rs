@@ -19,7 +19,11 @@ pub(crate) fn caller() -> Caller {
 /// As [`caller`], for a call that was made from `place`.
 pub(crate) fn of(place: &'static Location<'static>) -> Caller {
     let caller = Caller::from(place);
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[cfg(all(
+        target_os = "linux",
+        target_env = "gnu",
+        not(target_feature = "crt-static")
+    ))]
     if is_hidden(caller.file) && nondex_core::context::level().is_some() {
         return crate::interpose::origin::caller();
     }

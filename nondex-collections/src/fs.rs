@@ -1,6 +1,6 @@
 //! `std::fs`, with the order of directories chosen.
 //!
-//! Where libc's `readdir` is interposed (Linux with glibc) the types are std's own, because `Path::read_dir` returns
+//! Where libc's `readdir` is interposed (Linux with glibc as a shared library) the types are std's own, because `Path::read_dir` returns
 //! them, and [`read_dir`] only tells the interposer who called. Elsewhere [`ReadDir`] is a type of ours, and
 //! `Path::read_dir` is not reached.
 
@@ -10,18 +10,38 @@ use ::std::io;
 use ::std::path::Path;
 
 // On Linux only its test builds this, so that it stays whole.
-#[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
+#[cfg(any(
+    test,
+    not(all(
+        target_os = "linux",
+        target_env = "gnu",
+        not(target_feature = "crt-static")
+    ))
+))]
 mod portable;
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+)))]
 pub use portable::ReadDir;
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    test,
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
 pub use portable::ReadDir as PortableReadDir;
 
 /// As [`::std::fs::read_dir`], in the order the run decides.
 ///
 /// # Errors
 /// As std's.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
 #[track_caller]
 pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
     let _caller = crate::interpose::directory::called_by(crate::caller::caller());
@@ -42,7 +62,11 @@ pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
 ///
 /// # Errors
 /// As std's.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+)))]
 #[track_caller]
 pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
     ReadDir::open(path.as_ref(), crate::caller::caller())

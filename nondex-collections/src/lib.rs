@@ -33,7 +33,12 @@ pub mod env;
 pub mod fs;
 #[cfg(feature = "nondex")]
 pub mod hash;
-#[cfg(all(feature = "nondex", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    feature = "nondex",
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
 mod interpose;
 #[cfg(feature = "nondex")]
 pub mod thread;

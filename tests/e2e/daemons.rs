@@ -33,14 +33,7 @@ fn run(project: &Fixture, threads: &str) -> (Report, BTreeMap<String, u32>) {
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).unwrap();
     let output = Nondex::run_in(&project.path(""))
-        .args([
-            "--seeds",
-            "0",
-            "--clean-runs",
-            "1",
-            "--jobs",
-            threads,
-        ])
+        .args(["--seeds", "0", "--clean-runs", "1", "--jobs", threads])
         .env("DAEMONS", &folder)
         .run();
     (output.report(), daemons(&folder))

@@ -16,6 +16,7 @@ mod hostile;
 mod interruption;
 mod keys;
 mod limits;
+mod linkage;
 mod ordinary;
 mod processes;
 mod support;

@@ -115,15 +115,6 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         platform::check(&target)?;
     }
     let config = CargoConfig::read(&here, &target);
-    let runtime = match args.mode {
-        Mode::Program => Some(Runtime::for_toolchain(
-            &toolchain,
-            &target,
-            args.offline || args.frozen,
-            !args.without_network,
-        )?),
-        Mode::Swap | Mode::Plain => None,
-    };
     let own = target_dir.join("nondex");
     let cargo = Cargo {
         args,
@@ -132,6 +123,18 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         metadata: &metadata,
         wrapper: config.rustc_wrapper.as_deref(),
         runner_is_text: config.runner_is_text,
+    };
+    if args.mode == Mode::Program && platform::mentions_static(&here, &args.config) {
+        check_linkage(&cargo, &own)?;
+    }
+    let runtime = match args.mode {
+        Mode::Program => Some(Runtime::for_toolchain(
+            &toolchain,
+            &target,
+            args.offline || args.frozen,
+            !args.without_network,
+        )?),
+        Mode::Swap | Mode::Plain => None,
     };
     let build_dir = own.join(match args.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
@@ -168,7 +171,14 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
             cargo.start(&build_dir, &intercept)?;
             read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
         });
+    // Where that was not known before.
+    let linkage = if built.is_err() {
+        platform::check_linkage(&starts)
+    } else {
+        Ok(())
+    };
     let _ = std::fs::remove_dir_all(&starts);
+    linkage?;
     let (executables, started, doctests) = built?;
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
@@ -253,6 +263,23 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         metadata,
         notes,
     })
+}
+
+/// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the tests. Nothing is built.
+fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
+    // A folder in which cargo knows nothing of rustc yet, or it would not ask.
+    let folder = own.join(format!("linkage-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)
+        .map_err(|e| Error::setup(format!("failed to create `{folder}`: {e}")))?;
+    let intercept = Intercept {
+        starts: folder.clone(),
+        ..cargo.intercept()
+    };
+    // Whatever is wrong here, the build says it.
+    let _ = cargo.fetch(&folder, &intercept);
+    let checked = platform::check_linkage(&folder);
+    let _ = std::fs::remove_dir_all(&folder);
+    checked
 }
 
 /// Makes sure that `dir` holds nothing that was built with another `key`: cargo does not see what our wrapper adds.

@@ -14,6 +14,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::doctest::keep;
+use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
 
@@ -111,6 +112,13 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
     };
     command.args(&arguments[1..]);
     let role = Role::of(arguments);
+    if role != Role::Host && platform::is_static(arguments) {
+        platform::note_static(&intercept.starts)?;
+        if intercept.runtime.is_some() && role == Role::Crate {
+            // The driver says why.
+            return Ok(ExitCode::FAILURE);
+        }
+    }
     if intercept.rustix_uses_libc
         && (role == Role::Probe || role == Role::Crate && rustix::is_rustix(arguments))
     {

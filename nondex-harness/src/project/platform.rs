@@ -1,12 +1,16 @@
 //! The systems on which a whole program can be run over the shims.
 
-use crate::error::{Error, Result};
+use std::ffi::OsStr;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::error::Error;
 
 /// Refuses a `target` whose C library is not glibc on Linux: whole-program mode takes the place of its functions.
 ///
 /// # Errors
 /// With what was found, what is needed, and what can be done there instead.
-pub(super) fn check(target: &str) -> Result<()> {
+pub(super) fn check(target: &str) -> crate::error::Result<()> {
     // `x86_64-unknown-linux-gnu`, `armv7-unknown-linux-gnueabihf`.
     let is_supported = target.contains("-linux-gnu");
     if is_supported {
@@ -16,6 +20,88 @@ pub(super) fn check(target: &str) -> Result<()> {
         "whole-program mode needs Linux with glibc, and the tests would be built for {target}: \
          depend on nondex-collections and use `--mode swap`"
     )))
+}
+
+/// The file that says, beside the starts, that tests would be linked with libc inside.
+const STATIC: &str = "crt-static";
+
+/// Whether a call of rustc links libc into the program: the last word on the feature counts.
+pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
+    let arguments: Vec<_> = arguments
+        .iter()
+        .map(|a| a.as_ref().to_string_lossy())
+        .collect();
+    let options = arguments.iter().enumerate().filter_map(|(i, argument)| {
+        match argument
+            .strip_prefix("--codegen=")
+            .or_else(|| argument.strip_prefix("-C"))
+        {
+            Some("") => arguments.get(i + 1).map(AsRef::as_ref),
+            None if argument == "--codegen" => arguments.get(i + 1).map(AsRef::as_ref),
+            option => option,
+        }
+    });
+    let features = options
+        .filter_map(|option| option.trim_start().strip_prefix("target-feature="))
+        .flat_map(|features| features.split(','));
+    features
+        .filter_map(|feature| match feature.trim() {
+            "+crt-static" => Some(true),
+            "-crt-static" => Some(false),
+            _ => None,
+        })
+        .next_back()
+        .unwrap_or(false)
+}
+
+/// Notes beside the starts, where they are written down, that tests would be linked with libc inside.
+pub(super) fn note_static(starts: &Utf8Path) -> Result<(), String> {
+    if starts.as_str().is_empty() {
+        return Ok(());
+    }
+    std::fs::write(starts.join(STATIC), "")
+        .map_err(|e| format!("failed to write to `{starts}`: {e}"))
+}
+
+/// Refuses tests that would be linked with libc inside, if that was noted.
+///
+/// # Errors
+/// With what was found, what is needed, and what can be done instead.
+pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
+    if !starts.join(STATIC).exists() {
+        return Ok(());
+    }
+    Err(Error::setup(
+        "whole-program mode takes the place of libc's functions, and the tests would be linked with libc inside \
+         (`-C target-feature=+crt-static`, from RUSTFLAGS or cargo's configuration), where they cannot be replaced: \
+         leave the flag out for this run, as RUSTFLAGS='-C target-feature=-crt-static' does, \
+         or depend on nondex-collections and use `--mode swap`, in which directories under `Path::read_dir`, random \
+         bytes and the network are then not seen",
+    ))
+}
+
+/// Whether anything that can add flags to rustc's mentions the feature, so that it is worth asking cargo first.
+pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
+    let mentions = |text: &str| text.contains(STATIC);
+    let in_file = |path: &Utf8Path| std::fs::read_to_string(path).is_ok_and(|text| mentions(&text));
+    let in_environment = || {
+        std::env::vars_os().any(|(name, value)| {
+            name.to_string_lossy().contains("RUSTFLAGS") && mentions(&value.to_string_lossy())
+        })
+    };
+    let home = std::env::var("CARGO_HOME").map(Utf8PathBuf::from);
+    let home =
+        home.or_else(|_| std::env::var("HOME").map(|home| Utf8Path::new(&home).join(".cargo")));
+    let mut folders = dir
+        .ancestors()
+        .map(|dir| dir.join(".cargo"))
+        .chain(home.ok());
+    in_environment()
+        || given
+            .iter()
+            .any(|config| mentions(config) || in_file(Utf8Path::new(config)))
+        || folders
+            .any(|folder| in_file(&folder.join("config.toml")) || in_file(&folder.join("config")))
 }
 
 #[cfg(test)]
@@ -41,6 +127,70 @@ mod tests {
                 message.contains(target) && message.contains("--mode swap"),
                 "{message}"
             );
+        }
+    }
+
+    #[test]
+    fn the_last_word_on_how_libc_is_linked_counts() {
+        for (arguments, expected) in [
+            (&["-Ctarget-feature=+crt-static"][..], true),
+            (&["-C", "target-feature=+crt-static"], true),
+            (&["--codegen", "target-feature=+sse2,+crt-static"], true),
+            (&["--codegen=target-feature=+crt-static,+sse2"], true),
+            (
+                &[
+                    "-Ctarget-feature=+crt-static",
+                    "-Ctarget-feature=-crt-static",
+                ],
+                false,
+            ),
+            (
+                &[
+                    "-Ctarget-feature=-crt-static",
+                    "-Ctarget-feature=+crt-static",
+                ],
+                true,
+            ),
+            (
+                &[
+                    "-Ctarget-feature=+sse2",
+                    "-Copt-level=3",
+                    "--crate-name",
+                    "crt-static",
+                ],
+                false,
+            ),
+            (&["-C"], false),
+        ] {
+            assert_eq!(is_static(arguments), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn flags_are_looked_for_wherever_cargo_takes_them_from() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let inner = dir.join("a/b");
+        std::fs::create_dir_all(dir.join(".cargo")).unwrap();
+        let flag = "build.rustflags = ['-Ctarget-feature=+crt-static']";
+        assert!(!mentions_static(&inner, &[]));
+        assert!(mentions_static(&inner, &[flag.to_owned()]));
+        let file = dir.join("more.toml");
+        std::fs::write(&file, flag).unwrap();
+        assert!(mentions_static(&inner, &[file.to_string()]));
+        std::fs::write(dir.join(".cargo/config.toml"), flag).unwrap();
+        assert!(mentions_static(&inner, &[]));
+    }
+
+    #[test]
+    fn tests_with_libc_inside_are_refused_with_what_can_be_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        assert!(check_linkage(dir).is_ok());
+        note_static(dir).unwrap();
+        let message = check_linkage(dir).unwrap_err().to_string();
+        for word in ["+crt-static", "-crt-static", "--mode swap", "libc"] {
+            assert!(message.contains(word), "{word}: {message}");
         }
     }
 }

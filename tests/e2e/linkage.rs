@@ -1,0 +1,59 @@
+//! How libc is linked: as a shared library, whose functions can be replaced, or into the test executable.
+
+use nondex_harness::exit_code::ExitCode;
+
+use crate::support::{Fixture, Nondex, Output, plain_command};
+
+fn expect_the_reason(output: &Output) {
+    output.expect(ExitCode::Setup);
+    assert!(output.stderr.contains("+crt-static"), "{}", output.stderr);
+    assert!(output.stderr.contains("--mode swap"), "{}", output.stderr);
+    assert!(
+        !output.stderr.contains("could not compile"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        !output.stderr.contains("duplicate symbol"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn tests_with_libc_inside_are_refused_at_once_and_told_why() {
+    let project = Fixture::new("daemons");
+    let root = project.path("");
+    let run = || Nondex::run_in(&root).args(["--seeds", "0", "none"]);
+    expect_the_reason(&run().env("RUSTFLAGS", "-Ctarget-feature=+crt-static").run());
+    let target = target_triple();
+    let folder = project.path(".cargo");
+    std::fs::create_dir(&folder).unwrap();
+    for text in [
+        "[build]\nrustflags = ['-C', 'target-feature=+crt-static']".to_owned(),
+        format!("[target.{target}]\nrustflags = ['-C', 'target-feature=+crt-static']"),
+        "[target.'cfg(target_env = \"gnu\")']\nrustflags = ['-C', 'target-feature=+crt-static']"
+            .to_owned(),
+    ] {
+        std::fs::write(folder.join("config.toml"), &text).unwrap();
+        // Twice: cargo remembers what rustc said.
+        for _ in 0..2 {
+            expect_the_reason(&run().run());
+        }
+    }
+    // What is said of other systems does not matter here.
+    let text = "[target.'cfg(windows)']\nrustflags = ['-C', 'target-feature=+crt-static']";
+    std::fs::write(folder.join("config.toml"), text).unwrap();
+    run().run().expect(ExitCode::Ok);
+}
+
+/// The triple that tests are built for.
+fn target_triple() -> String {
+    let version = plain_command("rustc", std::path::Path::new("/"))
+        .arg("-vV")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(version.stdout).unwrap();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.unwrap().to_owned()
+}
