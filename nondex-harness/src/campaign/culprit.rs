@@ -59,6 +59,16 @@ pub struct Group {
 }
 
 impl Culprits {
+    /// The calls that change the outcome by something else than an order, if there is one in each group.
+    #[must_use]
+    pub fn artefacts(&self) -> Option<Vec<&Call>> {
+        let groups = self.groups.iter();
+        let found: Option<Vec<&Call>> = groups
+            .map(|group| group.calls.iter().find(|call| call.is_artefact))
+            .collect();
+        found.filter(|calls| !calls.is_empty())
+    }
+
     /// The sites of all groups.
     pub fn sites(&self) -> impl Iterator<Item = &Site> {
         self.groups.iter().flat_map(|group| &group.sites)

@@ -132,7 +132,9 @@ fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::NonDeterministic { .. } => true,
         Conclusion::Dependent(dependence) if !dependence.culprits.confirmed => true,
-        Conclusion::Dependent(_) | Conclusion::Stable => evidence.contradiction().is_some(),
+        Conclusion::Dependent(_) | Conclusion::Artefact(_) | Conclusion::Stable => {
+            evidence.contradiction().is_some()
+        }
     }
 }
 
@@ -182,7 +184,7 @@ fn judge_alone(
     let is_clear = match &conclusion {
         Conclusion::NonDeterministic { .. } => false,
         Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
-        Conclusion::Stable | Conclusion::Broken => true,
+        Conclusion::Stable | Conclusion::Broken | Conclusion::Artefact(_) => true,
     };
     Ok(Judgement {
         conclusion,

@@ -11,7 +11,7 @@ use super::exhaustive;
 use super::isolation::{Interference, Judgement, Runs};
 use super::options::Options;
 use super::patience;
-use super::plan::{self, Conclusion};
+use super::plan::{self, Conclusion, Dependence};
 use super::workspace::Workspace;
 use crate::findings;
 use crate::network;
@@ -51,7 +51,11 @@ pub fn report(
     }
     // Above the weakest level only what other runs imply is known, which is no rate.
     let highest = match conclusion {
-        Some(Conclusion::Dependent(dependence)) if !options.all_levels => dependence.spec.level,
+        Some(Conclusion::Dependent(dependence) | Conclusion::Artefact(dependence))
+            if !options.all_levels =>
+        {
+            dependence.spec.level
+        }
         Some(Conclusion::NonDeterministic { spec }) => spec.level,
         _ => Level::Full,
     };
@@ -92,6 +96,12 @@ pub fn report(
         Some(Conclusion::Broken) => {
             report.verdict = Verdict::Broken;
             Some(plan::clean_spec(&test.name, options))
+        }
+        Some(Conclusion::Artefact(dependence)) => {
+            report.unjudged = true;
+            report.search_runs = culprits::runs(evidence);
+            report.notes.push(artefact(dependence));
+            None
         }
         Some(Conclusion::NonDeterministic { spec }) => {
             report.verdict = Verdict::NonDeterministic;
@@ -334,6 +344,26 @@ fn disagreement(runs: &[Run], spec: &RunSpec) -> String {
             spec.level, spec.seed
         ),
     }
+}
+
+/// Why a test that a choice seems to decide is not judged.
+fn artefact(dependence: &Dependence) -> String {
+    let calls = dependence.culprits.artefacts().unwrap_or_default();
+    let calls: Vec<String> = calls
+        .iter()
+        .map(|call| {
+            format!(
+                "`{}` at {}:{}",
+                call.site.api, call.site.file, call.site.line
+            )
+        })
+        .collect();
+    format!(
+        "it is not judged: at level {} its outcome changes even when {} has the order of the clean runs, so that not an order \
+         decides but what this tool does there to give one, such as allocate",
+        dependence.spec.level,
+        calls.join(" and ")
+    )
 }
 
 fn disturbance(Interference { beside, alone }: Interference) -> String {

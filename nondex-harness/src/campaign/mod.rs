@@ -245,7 +245,7 @@ impl Campaign<'_> {
             for (test, report) in broken {
                 let (suite, case) = self.tests[test];
                 let timeout = self.options[test].timeout;
-                let compared = comparison.compare(suite, case, timeout);
+                let compared = comparison.compare(suite, case, &report, timeout);
                 let report = ordinary::judge(report, &compared, self.workspace.root());
                 self.progress.judged(&report);
                 self.lock_reports()[test] = Some(report);

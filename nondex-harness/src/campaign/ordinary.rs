@@ -65,8 +65,20 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Runs the test that `suite` calls `case`.
-    pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> Compared {
+    /// Runs the test that `suite` calls `case`, and of which `report` is known.
+    pub(super) fn compare(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        report: &TestReport,
+        timeout: Duration,
+    ) -> Compared {
+        let mut failures = report.failures.iter();
+        if failures.any(|failure| failure.outcome == Outcome::Exited(0)) {
+            let reason =
+                "its process ends before it does, which an ordinary build takes for a pass";
+            return Compared::Not(reason.to_owned());
+        }
         self.try_compare(suite, case, timeout)
             .map_or_else(Compared::Not, Compared::Runs)
     }
@@ -124,6 +136,7 @@ pub fn judge(mut report: TestReport, compared: &Compared, root: &Utf8Path) -> Te
         }
         Compared::Runs([0, runs]) => {
             report.verdict = Verdict::NotRun;
+            report.unjudged = true;
             report.reproduce = None;
             format!(
                 "it is not judged: it passes in {runs} of {runs} runs of an ordinary build, and fails in base order here, most likely \

@@ -43,6 +43,8 @@ pub enum Conclusion {
     },
     /// Its outcome depends on the choices.
     Dependent(Box<Dependence>),
+    /// It changes when there are choices, whatever is chosen: a shim makes it.
+    Artefact(Box<Dependence>),
 }
 
 /// A test whose outcome depends on the choices.
@@ -141,6 +143,13 @@ pub(super) fn judge(
         if runs.iter().any(|run| run.passed() != passes) {
             return Ok(non_deterministic(spec.clone()));
         }
+    }
+    if culprits.artefacts().is_some() {
+        return Ok(Conclusion::Artefact(Box::new(Dependence {
+            baseline,
+            spec,
+            culprits,
+        })));
     }
     let traced: Vec<RunSpec> = culprits
         .groups

@@ -123,8 +123,7 @@ impl Progress for Display<'_> {
     }
 
     fn judged(&self, test: &TestReport) {
-        let is_unjudged = test.is_unjudged();
-        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !is_unjudged;
+        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
         if self.console.quiet || (routine && self.console.verbose == 0) {
             return;
         }

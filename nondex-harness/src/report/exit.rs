@@ -1,11 +1,11 @@
 //! The exit code that follows from a report.
 
-use super::schema::{Report, TestReport, Verdict};
+use super::schema::{Report, Verdict};
 use crate::exit_code::ExitCode;
 
 /// The exit code of a command that ends with `report`.
 ///
-/// Findings that are [advice](TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
+/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
 /// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
@@ -32,7 +32,7 @@ pub fn exit_code(report: &Report) -> ExitCode {
         ExitCode::CleanRunFailed
     } else if !report.run.unbuilt.is_empty() {
         ExitCode::BuildFailed
-    } else if report.tests.iter().any(TestReport::is_unjudged) {
+    } else if report.tests.iter().any(|test| test.unjudged) {
         ExitCode::Setup
     } else if report
         .tests
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_test_that_could_not_be_judged_is_no_success_and_hides_nothing() {
         let mut unjudged = test(Verdict::NotRun);
-        unjudged.ordinary = Some([0, 3]);
+        unjudged.unjudged = true;
         for (other, expected) in [
             (Verdict::NotRun, ExitCode::Setup),
             (Verdict::Stable, ExitCode::Setup),

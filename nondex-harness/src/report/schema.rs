@@ -237,6 +237,9 @@ pub struct TestReport {
     /// Null when it was not compared.
     #[serde(default)]
     pub ordinary: Option<[u64; 2]>,
+    /// Whether it was run but not judged, because what this tool adds to it makes it fail; its notes say what.
+    #[serde(default)]
+    pub unjudged: bool,
 }
 
 /// How many [`TestReport::failures`] are kept.
@@ -293,13 +296,8 @@ impl TestReport {
             verified: Vec::new(),
             sanitised_by: None,
             ordinary: None,
+            unjudged: false,
         }
-    }
-
-    /// Whether it was run but not judged, because it fails here only for what this tool adds.
-    #[must_use]
-    pub fn is_unjudged(&self) -> bool {
-        self.verdict == Verdict::NotRun && self.ordinary.is_some()
     }
 
     /// Whether its failures are not held against the code.

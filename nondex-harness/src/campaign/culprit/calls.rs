@@ -20,6 +20,9 @@ pub struct Call {
     pub of: u64,
     /// The elements that were exchanged, if that is known.
     pub exchange: Option<Exchange>,
+    /// Whether the outcome changes even when the call is given its base order: then no order decides, but what a shim does
+    /// besides, such as allocate.
+    pub is_artefact: bool,
 }
 
 impl Call {
@@ -95,6 +98,8 @@ impl Search<'_> {
         for index in 0..calls.len() {
             if calls[index].site.family.is_of_orders() {
                 calls[index].exchange = self.exchange(&calls, index)?;
+                calls[index].is_artefact =
+                    calls[index].exchange.is_none() && self.is_artefact(&calls, index)?;
             }
         }
         Ok(calls)
@@ -112,6 +117,7 @@ fn at(points: &[&PointRecord], element: usize) -> Call {
                 ordinal,
                 of: point.count,
                 exchange: None,
+                is_artefact: false,
             };
         }
         ordinal -= point.count;

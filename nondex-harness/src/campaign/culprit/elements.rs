@@ -8,7 +8,7 @@
 use nondex_core::{GivenOrder, Scope};
 
 use super::calls::Call;
-use super::{CONFIRMATIONS_OF_EXCHANGE, Missing, Search, step};
+use super::{CONFIRMATIONS, CONFIRMATIONS_OF_EXCHANGE, Missing, Search, step};
 use crate::report::schema::Position;
 
 /// Of longer sequences it is not tried whether a position decides: a spec could not list their order.
@@ -91,6 +91,23 @@ impl Search<'_> {
             ranks,
             position,
         }))
+    }
+}
+
+impl Search<'_> {
+    /// Whether the outcome changes every time that one of the calls is given its base order, the others being made as drawn:
+    /// without that call it does not.
+    pub(super) fn is_artefact(&mut self, calls: &[Call], index: usize) -> Result<bool, Missing> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        let scopes = calls.iter().map(Call::scope).collect();
+        let base = calls[index].with_order(GivenOrder::Steps(0));
+        let spec = self.given(scopes, vec![base]);
+        if !self.changes(&spec)? || step(&self.run(&spec)?.steps, &calls[index]).is_none() {
+            return Ok(false);
+        }
+        self.confirm(&[(spec, true)], CONFIRMATIONS)
     }
 }
 

@@ -67,9 +67,9 @@ fn the_verdict_follows_from_the_ordinary_runs() {
         assert_eq!((report.verdict, report.ordinary), (verdict, rate));
         assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
         assert_eq!(report.runs, 2 + rate.map_or(0, |rate| rate[1]));
-        assert_eq!(report.is_unjudged(), verdict == Verdict::NotRun);
+        assert_eq!(report.unjudged, verdict == Verdict::NotRun);
         // Nothing is there to be reproduced when this tool is the reason.
-        assert_eq!(report.reproduce.is_none(), report.is_unjudged());
+        assert_eq!(report.reproduce.is_none(), report.unjudged);
     }
 }
 

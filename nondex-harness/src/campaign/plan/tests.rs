@@ -332,6 +332,37 @@ fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
 }
 
 #[test]
+fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
+    // Whenever there is a choice, something allocates; in the other case the order decides, too.
+    for (is_order, expected) in [(false, "artefact"), (true, "dependent")] {
+        let (conclusion, _) = simulate(&options(), |spec| {
+            let given: Vec<StepRecord> = spec.given.iter().map(step).collect();
+            let is_base = |given: &Given| given.order == nondex_core::GivenOrder::Steps(0);
+            let is_changed = made(spec, 2) && !(is_order && spec.given.iter().any(is_base));
+            let mut run = run(!is_changed, [1, 2]);
+            run.points = run
+                .points
+                .iter()
+                .map(|point| PointRecord {
+                    count: 1,
+                    ..point.clone()
+                })
+                .collect();
+            Run {
+                steps: given,
+                ..run
+            }
+        });
+        let found = match conclusion {
+            Conclusion::Artefact(_) => "artefact",
+            Conclusion::Dependent(_) => "dependent",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
 fn models_that_are_off_are_off_in_every_run() {
     let mut options = options();
     options.models_off = vec!["directory/std::fs::read_dir".into()];
@@ -406,7 +437,7 @@ fn a_test_that_fails_by_chance_is_never_attributed_to_a_choice() {
         });
         verdicts[match conclusion {
             Conclusion::NonDeterministic { .. } => 0,
-            Conclusion::Stable | Conclusion::Broken => 1,
+            Conclusion::Stable | Conclusion::Broken | Conclusion::Artefact(_) => 1,
             Conclusion::Dependent(found) => {
                 assert!(!found.culprits.confirmed, "trial {trial}: {found:?}");
                 2

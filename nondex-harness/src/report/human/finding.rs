@@ -20,7 +20,7 @@ const DIFFERENCE_LINES: usize = 12;
 pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     match test.verdict {
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
-        Verdict::NotRun if test.is_unjudged() => other(test, "fails only with this tool", view),
+        Verdict::NotRun if test.unjudged => other(test, "fails only with this tool", view),
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
