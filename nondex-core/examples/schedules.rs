@@ -132,6 +132,7 @@ fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
                 ordinal: 0,
                 len: len as u64,
                 aspect: None,
+                reading: None,
             };
             draw(schedule, Level::Full, seed, &choice)
                 .expect("FULL looks at nothing but the call")

@@ -76,8 +76,19 @@ pub fn decide(
         ordinal: reached.ordinal,
         len: len as u64,
         aspect: None,
+        reading: None,
     };
-    let drawn = || {
+    let mut aspect = Some(aspect);
+    let mut look = |at| aspect.take().map(|aspect| aspect(at));
+    if family == Family::Environment {
+        let content = look(Aspect::Content);
+        choice.aspect = content.filter(|_| matches!(reached.level, Level::Eq | Level::Id));
+        choice.reading = content.and_then(context::reading);
+    }
+    let mut drawn = || {
+        if choice.keeps_base(reached.level) {
+            return Decision::Base;
+        }
         let (schedule, seed, level) = (reached.schedule, reached.seed, reached.level);
         match level {
             // The names backward, as a filesystem may list them that puts what is new first.
@@ -92,8 +103,8 @@ pub fn decide(
                     key: hash::mix(seed ^ STD_KEY),
                 };
             }
-            Level::Eq => choice.aspect = Some(aspect(Aspect::Content)),
-            Level::Id => choice.aspect = Some(aspect(Aspect::Version)),
+            Level::Eq => choice.aspect = look(Aspect::Content).or(choice.aspect),
+            Level::Id => choice.aspect = look(Aspect::Version).or(choice.aspect),
             Level::One | Level::Full => {}
         }
         if let (Level::Eq, Some(content)) = (level, choice.aspect)
@@ -247,7 +258,7 @@ pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
 mod tests {
     use super::*;
     use crate::context::{Context, Entered};
-    use crate::model::HASH_MAP_ITER;
+    use crate::model::{ENV_VARS, HASH_MAP_ITER};
     use crate::record::{Outcome, RunRecord};
     use crate::selection::Selection;
     use crate::site::Site;
@@ -302,6 +313,34 @@ mod tests {
                     assert_eq!(drawn, order(decision), "{level} {seed}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_environment_has_another_order_at_std_and_above_it_where_readings_may_differ() {
+        let order_of =
+            |level, content| match super::decide(&ENV_VARS, Family::Environment, CALLER, 20, |_| {
+                content
+            }) {
+                Decision::Base => "base",
+                Decision::Std { .. } => "std",
+                Decision::Permute(_) => "drawn",
+                Decision::PermuteContent(_) => "by content",
+                Decision::Partly(_) => unreachable!("no order is given at {level}"),
+            };
+        for (level, expected) in [
+            (Level::Std, ["std"; 4]),
+            (Level::One, ["base"; 4]),
+            (Level::Eq, ["base", "base", "by content", "base"]),
+            (Level::Id, ["base", "base", "drawn", "base"]),
+            (Level::Full, ["base", "drawn", "drawn", "drawn"]),
+        ] {
+            let context = Context::new(RunSpec::new("mine", level, 3));
+            let _entered = context::enter(&context, "mine");
+            assert_eq!(
+                [1, 1, 2, 1].map(|content| order_of(level, content)),
+                expected
+            );
         }
     }
 

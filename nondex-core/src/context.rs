@@ -19,8 +19,8 @@ pub use slot::{
     is_forked_beside_threads, level, name_child, new_object, pause, traces_elements,
 };
 pub(crate) use slot::{
-    is_traced, list, network_spec, path_hash, reach, record, record_network, record_operation,
-    seen_key, table_key, unrecorded,
+    is_traced, list, network_spec, path_hash, reach, reading, record, record_network,
+    record_operation, seen_key, table_key, unrecorded,
 };
 pub use thread::place;
 
@@ -53,6 +53,8 @@ pub struct Context {
     stacks: Stacks,
     failures: Failures,
     keys: Keys,
+    /// The content of the environment as it was read first.
+    environment: OnceLock<u64>,
 }
 
 impl Context {
@@ -70,6 +72,7 @@ impl Context {
         let journal = Journal::new(spec.record.clone());
         Arc::new(Context {
             keys: Keys::new(&spec),
+            environment: OnceLock::new(),
             spec,
             journal,
             process,

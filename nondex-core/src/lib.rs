@@ -42,7 +42,8 @@ pub use operation::{Observed, OperationRecord};
 pub use partly::Partly;
 pub use permutation::Permutation;
 pub use record::{
-    ChoiceRecord, ElementRecord, Event, Failure, Frame, Outcome, PointRecord, RunRecord, StepRecord,
+    ChoiceRecord, ElementRecord, Event, Failure, Frame, Outcome, PointRecord, Reading, RunRecord,
+    StepRecord,
 };
 pub use schedule::Schedule;
 pub use selection::{Calls, Made, Scope, Selection};

@@ -63,15 +63,14 @@ impl Family {
     }
 
     /// The levels at which a run has anything to decide here; at all others it takes what a clean run takes. A fixed hasher never
-    /// varies on one std. Random values are what every run of today has others of, which is what STD is about: a run at any other
+    /// varies on one std. The environment is read in one other order throughout the run at STD already. Random values are what every run of today has others of, which is what STD is about: a run at any other
     /// level would cross them with its orders, and show nothing that is not shown there.
     #[must_use]
     pub const fn varies_at(self) -> &'static [Level] {
         match self {
-            Family::HashMap | Family::HashSet | Family::Directory | Family::Environment => {
-                &Level::ALL
-            }
+            Family::HashMap | Family::HashSet | Family::Directory => &Level::ALL,
             Family::FixedHasher => &[Level::One, Level::Eq, Level::Id, Level::Full],
+            Family::Environment => &[Level::Std, Level::Eq, Level::Id, Level::Full],
             Family::HashKeys | Family::Entropy => &[Level::Std],
             Family::Fault => &Level::ALL,
         }
@@ -325,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn values_vary_at_std_only_a_fixed_hasher_above_it_and_every_other_order_everywhere() {
+    fn values_vary_at_std_only_and_orders_wherever_a_level_can_tell() {
         for family in Family::ALL {
             let levels: Vec<_> = Level::ALL
                 .into_iter()
@@ -334,6 +333,7 @@ mod tests {
             let expected = match family {
                 Family::HashKeys | Family::Entropy => &Level::ALL[..1],
                 Family::FixedHasher => &Level::ALL[1..],
+                Family::Environment => &[Level::Std, Level::Eq, Level::Id, Level::Full],
                 _ => &Level::ALL,
             };
             assert_eq!(levels, expected, "{family}");

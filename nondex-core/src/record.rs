@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 
 use crate::json;
+use crate::level::Level;
 use crate::network::{self, NetworkRecord, Seen};
 use crate::operation::{self, OperationRecord};
 use crate::site::Site;
@@ -65,6 +66,50 @@ pub struct ChoiceRecord {
     pub len: u64,
     /// What its level looked at, if it did: the content at EQ, object and modification at ID.
     pub aspect: Option<u64>,
+    /// Of a reading of the environment: how it follows others.
+    pub reading: Option<Reading>,
+}
+
+/// How one reading of the environment follows others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reading {
+    /// The thread's first one, of what the process read first.
+    First,
+    /// Another one of that.
+    Again,
+    /// One of something else, after a variable was changed.
+    Changed,
+}
+
+impl Reading {
+    /// Every one.
+    pub const ALL: [Reading; 3] = [Reading::First, Reading::Again, Reading::Changed];
+
+    /// The name used in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Reading::First => "first",
+            Reading::Again => "again",
+            Reading::Changed => "changed",
+        }
+    }
+}
+
+json::words!(Reading);
+
+impl ChoiceRecord {
+    /// Whether a run at `level` has the base order here, whatever the seed. That the environment has another order is what STD shows.
+    /// Beyond that a level only says which readings agree with each other, so one that agrees with all before has nothing to vary.
+    #[must_use]
+    pub fn keeps_base(&self, level: Level) -> bool {
+        match (self.reading, level) {
+            (None, _) | (_, Level::Std) => false,
+            (_, Level::One) | (Some(Reading::First), _) => true,
+            (Some(Reading::Again), _) => level != Level::Full,
+            (Some(Reading::Changed), _) => false,
+        }
+    }
 }
 
 json::object!(ChoiceRecord {
@@ -72,6 +117,7 @@ json::object!(ChoiceRecord {
     ordinal as "o" = optional,
     len as "n",
     aspect as "a" = optional,
+    reading as "r" = optional,
 });
 
 /// A call whose order was [given as steps](crate::spec::GivenOrder::Steps).

@@ -2,8 +2,8 @@
 
 use nondex_core::{
     Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenOrder, Level,
-    NetworkOutcome, NetworkRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, RunRecord,
-    RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
+    NetworkOutcome, NetworkRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, Reading,
+    RunRecord, RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -89,13 +89,14 @@ fn given() -> impl Strategy<Value = Given> {
 
 fn choice() -> impl Strategy<Value = ChoiceRecord> {
     let aspect = prop::option::of(any::<u64>());
-    (any::<u64>(), any::<u64>(), any::<u64>(), aspect).prop_map(|(place, ordinal, len, aspect)| {
-        ChoiceRecord {
-            place,
-            ordinal,
-            len,
-            aspect,
-        }
+    let reading = prop::option::of(prop::sample::select(&Reading::ALL[..]));
+    let choice = (any::<u64>(), any::<u64>(), any::<u64>(), aspect, reading);
+    choice.prop_map(|(place, ordinal, len, aspect, reading)| ChoiceRecord {
+        place,
+        ordinal,
+        len,
+        aspect,
+        reading,
     })
 }
 

@@ -9,7 +9,7 @@ use super::{Context, global};
 use crate::hash;
 use crate::level::Level;
 use crate::model::{Family, Model};
-use crate::record::{ChoiceRecord, Event, Failure};
+use crate::record::{ChoiceRecord, Event, Failure, Reading};
 use crate::site::{Caller, Site};
 use crate::spec::{GivenOrder, RunSpec};
 
@@ -128,6 +128,19 @@ pub(crate) fn seen_key(
     })
     // A thread that ends, say: the seed is not seen in what is not recorded.
     .unwrap_or_else(|| table_key ^ global().map_or(table_key, |context| context.keys.secret))
+}
+
+/// How this reading of the environment, with this content, follows others; `None` outside a test.
+pub(crate) fn reading(content: u64) -> Option<Reading> {
+    with_state(|state| {
+        let first = *state.context.environment.get_or_init(|| content);
+        let has_read = std::mem::replace(&mut state.has_read_environment, true);
+        match (content == first, has_read) {
+            (true, false) => Reading::First,
+            (true, true) => Reading::Again,
+            (false, _) => Reading::Changed,
+        }
+    })
 }
 
 /// Notes a choice that is to be listed.

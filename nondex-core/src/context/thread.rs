@@ -97,6 +97,7 @@ pub(super) struct ThreadState {
     forked: Text<64>,
     pub(super) is_forked_beside_threads: bool,
     unrecorded: u64,
+    pub(super) has_read_environment: bool,
     choices: Vec<ChoiceRecord>,
     sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
 }
@@ -127,6 +128,7 @@ impl ThreadState {
             forked: Text::new(),
             is_forked_beside_threads: false,
             unrecorded: 0,
+            has_read_environment: false,
             choices: Vec::new(),
             sites: HashMap::with_hasher(FixedState),
         }

@@ -46,7 +46,7 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     if a_made == b_made && is_same_seed && (is_value || a.level == b.level) {
         return true;
     }
-    if is_value || point.max_len > MAX_LEN {
+    if is_value {
         return false;
     }
     let place = place(&a.test, &point.thread, &point.site);
@@ -107,8 +107,11 @@ enum Order {
 
 /// The order that a run of `spec` takes at a choice that was recorded at level `recorded`.
 fn order(spec: &RunSpec, made: &Made, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
-    if !made.contains(choice.ordinal) {
+    if !made.contains(choice.ordinal) || choice.keeps_base(spec.level) {
         return Some(Order::Base);
+    }
+    if choice.len > MAX_LEN {
+        return None;
     }
     let looked_at = |level| (level == recorded).then_some(choice.aspect).flatten();
     let choice = ChoiceRecord {

@@ -173,7 +173,10 @@ impl Tree {
         let mut orders = 1_u64;
         // Of choices that agree in what their level looks at, the first one decides.
         let mut made = HashSet::new();
-        for choice in choices {
+        for choice in choices
+            .iter()
+            .filter(|choice| !choice.keeps_base(self.level))
+        {
             let key = match self.level {
                 Level::Std => return None,
                 Level::One => (choice.len, 0),

@@ -133,9 +133,14 @@ const fn treatment(family: Family, level: Level) -> &'static str {
         (Family::Directory | Family::Environment, Level::Std) => {
             "another order of the names, the same throughout the run"
         }
+        (Family::Environment, Level::One) => "nothing: the order of the names",
+        (Family::Environment, Level::Eq | Level::Id) => {
+            "once a variable was changed, an order by content"
+        }
+        (Family::Environment, Level::Full) => "a new order at every call but the first",
         (_, Level::One) => "one permutation for each length, the same throughout the run",
         (_, Level::Eq) => "an order by content: equal contents have equal orders",
-        (Family::Directory | Family::Environment, Level::Id) => "a new order for each reading",
+        (Family::Directory, Level::Id) => "a new order for each reading",
         (_, Level::Id) => "an order for each object, a new one when it was modified",
         (_, Level::Full) => "a new order at every call",
     }

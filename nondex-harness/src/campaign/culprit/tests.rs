@@ -29,6 +29,7 @@ impl Program {
             ordinal,
             len: *len as u64,
             aspect: None,
+            reading: None,
         }
     }
 

@@ -1,4 +1,4 @@
-use nondex_core::{Family, Level, Schedule, Scope, Selection, selection::Calls};
+use nondex_core::{Family, Level, Reading, Schedule, Scope, Selection, selection::Calls};
 
 use super::*;
 use crate::campaign::simulation;
@@ -21,6 +21,7 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
             ordinal,
             len,
             aspect,
+            reading: None,
         })
     });
     Run {
@@ -82,6 +83,32 @@ fn a_level_at_which_nothing_varies_is_the_clean_run() {
             level == Level::Std,
             "{level}"
         );
+    }
+}
+
+#[test]
+fn the_environment_that_is_read_once_or_unchanged_is_varied_at_std_only_as_far_as_a_level_can_tell()
+{
+    for (readings, levels) in [
+        (&[Reading::First][..], &Level::ALL[1..]),
+        (&[Reading::First, Reading::Again], &Level::ALL[1..4]),
+        (&[Reading::First, Reading::Changed], &Level::ALL[1..2]),
+    ] {
+        let mut run = run(&[(Family::Environment, 1, readings.len() as u64, 50)], None);
+        let choices = run.choices.iter().zip(readings);
+        run.choices = choices
+            .map(|(choice, reading)| ChoiceRecord {
+                reading: Some(*reading),
+                ..*choice
+            })
+            .collect();
+        let clean = RunSpec::clean("t");
+        for level in Level::ALL {
+            for seed in 0..5 {
+                let is_clean = decide_alike(&clean, &spec(level, seed), &run);
+                assert_eq!(is_clean, levels.contains(&level), "{readings:?} {level}");
+            }
+        }
     }
 }
 

@@ -48,6 +48,7 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
                     ordinal,
                     len,
                     aspect: looks.then_some(u64::from(line) * 1000 + ordinal),
+                    reading: None,
                 };
                 let base = || (0..len as usize).collect();
                 orders.push(if is_clean {

@@ -77,6 +77,7 @@ fn few_elements_leave_few_orders_to_try() {
             ordinal,
             len: 2,
             aspect: None,
+            reading: None,
         });
         Run {
             choices: choices.collect(),
