@@ -318,16 +318,19 @@ mod tests {
 
     #[test]
     fn the_environment_has_another_order_at_std_and_above_it_where_readings_may_differ() {
-        let order_of =
-            |level, content| match super::decide(&ENV_VARS, Family::Environment, CALLER, 20, |_| {
-                content
-            }) {
-                Decision::Base => "base",
-                Decision::Std { .. } => "std",
-                Decision::Permute(_) => "drawn",
-                Decision::PermuteContent(_) => "by content",
-                Decision::Partly(_) => unreachable!("no order is given at {level}"),
-            };
+        let order_of = |level, content| match decide(
+            &ENV_VARS,
+            Family::Environment,
+            CALLER,
+            20,
+            |_| content,
+        ) {
+            Decision::Base => "base",
+            Decision::Std { .. } => "std",
+            Decision::Permute(_) => "drawn",
+            Decision::PermuteContent(_) => "by content",
+            Decision::Partly(_) => unreachable!("no order is given at {level}"),
+        };
         for (level, expected) in [
             (Level::Std, ["std"; 4]),
             (Level::One, ["base"; 4]),

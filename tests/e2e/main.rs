@@ -12,6 +12,7 @@ mod daemons;
 mod doctests;
 mod examples;
 mod findings;
+mod guard;
 mod hostile;
 mod interruption;
 mod keys;

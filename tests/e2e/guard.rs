@@ -1,0 +1,129 @@
+//! What is concluded does not depend on which runs are left out, and what is found at STD happens as often as without this tool.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nondex_core::{Family, Level};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, TestReport, Verdict};
+use serde_json::Value;
+
+use crate::support::{Fixture, Nondex};
+
+/// What must not depend on which runs are made: verdict, weakest level, places of culprits, and at each level that both runs know how many
+/// seeds failed of how many.
+fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
+    let places = |test: &TestReport| -> Vec<(String, String, u32)> {
+        let culprits = test.culprits.iter();
+        culprits
+            .map(|culprit| (culprit.api.clone(), culprit.file.clone(), culprit.line))
+            .collect()
+    };
+    let mut found = Vec::new();
+    for (pruned, whole) in pruned.tests.iter().zip(&whole.tests) {
+        assert_eq!(pruned.id, whole.id);
+        // What it depends on is outside of every choice.
+        if whole.verdict == Verdict::NonDeterministic {
+            continue;
+        }
+        let rates = |test: &TestReport, other: &TestReport| -> BTreeMap<Level, [u64; 2]> {
+            let rates = test.failure_rate.clone().into_iter();
+            rates
+                .filter(|(level, _)| other.failure_rate.contains_key(level))
+                .collect()
+        };
+        let of = |test: &TestReport, other: &TestReport| {
+            let concluded = (test.verdict, test.weakest_level, places(test));
+            format!("{concluded:?} {:?}", rates(test, other))
+        };
+        let (ours, theirs) = (of(pruned, whole), of(whole, pruned));
+        if ours != theirs {
+            found.push(format!("{}: {ours}, without pruning {theirs}", pruned.id));
+        }
+    }
+    found
+}
+
+/// Asserts that a run that leaves runs out concludes what one does that makes all.
+fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
+    let run = |flags: &[&str]| {
+        Nondex::run_in(dir)
+            .args(arguments)
+            .args(flags)
+            .run()
+            .report()
+    };
+    let (pruned, whole) = (run(&[]), run(&["--no-prune"]));
+    let found = differences(&pruned, &whole);
+    assert!(found.is_empty(), "{found:#?}");
+    assert_eq!(pruned.tests.len(), whole.tests.len());
+    let implied = |report: &Report| report.tests.iter().map(|test| test.implied).sum::<u64>();
+    assert!(implied(&pruned) > 0, "nothing was left out");
+    assert_eq!(implied(&whole), 0, "something was left out");
+    pruned
+}
+
+#[test]
+fn a_run_that_is_left_out_would_have_ended_as_is_said() {
+    let report = expect_alike(&Fixture::new("keys").path("app"), &[]);
+    // The comparison sees what it is for: a dependence on keys that is taken for stable, as it was before they were recorded.
+    let mut blind = report.clone();
+    let tests = blind.tests.iter_mut();
+    for test in tests.filter(|test| {
+        let mut culprits = test.culprits.iter();
+        culprits.any(|culprit| culprit.family == Family::HashKeys)
+    }) {
+        test.verdict = Verdict::Stable;
+        test.failure_rate.insert(Level::Std, [0, 10]);
+    }
+    assert!(differences(&blind, &report).len() >= 10);
+    expect_alike(&Fixture::new("findings").path("app"), &["--seeds", "4"]);
+}
+
+/// Whether two counts of failures may be of one probability: their difference is within five standard deviations, which happens by
+/// chance in one of two million tests.
+fn may_be_one([a, of_a]: [u64; 2], [b, of_b]: [u64; 2]) -> bool {
+    let [a, of_a, b, of_b] = [a, of_a, b, of_b].map(|n| n as f64);
+    // As if each had one failure and one pass more, so that none is certain.
+    let both = (a + b + 2.0) / (of_a + of_b + 4.0);
+    let deviation = (both * (1.0 - both) * (1.0 / of_a + 1.0 / of_b)).sqrt();
+    (a / of_a - b / of_b).abs() <= 5.0 * deviation
+}
+
+#[test]
+fn at_std_a_test_fails_as_often_as_without_this_tool() {
+    const RUNS: &str = "60";
+    let fixture = Fixture::new("keys");
+    let app = fixture.path("app");
+    let report = Nondex::run_in(&app)
+        .args([
+            "--levels", "STD", "--seeds", RUNS, "--budget", "1", "--tests",
+        ])
+        .run()
+        .report();
+    let natural = Nondex::command(&app, "confirm")
+        .args(["--offline", "--message-format", "json", "--no-repro"])
+        .args(["--runs", RUNS, "-E", "all()"])
+        .run();
+    natural.expect(ExitCode::Found);
+    let natural: Value = serde_json::from_str(&natural.stdout).unwrap();
+    let natural = natural["tests"].as_array().unwrap();
+    let mut varying = 0;
+    for test in natural {
+        let ours = report.tests.iter().find(|ours| ours.id == test["id"]);
+        let ours = ours.unwrap_or_else(|| panic!("{test} was not run"));
+        let seen = [&test["failures"], &test["runs"]].map(|number| number.as_u64().unwrap());
+        // A test without a choice has no rate: no seed changes it.
+        let at_std = ours.failure_rate.get(&Level::Std);
+        let at_std = at_std.copied().unwrap_or([0, seen[1]]);
+        assert!(
+            may_be_one(at_std, seen),
+            "{}: {at_std:?} at STD, {seen:?} without this tool",
+            ours.id
+        );
+        varying += u32::from(seen[0] > 0 && seen[0] < seen[1]);
+    }
+    assert!(varying >= 10);
+    assert!(!may_be_one([0, 60], [30, 60]), "the comparison can fail");
+    assert!(!may_be_one([12, 60], [42, 60]));
+}
