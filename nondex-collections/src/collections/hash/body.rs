@@ -4,17 +4,17 @@
     reason = "entries are dropped in the order that was decided, by code that is not generic over them"
 )]
 
+use ::std::mem;
 use ::std::panic::Location;
 
-use nondex_core::stack::Stack;
-use nondex_core::{Aspect, Caller, Decision, ElementRecord, Frame, Partly, Permutation, context};
+use nondex_core::Caller;
 
 use super::about::{About, Act};
 use super::buffer::Buffer;
 use super::hidden::{self, Box, Vec};
 use super::identity::Identity;
 use super::index::{self, Index};
-use super::order::{Order, Visit};
+use super::order::Order;
 use super::trail::Trail;
 use crate::caller;
 
@@ -30,13 +30,13 @@ use crate::caller;
 pub(super) struct Body {
     pub(super) index: Index,
     pub(super) buffer: Buffer,
-    trail: Option<Box<Trail>>,
-    identity: Option<Box<Identity>>,
+    pub(super) trail: Option<Box<Trail>>,
+    pub(super) identity: Option<Box<Identity>>,
     pub(super) about: &'static About,
     /// Where the collection was created, as far as `#[track_caller]` knows.
-    created: &'static Location<'static>,
+    pub(super) created: &'static Location<'static>,
     /// Whether "no permutation" means the table's order; else the order of insertion.
-    table_is_base: bool,
+    pub(super) table_is_base: bool,
 }
 
 impl Body {
@@ -236,155 +236,6 @@ impl Body {
         unsafe { body.0.drop_entries(order) }
     }
 
-    /// The order in which an act meets all entries.
-    pub(super) fn act(&self, act: Act, caller: impl FnOnce() -> Caller) -> Visit<'_> {
-        let model = if self.len() < 2 {
-            None
-        } else {
-            self.about.model(act)
-        };
-        let Some(model) = model else {
-            return Visit::Own(self.slots());
-        };
-        if context::level().is_none() {
-            return self.base();
-        }
-        let family = self.about.family(model);
-        let aspect = |aspect| self.aspect(aspect);
-        self.visit(nondex_core::decide(
-            model,
-            family,
-            caller(),
-            self.len(),
-            aspect,
-        ))
-    }
-
-    /// What a level asks about this collection. One that was filled before its test began knows nothing.
-    pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
-        let known = self.identity.as_ref().and_then(|own| own.aspect(aspect));
-        known.unwrap_or(0)
-    }
-
-    /// The slots in order of their numbers.
-    fn slots(&self) -> Order {
-        Order::Range(0..self.len() as u32)
-    }
-
-    /// The slots in base order.
-    pub(super) fn base(&self) -> Visit<'_> {
-        if self.table_is_base {
-            return self.table();
-        }
-        match &self.trail {
-            Some(trail) => Visit::Trail(trail.walk()),
-            None => Visit::Own(self.slots()),
-        }
-    }
-
-    /// The slots in the order of std's table.
-    pub(super) fn table(&self) -> Visit<'_> {
-        Visit::Table(self.index.iter())
-    }
-
-    /// The slots in the order that a decision means.
-    #[inline]
-    pub(super) fn visit(&self, decision: Decision) -> Visit<'_> {
-        match decision {
-            Decision::Base => self.base(),
-            Decision::Std { .. } => self.table(),
-            Decision::Permute(permutation) => self.permuted(permutation),
-            decision => self.visit_rarely(decision),
-        }
-    }
-
-    #[cold]
-    fn visit_rarely(&self, decision: Decision) -> Visit<'_> {
-        let contents = || self.identity.as_ref()?.contents();
-        match decision {
-            Decision::PermuteContent(permutation) => match contents() {
-                Some(contents) => {
-                    let sorted = contents.sorted(|| self.base().list());
-                    let sorted = hidden::collect(sorted.iter().copied());
-                    Visit::Own(Order::ranked(permutation, sorted))
-                }
-                None => self.permuted(permutation),
-            },
-            Decision::ByContent { tree, key } => match contents() {
-                Some(contents) => Visit::Content(hidden::boxed(contents.visit(tree, key))),
-                None => self.base(),
-            },
-            Decision::Partly(partly) => Visit::Own(self.partly(&partly)),
-            Decision::Base | Decision::Std { .. } | Decision::Permute(_) => self.visit(decision),
-        }
-    }
-
-    /// A permutation of the base order; of a long collection, where listing that order would cost too much, of its slots.
-    ///
-    /// Slots are in order of insertion until something is removed, and then every slot has some place in every order all the same.
-    fn permuted(&self, permutation: Permutation) -> Visit<'_> {
-        let is_base = !self.table_is_base && self.trail.is_none();
-        if is_base || (self.len() > LISTED && self.index.num_buckets() > LISTED) {
-            return match &self.trail {
-                Some(trail) if permutation.is_reversed() && !self.table_is_base => {
-                    Visit::Trail(trail.walk_back())
-                }
-                _ => Visit::Own(Order::Drawn(permutation)),
-            };
-        }
-        Visit::Own(Order::ranked(permutation, self.base().list()))
-    }
-
-    fn partly(&self, partly: &Partly) -> Order {
-        let widened = |slots: Visit<'_>| -> ::std::vec::Vec<usize> {
-            slots.map(|slot| slot as usize).collect()
-        };
-        let base = widened(self.base());
-        let drawn = widened(self.visit(partly.decision.clone()));
-        let describe = |slot, is_traced| self.describe(slot, is_traced);
-        let order = partly.order(&base, &drawn, describe, || self.created());
-        Order::Listed(
-            hidden::collect(order.into_iter().map(|slot| slot as u32)),
-            0,
-        )
-    }
-
-    /// A fixed hash of the key in a slot, if that is known.
-    pub(super) fn content(&self, slot: usize) -> Option<u64> {
-        let contents = self.identity.as_ref()?.contents()?;
-        Some(contents.get(slot))
-    }
-
-    /// What is told about the element in a slot.
-    pub(super) fn describe(&self, slot: usize, is_traced: bool) -> ElementRecord {
-        let before = match &self.trail {
-            Some(trail) => trail.walk().position(|other| other as usize == slot),
-            None => Some(slot),
-        };
-        let place = || self.identity.as_ref()?.place(slot);
-        ElementRecord {
-            index: before.map(|before| before as u64),
-            stack: match place() {
-                Some(place) if is_traced => place.frames(),
-                _ => ::std::vec::Vec::new(),
-            },
-            ..ElementRecord::default()
-        }
-    }
-
-    /// Where the collection was created or, when code of std did that (`collect`), how its first element came in.
-    pub(super) fn created(&self) -> ::std::vec::Vec<Frame> {
-        let first = match &self.trail {
-            Some(trail) => trail.first().unwrap_or_default(),
-            None => 0,
-        };
-        let place = || self.identity.as_ref()?.place(first as usize);
-        match caller::visible(self.created) {
-            Some(frame) => vec![frame],
-            None => place().map(Stack::frames).unwrap_or_default(),
-        }
-    }
-
     /// The slot that was filled first, and after each the one that was filled next, as long as nothing is added.
     pub(super) fn first(&self) -> Option<u32> {
         match &self.trail {
@@ -410,6 +261,20 @@ impl Body {
                 hidden::collect(slots.map(|slot| trail.bucket(slot) as u32))
             }
         }
+    }
+
+    /// Takes the room of an empty collection.
+    pub(super) fn take_room(&mut self) -> (Index, Buffer) {
+        let index = mem::replace(&mut self.index, Index::new_in(::std::alloc::System));
+        (
+            index,
+            mem::replace(&mut self.buffer, Buffer::new(self.about)),
+        )
+    }
+
+    /// Gives back the room that was taken.
+    pub(super) fn return_room(&mut self, index: Index, buffer: Buffer) {
+        (self.index, self.buffer) = (index, buffer);
     }
 
     /// The bucket of a slot.
@@ -464,6 +329,3 @@ impl Drop for Body {
         unsafe { self.drop_entries(order) }
     }
 }
-
-/// Up to this length the base order is listed to be permuted.
-const LISTED: usize = 1 << 10;

@@ -4,12 +4,13 @@
     reason = "clones are put into their places in any order, and dropped should one panic"
 )]
 
-use ::std::mem::ManuallyDrop;
+use ::std::mem::{self, ManuallyDrop};
 use ::std::panic::Location;
 use ::std::slice;
 
 use super::about::Act;
 use super::body::Body;
+use super::index;
 use super::order::Visit;
 use super::slots::Slots;
 use crate::caller::caller;
@@ -30,16 +31,21 @@ impl<K: Clone, V: Clone> Clone for Slots<K, V> {
 
     #[track_caller]
     fn clone_from(&mut self, source: &Self) {
-        // As in std, the entries go first; should a clone panic, the collection is empty. The room is used again if it fits.
+        // As in std, the entries go first, then there is as much room as the source has; should a clone panic, the collection is
+        // empty.
+        if source.capacity() == 0 {
+            mem::replace(self, self.like(Location::caller())).clear(caller);
+        }
         self.clear(caller);
-        let (Some(own), Some(body)) = (self.body_mut(), source.body()) else {
-            *self = source.clone();
+        let room = source.body().map_or(0, |body| body.buffer.capacity());
+        let (Some(body), 1.., about) = (source.body(), room, self.about) else {
             return;
         };
-        if own.buffer.capacity() != body.buffer.capacity() {
-            *self = source.clone();
-            return;
+        if self.body().map_or(0, |own| own.buffer.capacity()) != room {
+            let index = index::with_capacity(room, about.size());
+            self.set_body(Body::new(about, Location::caller(), index));
         }
+        let Some(own) = self.body_mut() else { return };
         clone_entries::<K, V>(body, own, order(body));
         own.end_clone(body);
     }

@@ -8,21 +8,18 @@ mod entry;
 mod into_iter;
 mod iter;
 mod iter_mut;
+mod keyed;
 mod traits;
 
-use ::std::borrow::Borrow;
-use ::std::collections::TryReserveError;
-use ::std::hash::{BuildHasher, Hash};
-use ::std::mem;
+use ::std::marker::PhantomData;
 
 use nondex_core::model;
 
-pub use self::entry::{Entry, OccupiedEntry, VacantEntry};
-pub use self::into_iter::{Drain, ExtractIf, IntoIter, IntoKeys, IntoValues};
-pub use self::iter::{Iter, Keys, Values};
-pub use self::iter_mut::{IterMut, ValuesMut};
-use super::slots::{Inserted, Slots};
+use super::extract::Extract;
+use super::slots::{NewKey, Slots};
 use super::store::Store;
+use super::values::IntoEntries;
+use super::visit::{Entries, EntriesMut};
 use crate::hash::RandomState;
 
 /// A hash map with the API of std's, whose order of iteration is decided by the run.
@@ -33,9 +30,82 @@ pub struct HashMap<K, V, S = RandomState> {
     store: Store<K, V, S>,
 }
 
-/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on its way out.
-fn replace<K, V>(slots: &mut Slots<K, V>, slot: u32, _key: K, value: V) -> V {
-    mem::replace(&mut slots.get_mut(slot).1, value)
+/// See [`HashMap::iter`](HashMap::iter). Lazy: an order is drawn only as far as it is consumed.
+pub struct Iter<'a, K: 'a, V: 'a> {
+    entries: Entries<'a, K, V>,
+}
+
+/// See [`HashMap::keys`](HashMap::keys).
+pub struct Keys<'a, K: 'a, V: 'a> {
+    entries: Entries<'a, K, V>,
+}
+
+/// See [`HashMap::values`](HashMap::values).
+pub struct Values<'a, K: 'a, V: 'a> {
+    entries: Entries<'a, K, V>,
+}
+
+/// See [`HashMap::iter_mut`](HashMap::iter_mut).
+pub struct IterMut<'a, K: 'a, V: 'a> {
+    entries: EntriesMut<'a, K, V>,
+}
+
+/// See [`HashMap::values_mut`](HashMap::values_mut).
+pub struct ValuesMut<'a, K: 'a, V: 'a> {
+    entries: EntriesMut<'a, K, V>,
+}
+
+/// See [`HashMap`'s `into_iter`](HashMap#method.into_iter).
+pub struct IntoIter<K, V> {
+    entries: IntoEntries<K, V>,
+}
+
+/// See [`HashMap::into_keys`](HashMap::into_keys).
+pub struct IntoKeys<K, V> {
+    entries: IntoEntries<K, V>,
+}
+
+/// See [`HashMap::into_values`](HashMap::into_values).
+pub struct IntoValues<K, V> {
+    entries: IntoEntries<K, V>,
+}
+
+/// See [`HashMap::drain`](HashMap::drain). Owns what it drains, so to leak it leaks only that.
+pub struct Drain<'a, K: 'a, V: 'a> {
+    entries: IntoEntries<K, V>,
+    map: PhantomData<&'a ()>,
+}
+
+/// See [`HashMap::extract_if`](HashMap::extract_if).
+#[must_use = "iterators are lazy and do nothing unless consumed; \
+    use `retain` to remove and discard elements"]
+pub struct ExtractIf<'a, K, V, F> {
+    extract: Extract<'a, K, V>,
+    pred: F,
+}
+
+/// The place of one key. See [`HashMap::entry`](HashMap::entry).
+pub enum Entry<'a, K: 'a, V: 'a> {
+    /// The key is there.
+    Occupied(OccupiedEntry<'a, K, V>),
+    /// The key is not there.
+    Vacant(VacantEntry<'a, K, V>),
+}
+
+/// The place of a key that is there.
+pub struct OccupiedEntry<'a, K: 'a, V: 'a> {
+    slots: &'a mut Slots<K, V>,
+    slot: u32,
+    /// Where the index has the slot.
+    bucket: usize,
+}
+
+/// The place of a key that is not there.
+pub struct VacantEntry<'a, K: 'a, V: 'a> {
+    /// Has room for this key.
+    slots: &'a mut Slots<K, V>,
+    new: NewKey,
+    key: K,
 }
 
 impl<K, V> HashMap<K, V, RandomState> {
@@ -174,154 +244,5 @@ impl<K, V, S> HashMap<K, V, S> {
     #[inline]
     pub fn hasher(&self) -> &S {
         &self.store.hash_builder
-    }
-}
-
-impl<K, V, S> HashMap<K, V, S>
-where
-    K: Eq + Hash,
-    S: BuildHasher,
-{
-    /// Makes room for at least `additional` more entries.
-    ///
-    /// # Panics
-    /// When the capacity overflows.
-    #[inline]
-    pub fn reserve(&mut self, additional: usize) {
-        self.store.reserve(additional);
-    }
-
-    /// Makes room for at least `additional` more entries.
-    ///
-    /// # Errors
-    /// When the capacity overflows or the allocator fails; std's own error.
-    #[inline]
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.store.try_reserve(additional)
-    }
-
-    /// Gives up as much room as std's own map would.
-    #[inline]
-    pub fn shrink_to_fit(&mut self) {
-        self.store.shrink_to(0);
-    }
-
-    /// Gives up as much room beyond `min_capacity` as std's own map would.
-    #[inline]
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.store.shrink_to(min_capacity);
-    }
-
-    /// The place of `key`, whether it is there or not.
-    #[inline]
-    pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
-        Entry::new(&mut self.store, key)
-    }
-
-    /// The value of a key.
-    #[inline]
-    pub fn get<Q: ?Sized>(&self, k: &Q) -> Option<&V>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        let slot = self.store.find(k)?;
-        Some(&self.store.slots.get(slot).1)
-    }
-
-    /// The entry of a key.
-    #[inline]
-    pub fn get_key_value<Q: ?Sized>(&self, k: &Q) -> Option<(&K, &V)>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        let (key, value) = self.store.slots.get(self.store.find(k)?);
-        Some((key, value))
-    }
-
-    /// The values of several keys at once.
-    ///
-    /// # Panics
-    /// When two keys are equal and there.
-    #[inline]
-    pub fn get_disjoint_mut<Q: ?Sized, const N: usize>(
-        &mut self,
-        ks: [&Q; N],
-    ) -> [Option<&'_ mut V>; N]
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        let found = ks.map(|key| self.store.find(key));
-        self.store.slots.get_disjoint_mut(found)
-    }
-
-    /// As [`get_disjoint_mut`](HashMap::get_disjoint_mut), which in this mirror it is: equal keys panic here too.
-    ///
-    /// # Safety
-    /// In std, no two keys may be equal and there.
-    #[inline]
-    #[expect(unsafe_code, reason = "std declares it so; nothing unsafe is done")]
-    pub unsafe fn get_disjoint_unchecked_mut<Q: ?Sized, const N: usize>(
-        &mut self,
-        ks: [&Q; N],
-    ) -> [Option<&'_ mut V>; N]
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        self.get_disjoint_mut(ks)
-    }
-
-    /// Whether a key is there.
-    #[inline]
-    pub fn contains_key<Q: ?Sized>(&self, k: &Q) -> bool
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        self.store.find(k).is_some()
-    }
-
-    /// The value of a key, to be changed.
-    #[inline]
-    pub fn get_mut<Q: ?Sized>(&mut self, k: &Q) -> Option<&mut V>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        let slot = self.store.find(k)?;
-        Some(&mut self.store.slots.get_mut(slot).1)
-    }
-
-    /// Gives a key a value, and returns the one it had. An equal key that is there stays.
-    #[inline]
-    pub fn insert(&mut self, k: K, v: V) -> Option<V> {
-        match self.store.insert(k, v) {
-            Inserted::Added => None,
-            Inserted::Present(slot, k, v) => Some(replace(&mut self.store.slots, slot, k, v)),
-        }
-    }
-
-    /// Takes a key out and returns its value.
-    #[inline]
-    pub fn remove<Q: ?Sized>(&mut self, k: &Q) -> Option<V>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        // As in std, the key is dropped last.
-        self.store.remove(k).map(|(_, v)| v)
-    }
-
-    /// Takes an entry out.
-    #[inline]
-    pub fn remove_entry<Q: ?Sized>(&mut self, k: &Q) -> Option<(K, V)>
-    where
-        K: Borrow<Q>,
-        Q: Hash + Eq,
-    {
-        self.store.remove(k)
     }
 }

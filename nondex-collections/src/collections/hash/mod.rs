@@ -3,8 +3,8 @@
 //! [`map`] and [`set`] are thin mirrors over one private core, in which the semantics of order live:
 //! - [`index`]: a table of slot numbers that grows exactly as std's table grows;
 //! - [`body`]: what a collection owns, whatever its type: the index, the [`buffer`] with the entries, the [`trail`] of insertions;
-//!   it decides in which order they are cleared, cloned, compared and dropped;
-//! - [`slots`]: the entries themselves, and [`mod@clone`];
+//!   it drops them; [`decided`] asks in which order they are cleared, cloned, compared and dropped;
+//! - [`slots`]: the entries themselves; [`mod@clone`]; [`room`] for more of them;
 //! - [`identity`]: what a collection remembers for the levels EQ ([`contents`]) and ID, inside a test only;
 //! - [`order`]: the slots in the order that was decided, and [`visit`], [`values`], [`extract`], the iterators over it;
 //! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets;
@@ -18,6 +18,7 @@ mod body;
 mod buffer;
 mod clone;
 mod contents;
+mod decided;
 mod extract;
 mod hidden;
 mod identity;
@@ -25,6 +26,7 @@ mod index;
 mod joined;
 pub(super) mod map;
 mod order;
+mod room;
 pub(super) mod set;
 mod slots;
 mod store;

@@ -18,8 +18,9 @@ pub(super) enum Visit<'a> {
     Table(hash_table::Iter<'a, u32>),
     /// The order of insertion, or its reverse, after removals.
     Trail(Walk<'a>),
-    /// An order by content.
-    Content(Box<ByContent<'a>>),
+    /// An order by content. In a box of std's: one whose destructor might look at the loan would keep the collection borrowed until
+    /// the iterator is dropped, and a loop that removes what `keys().next()` gives would not compile.
+    Content(::std::boxed::Box<ByContent<'a>>),
 }
 
 /// A sequence of slots, each at most once.

@@ -13,16 +13,17 @@ mod traits;
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash};
+use ::std::marker::PhantomData;
 use ::std::mem;
 
 use nondex_core::model;
 
-pub use self::into_iter::{Drain, ExtractIf, IntoIter};
-pub use self::iter::Iter;
-pub use self::operations::{Difference, Intersection, SymmetricDifference, Union};
+use super::extract::Extract;
 use super::joined::Joined;
 use super::slots::Inserted;
 use super::store::Store;
+use super::values::IntoEntries;
+use super::visit::Entries;
 use crate::hash::RandomState;
 
 /// A hash set with the API of std's, whose order of iteration is decided by the run.
@@ -31,6 +32,59 @@ use crate::hash::RandomState;
 /// hasher in the order that std's own set would have.
 pub struct HashSet<T, S = RandomState> {
     store: Store<T, (), S>,
+}
+
+/// See [`HashSet::iter`](HashSet::iter). Lazy: an order is drawn only as far as it is consumed.
+pub struct Iter<'a, K: 'a> {
+    entries: Entries<'a, K, ()>,
+}
+
+/// See [`HashSet`'s `into_iter`](HashSet#method.into_iter).
+pub struct IntoIter<K> {
+    entries: IntoEntries<K, ()>,
+}
+
+/// See [`HashSet::drain`](HashSet::drain). Owns what it drains, so to leak it leaks only that.
+pub struct Drain<'a, K: 'a> {
+    entries: IntoEntries<K, ()>,
+    set: PhantomData<&'a ()>,
+}
+
+/// See [`HashSet::extract_if`](HashSet::extract_if).
+#[must_use = "iterators are lazy and do nothing unless consumed; \
+    use `retain` to remove and discard elements"]
+pub struct ExtractIf<'a, K, F> {
+    extract: Extract<'a, K, ()>,
+    pred: F,
+}
+
+/// See [`HashSet::symmetric_difference`].
+#[must_use = "this returns the difference as an iterator, without modifying either input set"]
+pub struct SymmetricDifference<'a, T: 'a, S: 'a> {
+    joined: Joined<'a, T>,
+    first: &'a HashSet<T, S>,
+    second: &'a HashSet<T, S>,
+}
+
+/// See [`HashSet::union`].
+#[must_use = "this returns the union as an iterator, without modifying either input set"]
+pub struct Union<'a, T: 'a, S: 'a> {
+    joined: Joined<'a, T>,
+    first: &'a HashSet<T, S>,
+}
+
+/// See [`HashSet::intersection`].
+#[must_use = "this returns the intersection as an iterator, without modifying either input set"]
+pub struct Intersection<'a, T: 'a, S: 'a> {
+    entries: Entries<'a, T, ()>,
+    other: &'a HashSet<T, S>,
+}
+
+/// See [`HashSet::difference`].
+#[must_use = "this returns the difference as an iterator, without modifying either input set"]
+pub struct Difference<'a, T: 'a, S: 'a> {
+    entries: Entries<'a, T, ()>,
+    other: &'a HashSet<T, S>,
 }
 
 impl<T> HashSet<T, RandomState> {

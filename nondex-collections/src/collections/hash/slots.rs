@@ -10,7 +10,6 @@ use ::std::panic::Location;
 use ::std::ptr::{self, NonNull};
 use ::std::slice;
 
-use hashbrown::TryReserveError;
 use hashbrown::hash_table::Entry;
 use nondex_core::{Aspect, Caller, Decision, hash};
 
@@ -18,17 +17,17 @@ use super::about::About;
 use super::body::Body;
 use super::hidden::Box;
 use super::identity::Identity;
-use super::index::{self, Index};
+use super::index;
 use super::order::Visit;
 use super::values::IntoEntries;
 
 /// The entries of a collection. As large as std's table, and allocates nothing before the first entry.
 #[derive(Debug)]
 pub(super) struct Slots<K, V> {
-    body: Option<Box<Body>>,
-    about: &'static About,
+    pub(super) body: Option<Box<Body>>,
+    pub(super) about: &'static About,
     /// Where the collection was created, as far as `#[track_caller]` knows.
-    created: &'static Location<'static>,
+    pub(super) created: &'static Location<'static>,
     /// Room that std's table takes.
     _unused: usize,
     /// It owns entries, and drops them.
@@ -143,9 +142,9 @@ impl<K, V> Slots<K, V> {
         self.body().map_or(0, |body| body.aspect(aspect))
     }
 
-    /// Takes all entries out, in the order that a decision means. The index keeps its buckets, as std's table does when it is
-    /// drained; the entries come with the buffer, unless that is to be kept too.
-    pub(super) fn take(&mut self, decision: Decision, keeps_buffer: bool) -> IntoEntries<K, V> {
+    /// Takes all entries out, in the order that a decision means. They come with the room that they are in; if that is only lent,
+    /// it comes back when they are dropped, which must be before this is used again.
+    pub(super) fn take(&mut self, decision: Decision, lends_room: bool) -> IntoEntries<K, V> {
         let Some(body) = &mut self.body else {
             return IntoEntries::default();
         };
@@ -155,7 +154,7 @@ impl<K, V> Slots<K, V> {
         // Unlike a clear, a drain takes the marks of deleted buckets away from an empty table too.
         drop(body.index.drain());
         // SAFETY: the slots in the order had a valid entry each, and the collection has forgotten them.
-        unsafe { IntoEntries::new(body, order, left, keeps_buffer) }
+        unsafe { IntoEntries::new(body, order, left, lends_room) }
     }
 
     /// Drops all entries and keeps the room.
@@ -299,79 +298,6 @@ impl<K: Hash, V> Slots<K, V> {
         NewKey {
             hash,
             content: if knows_contents { hash::of(key) } else { 0 },
-        }
-    }
-
-    pub(super) fn reserve(&mut self, additional: usize, hash: impl Fn(&K) -> u64) {
-        if self.body.is_none() && additional > 0 {
-            let index = index::with_capacity(additional, self.about.size());
-            self.body = Some(Body::new(self.about, self.created, index));
-            return;
-        }
-        self.rearrange(hash, |index, size, hash| {
-            index::reserve(index, additional, size, hash);
-        });
-    }
-
-    /// Lets `act` reserve room in the index, and follows it.
-    fn rearrange<R>(
-        &mut self,
-        hash: impl Fn(&K) -> u64,
-        act: impl FnOnce(&mut Index, usize, &dyn Fn(&u32) -> u64) -> R,
-    ) -> Option<R> {
-        /// Should the hasher panic, the index is followed too.
-        struct Follow<'a>(&'a mut Body, usize);
-        impl Drop for Follow<'_> {
-            fn drop(&mut self) {
-                self.0.repair(self.1);
-                self.0.follow_index();
-            }
-        }
-        let body = self.body.as_deref_mut()?;
-        let (keys, len) = (body.buffer.start().cast::<(K, V)>(), body.len());
-        let hash_of = |&slot: &u32| {
-            assert!((slot as usize) < len, "the index holds only slots in use");
-            // SAFETY: a valid entry; the index is not beside the entries.
-            hash(unsafe { &(*keys.as_ptr().add(slot as usize)).0 })
-        };
-        let follow = Follow(body, len);
-        Some(act(&mut follow.0.index, follow.0.about.size(), &hash_of))
-    }
-
-    /// The collection is unchanged when there is an error.
-    pub(super) fn try_reserve(
-        &mut self,
-        additional: usize,
-        hash: impl Fn(&K) -> u64,
-    ) -> Result<(), TryReserveError> {
-        let needed = self.len().checked_add(additional);
-        let needed = needed.ok_or(TryReserveError::CapacityOverflow)?;
-        if needed <= self.capacity() {
-            return Ok(());
-        }
-        let size = self.about.size();
-        let mut index = Index::new_in(::std::alloc::System);
-        // What std's table would take, and is given back at once: the index must not have grown when the entries find no room.
-        index::try_reserve(&mut index, needed, size, |_| 0)?;
-        let mut room = ::std::vec::Vec::<(K, V)>::new();
-        room.try_reserve_exact(index.capacity())
-            .map_err(|_| TryReserveError::CapacityOverflow)?;
-        drop((index, room));
-        self.reserve(additional, hash);
-        Ok(())
-    }
-
-    pub(super) fn shrink_to(&mut self, capacity: usize, hash: impl Fn(&K) -> u64) {
-        let Some(buckets) = self.body().map(|body| body.index.num_buckets()) else {
-            return;
-        };
-        self.rearrange(hash, |index, size, hash| {
-            index::shrink_to(index, capacity, size, hash);
-        });
-        if let Some(body) = &mut self.body
-            && body.index.num_buckets() != buckets
-        {
-            body.shrink_buffer();
         }
     }
 }

@@ -190,6 +190,19 @@ impl<K: Eq + Hash, V, S: BuildHasher> Store<K, V, S> {
         self.slots.find(hash, |other| key == other.borrow())
     }
 
+    /// The slots of several keys. As std: all are hashed first, also to look into an empty table.
+    pub(super) fn find_each<Q, const N: usize>(&self, keys: [&Q; N]) -> [Option<u32>; N]
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hashes = keys.map(|key| hash_in_table(&self.hash_builder, key));
+        ::std::array::from_fn(|at| {
+            self.slots
+                .find(hashes[at], |other| keys[at] == other.borrow())
+        })
+    }
+
     /// Adds `key`, or gives back what could not be added and its slot.
     #[inline]
     pub(super) fn insert(&mut self, key: K, value: V) -> Inserted<K, V> {

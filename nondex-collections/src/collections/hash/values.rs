@@ -10,15 +10,13 @@ use ::std::ptr::NonNull;
 use super::about::About;
 use super::body::Body;
 use super::buffer::Buffer;
+use super::index::Index;
 use super::order::Order;
 
 /// Entries by value; those that are not consumed are dropped with it, in order.
 #[derive(Debug)]
 pub(super) struct IntoEntries<K, V> {
-    /// Declared before the buffer that it points into.
     rest: Rest,
-    /// Unless the collection keeps it.
-    _buffer: Option<Buffer>,
     entries: PhantomData<(K, V)>,
 }
 
@@ -29,9 +27,13 @@ struct Rest {
     about: Option<&'static About>,
     order: Order,
     left: usize,
+    /// What they are in.
+    buffer: Option<Buffer>,
+    /// The collection that gets its room back, and its index.
+    home: Option<(NonNull<Body>, Index)>,
 }
 
-// SAFETY: what is shared or sent are entries, of which `IntoEntries` has a marker.
+// SAFETY: the collection is borrowed for as long as this lives, and what else is shared or sent are entries, of which `IntoEntries` has a marker.
 unsafe impl Send for Rest {}
 // SAFETY: as above.
 unsafe impl Sync for Rest {}
@@ -50,39 +52,37 @@ impl Rest {
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        let Some(drop) = self.about.and_then(|about| about.drop) else {
-            return;
-        };
-        while let Some(entry) = self.next() {
-            // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
-            unsafe { drop(entry.as_ptr()) }
+        if let Some(drop) = self.about.and_then(|about| about.drop) {
+            while let Some(entry) = self.next() {
+                // SAFETY: a valid entry, each once. After a panic the others are leaked, as in std.
+                unsafe { drop(entry.as_ptr()) }
+            }
+        }
+        // As in std, not after a panic, nor when this is leaked: the collection is then left without room.
+        if let (Some((mut body, index)), Some(buffer)) = (self.home.take(), self.buffer.take()) {
+            // SAFETY: the collection is borrowed for as long as this lives.
+            unsafe { body.as_mut() }.return_room(index, buffer);
         }
     }
 }
 
 impl<K, V> IntoEntries<K, V> {
-    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, unless that is to be kept.
+    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, and gives it back if it is only lent.
     ///
     /// # Safety
-    /// The slots must have a valid entry of this type each, which nothing else refers to; and nothing may be written into a
-    /// buffer that is kept for as long as this lives.
-    pub(super) unsafe fn new(
-        body: &mut Body,
-        order: Order,
-        left: usize,
-        keeps_buffer: bool,
-    ) -> Self {
-        let rest = Rest {
-            start: body.buffer.start(),
-            about: Some(body.about),
-            order,
-            left,
-        };
-        let buffer =
-            (!keeps_buffer).then(|| ::std::mem::replace(&mut body.buffer, Buffer::new(body.about)));
+    /// The slots must have a valid entry of this type each, which nothing else refers to. If the room is lent, `body` must live, and
+    /// not be used, for as long as this lives.
+    pub(super) unsafe fn new(body: &mut Body, order: Order, left: usize, lends_room: bool) -> Self {
+        let (index, buffer) = body.take_room();
         IntoEntries {
-            rest,
-            _buffer: buffer,
+            rest: Rest {
+                start: buffer.start(),
+                about: Some(body.about),
+                order,
+                left,
+                buffer: Some(buffer),
+                home: lends_room.then(|| (NonNull::from(body), index)),
+            },
             entries: PhantomData,
         }
     }
@@ -136,8 +136,9 @@ impl<K, V> Default for IntoEntries<K, V> {
                 about: None,
                 order: Order::NONE,
                 left: 0,
+                buffer: None,
+                home: None,
             },
-            _buffer: None,
             entries: PhantomData,
         }
     }

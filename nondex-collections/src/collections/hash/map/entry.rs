@@ -4,34 +4,10 @@ use ::std::fmt::{self, Debug};
 use ::std::hash::{BuildHasher, Hash};
 use ::std::mem;
 
-use self::Entry::{Occupied, Vacant};
-use super::super::slots::{NewKey, Slots};
 use super::super::store::Store;
+use super::Entry::{Occupied, Vacant};
+use super::{Entry, OccupiedEntry, VacantEntry};
 use crate::hash::random::hash_in_table;
-
-/// The place of one key. See [`HashMap::entry`](super::HashMap::entry).
-pub enum Entry<'a, K: 'a, V: 'a> {
-    /// The key is there.
-    Occupied(OccupiedEntry<'a, K, V>),
-    /// The key is not there.
-    Vacant(VacantEntry<'a, K, V>),
-}
-
-/// The place of a key that is there.
-pub struct OccupiedEntry<'a, K: 'a, V: 'a> {
-    slots: &'a mut Slots<K, V>,
-    slot: u32,
-    /// Where the index has the slot.
-    bucket: usize,
-}
-
-/// The place of a key that is not there.
-pub struct VacantEntry<'a, K: 'a, V: 'a> {
-    /// Has room for this key.
-    slots: &'a mut Slots<K, V>,
-    new: NewKey,
-    key: K,
-}
 
 impl<'a, K, V> Entry<'a, K, V> {
     /// As std: room is made only when the key is not there, unlike in an insertion.

@@ -7,11 +7,7 @@ use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
 use super::super::values::IntoEntries;
-
-/// See [`HashMap`'s `into_iter`](super::HashMap#method.into_iter).
-pub struct IntoIter<K, V> {
-    entries: IntoEntries<K, V>,
-}
+use super::{Drain, ExtractIf, IntoIter, IntoKeys, IntoValues};
 
 impl<K, V> IntoIter<K, V> {
     #[inline]
@@ -52,11 +48,6 @@ impl<K, V> ExactSizeIterator for IntoIter<K, V> {
 
 impl<K, V> FusedIterator for IntoIter<K, V> {}
 
-/// See [`HashMap::into_keys`](super::HashMap::into_keys).
-pub struct IntoKeys<K, V> {
-    entries: IntoEntries<K, V>,
-}
-
 impl<K, V> IntoKeys<K, V> {
     #[inline]
     pub(super) fn new(entries: IntoEntries<K, V>) -> Self {
@@ -96,11 +87,6 @@ impl<K, V> ExactSizeIterator for IntoKeys<K, V> {
 
 impl<K, V> FusedIterator for IntoKeys<K, V> {}
 
-/// See [`HashMap::into_values`](super::HashMap::into_values).
-pub struct IntoValues<K, V> {
-    entries: IntoEntries<K, V>,
-}
-
 impl<K, V> IntoValues<K, V> {
     #[inline]
     pub(super) fn new(entries: IntoEntries<K, V>) -> Self {
@@ -139,12 +125,6 @@ impl<K, V> ExactSizeIterator for IntoValues<K, V> {
 }
 
 impl<K, V> FusedIterator for IntoValues<K, V> {}
-
-/// See [`HashMap::drain`](super::HashMap::drain). Owns what it drains, so to leak it leaks only that.
-pub struct Drain<'a, K: 'a, V: 'a> {
-    entries: IntoEntries<K, V>,
-    map: PhantomData<&'a ()>,
-}
 
 impl<K, V> Drain<'_, K, V> {
     #[inline]
@@ -189,14 +169,6 @@ impl<K, V> FusedIterator for Drain<'_, K, V> {}
 impl<K, V> Unpin for Drain<'_, K, V> {}
 
 impl<K: RefUnwindSafe, V: RefUnwindSafe> UnwindSafe for Drain<'_, K, V> {}
-
-/// See [`HashMap::extract_if`](super::HashMap::extract_if).
-#[must_use = "iterators are lazy and do nothing unless consumed; \
-    use `retain` to remove and discard elements"]
-pub struct ExtractIf<'a, K, V, F> {
-    extract: Extract<'a, K, V>,
-    pred: F,
-}
 
 impl<'a, K, V, F> ExtractIf<'a, K, V, F> {
     #[inline]

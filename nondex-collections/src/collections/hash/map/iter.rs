@@ -4,11 +4,7 @@ use ::std::fmt::{self, Debug};
 use ::std::iter::FusedIterator;
 
 use super::super::visit::Entries;
-
-/// See [`HashMap::iter`](super::HashMap::iter). Lazy: an order is drawn only as far as it is consumed.
-pub struct Iter<'a, K: 'a, V: 'a> {
-    entries: Entries<'a, K, V>,
-}
+use super::{Iter, Keys, Values};
 
 impl<'a, K, V> Iter<'a, K, V> {
     #[inline]
@@ -52,11 +48,6 @@ impl<K, V> ExactSizeIterator for Iter<'_, K, V> {
 
 impl<K, V> FusedIterator for Iter<'_, K, V> {}
 
-/// See [`HashMap::keys`](super::HashMap::keys).
-pub struct Keys<'a, K: 'a, V: 'a> {
-    entries: Entries<'a, K, V>,
-}
-
 impl<'a, K, V> Keys<'a, K, V> {
     #[inline]
     pub(super) fn new(entries: Entries<'a, K, V>) -> Self {
@@ -98,11 +89,6 @@ impl<K, V> ExactSizeIterator for Keys<'_, K, V> {
 }
 
 impl<K, V> FusedIterator for Keys<'_, K, V> {}
-
-/// See [`HashMap::values`](super::HashMap::values).
-pub struct Values<'a, K: 'a, V: 'a> {
-    entries: Entries<'a, K, V>,
-}
 
 impl<'a, K, V> Values<'a, K, V> {
     #[inline]

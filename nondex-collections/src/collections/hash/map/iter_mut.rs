@@ -4,11 +4,7 @@ use ::std::fmt::{self, Debug};
 use ::std::iter::FusedIterator;
 
 use super::super::visit::EntriesMut;
-
-/// See [`HashMap::iter_mut`](super::HashMap::iter_mut).
-pub struct IterMut<'a, K: 'a, V: 'a> {
-    entries: EntriesMut<'a, K, V>,
-}
+use super::{IterMut, ValuesMut};
 
 impl<'a, K, V> IterMut<'a, K, V> {
     #[inline]
@@ -52,11 +48,6 @@ impl<K, V> ExactSizeIterator for IterMut<'_, K, V> {
 }
 
 impl<K, V> FusedIterator for IterMut<'_, K, V> {}
-
-/// See [`HashMap::values_mut`](super::HashMap::values_mut).
-pub struct ValuesMut<'a, K: 'a, V: 'a> {
-    entries: EntriesMut<'a, K, V>,
-}
 
 impl<'a, K, V> ValuesMut<'a, K, V> {
     #[inline]

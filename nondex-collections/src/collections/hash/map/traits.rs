@@ -9,7 +9,8 @@ use ::std::panic::UnwindSafe;
 use nondex_core::model;
 
 use super::super::store::Store;
-use super::{HashMap, IntoIter, Iter, IterMut, replace};
+use super::keyed::replace;
+use super::{HashMap, IntoIter, Iter, IterMut};
 use crate::hash::RandomState;
 
 impl<K, V, S> Clone for HashMap<K, V, S>

@@ -7,11 +7,7 @@ use ::std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::super::extract::Extract;
 use super::super::values::IntoEntries;
-
-/// See [`HashSet`'s `into_iter`](super::HashSet#method.into_iter).
-pub struct IntoIter<K> {
-    entries: IntoEntries<K, ()>,
-}
+use super::{Drain, ExtractIf, IntoIter};
 
 impl<K> IntoIter<K> {
     #[inline]
@@ -52,12 +48,6 @@ impl<K> ExactSizeIterator for IntoIter<K> {
 
 impl<K> FusedIterator for IntoIter<K> {}
 
-/// See [`HashSet::drain`](super::HashSet::drain). Owns what it drains, so to leak it leaks only that.
-pub struct Drain<'a, K: 'a> {
-    entries: IntoEntries<K, ()>,
-    set: PhantomData<&'a ()>,
-}
-
 impl<K> Drain<'_, K> {
     #[inline]
     pub(super) fn new(entries: IntoEntries<K, ()>) -> Self {
@@ -97,14 +87,6 @@ impl<K> FusedIterator for Drain<'_, K> {}
 impl<K> Unpin for Drain<'_, K> {}
 
 impl<K: RefUnwindSafe> UnwindSafe for Drain<'_, K> {}
-
-/// See [`HashSet::extract_if`](super::HashSet::extract_if).
-#[must_use = "iterators are lazy and do nothing unless consumed; \
-    use `retain` to remove and discard elements"]
-pub struct ExtractIf<'a, K, F> {
-    extract: Extract<'a, K, ()>,
-    pred: F,
-}
 
 impl<'a, K, F> ExtractIf<'a, K, F> {
     #[inline]

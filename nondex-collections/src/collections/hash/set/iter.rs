@@ -4,11 +4,7 @@ use ::std::fmt::{self, Debug};
 use ::std::iter::FusedIterator;
 
 use super::super::visit::Entries;
-
-/// See [`HashSet::iter`](super::HashSet::iter). Lazy: an order is drawn only as far as it is consumed.
-pub struct Iter<'a, K: 'a> {
-    entries: Entries<'a, K, ()>,
-}
+use super::Iter;
 
 impl<'a, K> Iter<'a, K> {
     #[inline]

@@ -6,17 +6,11 @@ use ::std::iter::FusedIterator;
 
 use super::super::joined::{Joined, Side};
 use super::super::visit::Entries;
-use super::HashSet;
+use super::{Difference, HashSet, Intersection, SymmetricDifference, Union};
 
-/// Declares an iterator over the elements of one set that another one has, or has not.
+/// Implements an iterator over the elements of one set that another one has, or has not.
 macro_rules! selected {
-    ($(#[$attribute:meta])* $name:ident, $keeps:literal) => {
-        $(#[$attribute])*
-        pub struct $name<'a, T: 'a, S: 'a> {
-            entries: Entries<'a, T, ()>,
-            other: &'a HashSet<T, S>,
-        }
-
+    ($name:ident, $keeps:literal) => {
         impl<'a, T, S> $name<'a, T, S> {
             #[inline]
             pub(super) fn new(entries: Entries<'a, T, ()>, other: &'a HashSet<T, S>) -> Self {
@@ -95,25 +89,9 @@ macro_rules! shown {
     };
 }
 
-selected! {
-    /// See [`HashSet::intersection`].
-    #[must_use = "this returns the intersection as an iterator, without modifying either input set"]
-    Intersection, true
-}
+selected!(Intersection, true);
 
-selected! {
-    /// See [`HashSet::difference`].
-    #[must_use = "this returns the difference as an iterator, without modifying either input set"]
-    Difference, false
-}
-
-/// See [`HashSet::symmetric_difference`].
-#[must_use = "this returns the difference as an iterator, without modifying either input set"]
-pub struct SymmetricDifference<'a, T: 'a, S: 'a> {
-    joined: Joined<'a, T>,
-    first: &'a HashSet<T, S>,
-    second: &'a HashSet<T, S>,
-}
+selected!(Difference, false);
 
 impl<'a, T, S> SymmetricDifference<'a, T, S> {
     #[inline]
@@ -166,13 +144,6 @@ where
 }
 
 shown!(SymmetricDifference);
-
-/// See [`HashSet::union`].
-#[must_use = "this returns the union as an iterator, without modifying either input set"]
-pub struct Union<'a, T: 'a, S: 'a> {
-    joined: Joined<'a, T>,
-    first: &'a HashSet<T, S>,
-}
 
 impl<'a, T, S> Union<'a, T, S> {
     #[inline]

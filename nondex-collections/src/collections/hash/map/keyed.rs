@@ -1,0 +1,163 @@
+//! What is done to one key of a [`HashMap`].
+
+use ::std::borrow::Borrow;
+use ::std::collections::TryReserveError;
+use ::std::hash::{BuildHasher, Hash};
+use ::std::mem;
+
+use super::super::slots::{Inserted, Slots};
+use super::{Entry, HashMap};
+
+/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on its way out.
+pub(super) fn replace<K, V>(slots: &mut Slots<K, V>, slot: u32, _key: K, value: V) -> V {
+    mem::replace(&mut slots.get_mut(slot).1, value)
+}
+
+impl<K, V, S> HashMap<K, V, S>
+where
+    K: Eq + Hash,
+    S: BuildHasher,
+{
+    /// Makes room for at least `additional` more entries.
+    ///
+    /// # Panics
+    /// When the capacity overflows.
+    #[inline]
+    pub fn reserve(&mut self, additional: usize) {
+        self.store.reserve(additional);
+    }
+
+    /// Makes room for at least `additional` more entries.
+    ///
+    /// # Errors
+    /// When the capacity overflows or the allocator fails; std's own error.
+    #[inline]
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.store.try_reserve(additional)
+    }
+
+    /// Gives up as much room as std's own map would.
+    #[inline]
+    pub fn shrink_to_fit(&mut self) {
+        self.store.shrink_to(0);
+    }
+
+    /// Gives up as much room beyond `min_capacity` as std's own map would.
+    #[inline]
+    pub fn shrink_to(&mut self, min_capacity: usize) {
+        self.store.shrink_to(min_capacity);
+    }
+
+    /// The place of `key`, whether it is there or not.
+    #[inline]
+    pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
+        Entry::new(&mut self.store, key)
+    }
+
+    /// The value of a key.
+    #[inline]
+    pub fn get<Q: ?Sized>(&self, k: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        let slot = self.store.find(k)?;
+        Some(&self.store.slots.get(slot).1)
+    }
+
+    /// The entry of a key.
+    #[inline]
+    pub fn get_key_value<Q: ?Sized>(&self, k: &Q) -> Option<(&K, &V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        let (key, value) = self.store.slots.get(self.store.find(k)?);
+        Some((key, value))
+    }
+
+    /// The values of several keys at once.
+    ///
+    /// # Panics
+    /// When two keys are equal and there.
+    #[inline]
+    pub fn get_disjoint_mut<Q: ?Sized, const N: usize>(
+        &mut self,
+        ks: [&Q; N],
+    ) -> [Option<&'_ mut V>; N]
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        let found = self.store.find_each(ks);
+        self.store.slots.get_disjoint_mut(found)
+    }
+
+    /// As [`get_disjoint_mut`](HashMap::get_disjoint_mut), which in this mirror it is: equal keys panic here too.
+    ///
+    /// # Safety
+    /// In std, no two keys may be equal and there.
+    #[inline]
+    #[expect(unsafe_code, reason = "std declares it so; nothing unsafe is done")]
+    pub unsafe fn get_disjoint_unchecked_mut<Q: ?Sized, const N: usize>(
+        &mut self,
+        ks: [&Q; N],
+    ) -> [Option<&'_ mut V>; N]
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        self.get_disjoint_mut(ks)
+    }
+
+    /// Whether a key is there.
+    #[inline]
+    pub fn contains_key<Q: ?Sized>(&self, k: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        self.store.find(k).is_some()
+    }
+
+    /// The value of a key, to be changed.
+    #[inline]
+    pub fn get_mut<Q: ?Sized>(&mut self, k: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        let slot = self.store.find(k)?;
+        Some(&mut self.store.slots.get_mut(slot).1)
+    }
+
+    /// Gives a key a value, and returns the one it had. An equal key that is there stays.
+    #[inline]
+    pub fn insert(&mut self, k: K, v: V) -> Option<V> {
+        match self.store.insert(k, v) {
+            Inserted::Added => None,
+            Inserted::Present(slot, k, v) => Some(replace(&mut self.store.slots, slot, k, v)),
+        }
+    }
+
+    /// Takes a key out and returns its value.
+    #[inline]
+    pub fn remove<Q: ?Sized>(&mut self, k: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        // As in std, the key is dropped last.
+        self.store.remove(k).map(|(_, v)| v)
+    }
+
+    /// Takes an entry out.
+    #[inline]
+    pub fn remove_entry<Q: ?Sized>(&mut self, k: &Q) -> Option<(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq,
+    {
+        self.store.remove(k)
+    }
+}

@@ -1,0 +1,88 @@
+//! Room for the entries of a collection: as much as std's table would have.
+#![expect(
+    unsafe_code,
+    reason = "the index is rearranged by the hashes of entries that are not beside it"
+)]
+
+use ::std::hash::Hash;
+
+use hashbrown::TryReserveError;
+
+use super::body::Body;
+use super::index::{self, Index};
+use super::slots::Slots;
+
+impl<K: Hash, V> Slots<K, V> {
+    pub(super) fn reserve(&mut self, additional: usize, hash: impl Fn(&K) -> u64) {
+        if self.body.is_none() && additional > 0 {
+            let index = index::with_capacity(additional, self.about.size());
+            self.body = Some(Body::new(self.about, self.created, index));
+            return;
+        }
+        self.rearrange(hash, |index, size, hash| {
+            index::reserve(index, additional, size, hash);
+        });
+    }
+
+    /// Lets `act` reserve room in the index, and follows it.
+    fn rearrange<R>(
+        &mut self,
+        hash: impl Fn(&K) -> u64,
+        act: impl FnOnce(&mut Index, usize, &dyn Fn(&u32) -> u64) -> R,
+    ) -> Option<R> {
+        /// Should the hasher panic, the index is followed too.
+        struct Follow<'a>(&'a mut Body, usize);
+        impl Drop for Follow<'_> {
+            fn drop(&mut self) {
+                self.0.repair(self.1);
+                self.0.follow_index();
+            }
+        }
+        let body = self.body.as_deref_mut()?;
+        let (keys, len) = (body.buffer.start().cast::<(K, V)>(), body.len());
+        let hash_of = |&slot: &u32| {
+            assert!((slot as usize) < len, "the index holds only slots in use");
+            // SAFETY: a valid entry; the index is not beside the entries.
+            hash(unsafe { &(*keys.as_ptr().add(slot as usize)).0 })
+        };
+        let follow = Follow(body, len);
+        Some(act(&mut follow.0.index, follow.0.about.size(), &hash_of))
+    }
+
+    /// The collection is unchanged when there is an error.
+    pub(super) fn try_reserve(
+        &mut self,
+        additional: usize,
+        hash: impl Fn(&K) -> u64,
+    ) -> Result<(), TryReserveError> {
+        let needed = self.len().checked_add(additional);
+        let needed = needed.ok_or(TryReserveError::CapacityOverflow)?;
+        if needed <= self.capacity() {
+            return Ok(());
+        }
+        let size = self.about.size();
+        let mut index = Index::new_in(::std::alloc::System);
+        // What std's table would take, and is given back at once: the index must not have grown when the entries find no room.
+        index::try_reserve(&mut index, needed, size, |_| 0)?;
+        let mut room = ::std::vec::Vec::<(K, V)>::new();
+        room.try_reserve_exact(index.capacity())
+            .map_err(|_| TryReserveError::CapacityOverflow)?;
+        drop((index, room));
+        self.reserve(additional, hash);
+        Ok(())
+    }
+
+    pub(super) fn shrink_to(&mut self, capacity: usize, hash: impl Fn(&K) -> u64) {
+        let Some(buckets) = self.body().map(|body| body.index.num_buckets()) else {
+            return;
+        };
+        self.rearrange(hash, |index, size, hash| {
+            index::shrink_to(index, capacity, size, hash);
+        });
+        if let Some(body) = &mut self.body
+            && body.index.num_buckets() != buckets
+        {
+            body.shrink_buffer();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! A collection asks a test's own allocator for as much as std's does, as often, outside a test and in base order.
+#![cfg(feature = "nondex")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
+
+use nondex_core::{Context, Level, RunSpec, Selection, context};
+
+/// Counts what this thread asks for.
+struct Counting;
+
+thread_local! {
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
+    static FREED: Cell<usize> = const { Cell::new(0) };
+}
+
+#[expect(unsafe_code, reason = "an allocator is declared so")]
+// SAFETY: the system's allocator does it all.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATED.set(ALLOCATED.get() + 1);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        FREED.set(FREED.get() + 1);
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+type Fixed = BuildHasherDefault<DefaultHasher>;
+
+/// How often each step of a history allocates and frees.
+macro_rules! counts {
+    ($($collections:ident)::+) => {{
+        use $($collections)::+::{HashMap, HashSet};
+        let mut counts: Vec<(&str, usize, usize)> = Vec::new();
+        let mut count = |step, act: &mut dyn FnMut()| {
+            let before = (ALLOCATED.get(), FREED.get());
+            act();
+            counts.push((step, ALLOCATED.get() - before.0, FREED.get() - before.1));
+        };
+        let mut map: HashMap<u64, u64, Fixed> = HashMap::default();
+        let mut sum = 0;
+        count("new", &mut || drop(HashMap::<u64, u64>::new()));
+        count("fill", &mut || map.extend((0..500).map(|n| (n, n))));
+        count("iterate", &mut || sum += map.iter().map(|(key, value)| key + value).sum::<u64>());
+        count("keys", &mut || sum += map.keys().sum::<u64>());
+        count("values_mut", &mut || map.values_mut().for_each(|value| *value += 1));
+        count("remove", &mut || (0..100).for_each(|n| sum += map.remove(&n).unwrap_or(0)));
+        count("iterate after removals", &mut || sum += map.values().sum::<u64>());
+        count("insert again", &mut || (0..100).for_each(|n| sum += map.insert(n, n).unwrap_or(0)));
+        count("entry", &mut || (0..100).for_each(|n| *map.entry(n).or_insert(0) += 1));
+        count("retain", &mut || map.retain(|key, _| key % 2 == 0));
+        count("extract_if", &mut || sum += map.extract_if(|key, _| key % 4 == 0).count() as u64);
+        count("drain", &mut || sum += map.drain().map(|(key, _)| key).sum::<u64>());
+        count("refill after drain", &mut || map.extend((0..300).map(|n| (n, n))));
+        count("clear", &mut || map.clear());
+        count("refill after clear", &mut || (0..300).for_each(|n| sum += map.insert(n, n).unwrap_or(0)));
+        let mut clone = None;
+        count("clone", &mut || clone = Some(map.clone()));
+        count("clone_from", &mut || map.clone_from(clone.as_ref().unwrap()));
+        count("eq", &mut || assert!(map == *clone.as_ref().unwrap()));
+        count("shrink", &mut || map.shrink_to_fit());
+        count("reserve", &mut || map.reserve(1_000));
+        count("into_iter", &mut || sum += std::mem::take(&mut map).into_keys().sum::<u64>());
+        count("with_capacity", &mut || {
+            let mut map = HashMap::<u64, [u8; 100]>::with_capacity(100);
+            map.extend((0..100).map(|n| (n, [0; 100])));
+        });
+        let a: HashSet<u32, Fixed> = (0..100).collect();
+        let b: HashSet<u32, Fixed> = (50..200).collect();
+        count("union", &mut || sum += a.union(&b).count() as u64);
+        count("intersection", &mut || sum += a.intersection(&b).count() as u64);
+        count("symmetric_difference", &mut || sum += a.symmetric_difference(&b).count() as u64);
+        let mut both = None;
+        count("bitor", &mut || both = Some(&a | &b));
+        count("drop", &mut || drop(both.take()));
+        assert!(sum > 0);
+        counts
+    }};
+}
+
+#[test]
+fn outside_a_test_a_collection_allocates_as_stds() {
+    assert_eq!(
+        counts!(nondex_collections::collections),
+        counts!(std::collections)
+    );
+}
+
+#[test]
+fn in_base_order_and_at_std_a_collection_allocates_as_stds_once_its_places_are_known() {
+    let mut spec = RunSpec::new("test", Level::Std, 3);
+    for choices in [Selection::None, Selection::All] {
+        spec.choices = choices;
+        let run = Context::new(spec.clone());
+        let _test = context::enter(&run, "test");
+        let mut own = Vec::new();
+        // The first time, each place where a choice is made is recorded.
+        for _ in 0..2 {
+            own = counts!(nondex_collections::collections);
+        }
+        assert_eq!(own, counts!(std::collections));
+    }
+}
