@@ -328,7 +328,7 @@ mod tests {
             Decision::Base => "base",
             Decision::Std { .. } => "std",
             Decision::Permute(_) => "drawn",
-            Decision::PermuteContent(_) => "by content",
+            Decision::PermuteContent(_) | Decision::ByContent { .. } => "by content",
             Decision::Partly(_) => unreachable!("no order is given at {level}"),
         };
         for (level, expected) in [
