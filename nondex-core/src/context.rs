@@ -188,41 +188,27 @@ pub fn global() -> Option<&'static Arc<Context>> {
     reason = "only the caller knows that no other thread reads the environment"
 )]
 pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
-    // SAFETY: as the caller promises.
-    unsafe { take(global()) }
-}
-
-/// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
-/// called before [`global`]. In other things it is as [`take_global`].
-///
-/// # Safety
-/// As for [`take_global`].
-#[expect(unsafe_code, reason = "as above")]
-pub unsafe fn adopt() -> Option<&'static Arc<Context>> {
-    let adopted = || inheritance::find().map(Context::of_child);
-    // SAFETY: as the caller promises.
-    unsafe { take(GLOBAL.get_or_init(adopted).as_ref()) }
-}
-
-/// Makes the process have no context, whatever its ancestors have.
-pub fn renounce() {
-    let _ = GLOBAL.set(None);
-}
-
-/// # Safety
-/// As for [`take_global`].
-#[expect(unsafe_code, reason = "as above")]
-unsafe fn take(context: Option<&'static Arc<Context>>) -> Option<&'static Arc<Context>> {
+    let context = global();
     for variable in [SPEC_VARIABLE, CHILD_VARIABLE] {
         if std::env::var_os(variable).is_some() {
             // SAFETY: the process has one thread, as the caller promises.
             unsafe { std::env::remove_var(variable) }
         }
     }
-    if let Some(context) = context {
-        slot::enter_main(context);
-    }
-    context
+    context.inspect(|context| slot::enter_main(context))
+}
+
+/// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
+/// called before [`global`]. The calling thread is then known as the main one.
+pub fn adopt() -> Option<&'static Arc<Context>> {
+    let adopted = || inheritance::find().map(Context::of_child);
+    let context = GLOBAL.get_or_init(adopted).as_ref();
+    context.inspect(|context| slot::enter_main(context))
+}
+
+/// Makes the process have no context, whatever its ancestors have.
+pub fn renounce() {
+    let _ = GLOBAL.set(None);
 }
 
 fn from_environment() -> Result<Option<RunSpec>, String> {

@@ -142,7 +142,7 @@ unsafe fn observed(
         return start(environment);
     };
     let mut entries = [::std::ptr::null(); MAX_VARIABLES];
-    let mut others = None;
+    let (mut given, mut others) = (None, None);
     // The first places are for our own entries; the last one stays null, and ends the list.
     let mut count = 2;
     for i in 0.. {
@@ -153,10 +153,11 @@ unsafe fn observed(
         }
         // SAFETY: an entry ends with NUL.
         let text = unsafe { CStr::from_ptr(entry) }.to_bytes();
-        if text.starts_with(library.entry.to_bytes()) || count == MAX_VARIABLES - 1 {
+        if count == MAX_VARIABLES - 1 {
             return start(environment);
         }
         match text.strip_prefix(PRELOAD.to_bytes()) {
+            Some(_) if text.starts_with(library.entry.to_bytes()) => given = Some(entry),
             Some(libraries) if others.is_none() => others = Some(libraries),
             _ if is_name(text) => {}
             _ => {
@@ -166,14 +167,17 @@ unsafe fn observed(
         }
     }
     let mut buffer = [0; 2 * MAX_PATH];
-    let own = match others {
-        None => Some(library.entry.as_c_str()),
-        Some(others) => join(&mut buffer, &[library.entry.to_bytes(), b":", others]),
+    let own = match (given, others) {
+        (Some(entry), _) => Some(entry),
+        (None, None) => Some(library.entry.as_ptr()),
+        (None, Some(others)) => {
+            join(&mut buffer, &[library.entry.to_bytes(), b":", others]).map(CStr::as_ptr)
+        }
     };
     let Some(own) = own else {
         return start(environment);
     };
-    entries[1] = own.as_ptr();
+    entries[1] = own;
     let mut buffer = [0; MAX_NAME];
     match name(&mut buffer) {
         Some(name) => {

@@ -62,37 +62,26 @@ mod interpose {
     }
 }
 
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+mod environment;
 
 use interpose::network;
-
-/// The variable that names this library to the loader, and what else was to be loaded, after a colon.
-const PRELOAD: &str = "LD_PRELOAD";
+use nondex_core::spec::CHILD_VARIABLE;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = {
     extern "C" fn start() {
-        let others = std::env::var_os(PRELOAD).and_then(|value| {
-            let colon = value.as_bytes().iter().position(|&byte| byte == b':')?;
-            Some(std::ffi::OsString::from_vec(
-                value.as_bytes()[colon + 1..].to_vec(),
-            ))
-        });
-        // SAFETY: the loader runs initialisers on the only thread of the process.
-        unsafe {
-            match others {
-                Some(others) => std::env::set_var(PRELOAD, others),
-                None => std::env::remove_var(PRELOAD),
-            }
-        }
         if !is_first() {
-            // The program's own runtime is asked, not this one.
+            // The program's own runtime is asked, not this one, and takes its variables itself.
             nondex_core::context::renounce();
+            // SAFETY: the loader runs initialisers on the only thread of the process.
+            unsafe { environment::remove(&[]) };
             return;
         }
+        let context = nondex_core::context::adopt();
         // SAFETY: as above.
-        if let Some(context) = unsafe { nondex_core::context::adopt() } {
+        unsafe { environment::remove(&[CHILD_VARIABLE]) };
+        if let Some(context) = context {
             interpose::fork::prepare();
             network::child::prepare(context);
             interpose::operations::observe(context);
