@@ -52,7 +52,11 @@ pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
 ///
 /// # Errors
 /// As std's.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
 pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
     let _removing = crate::interpose::directory::removing();
     ::std::fs::remove_dir_all(path)
