@@ -317,6 +317,46 @@ fn directories_and_environment_are_read() -> io::Result<()> {
     Ok(())
 }
 
+/// Compiles only if dropping an iterator is not taken for a use of the collection.
+#[test]
+fn a_collection_is_changed_while_an_iterator_that_is_done_is_dropped() {
+    let mut map: HashMap<u32, u32> = (0..9).map(|key| (key, key)).collect();
+    while let Some(key) = map.keys().next().copied() {
+        map.remove(&key);
+        if let Some((&key, _)) = map.iter().next() {
+            map.remove(&key);
+        }
+        if let Some(&key) = map.values().next() {
+            map.remove(&key);
+        }
+        if let Some(value) = map.values_mut().next() {
+            let key = *value;
+            map.remove(&key);
+        }
+        if let Some((&key, _)) = map.iter_mut().next() {
+            map.remove(&key);
+        }
+    }
+    let other = HashSet::from([1, 2, 3]);
+    let mut set: HashSet<u32> = (0..9).collect();
+    while let Some(key) = set.iter().next().copied() {
+        set.remove(&key);
+        if let Some(&key) = set.union(&other).next() {
+            set.remove(&key);
+        }
+        if let Some(&key) = set.intersection(&other).next() {
+            set.remove(&key);
+        }
+        if let Some(&key) = set.difference(&other).next() {
+            set.remove(&key);
+        }
+        if let Some(&key) = set.symmetric_difference(&other).next() {
+            set.remove(&key);
+        }
+    }
+    assert!(map.is_empty() && set.is_empty());
+}
+
 /// Compiles only if every type has the auto traits and the variance that std's have.
 #[test]
 fn they_are_sent_shared_and_shortened() {
