@@ -7,7 +7,10 @@ use std::process::Command;
 use cargo_metadata::MetadataCommand;
 use nondex_harness::cli::filterset::{Expression, Platform, Query, Workspace};
 
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/filterset");
+const FIXTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/fixtures/filterset"
+);
 
 /// What nextest printed: each expression with its tests, `None` where it refused the expression.
 fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {

@@ -95,7 +95,7 @@ const EXPECTED: [(&str, &[Choice]); 14] = [
     (
         "calls::debug_decides",
         &[Choice {
-            decides: Decides::Pair([0, 1], [Some((CALLS, "debug")); 2]),
+            decides: Decides::Pair([1, 2], [Some((CALLS, "debug")); 2]),
             made: Some((CALLS, "debug")),
             ..letters("debug", (0, 1))
         }],

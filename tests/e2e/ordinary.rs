@@ -47,16 +47,14 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
         "{environment:#?}"
     );
     assert!(!environment.failures.is_empty());
-    // What the mirror has in common with std does not fail; what it has not is never called broken.
-    for (name, named) in [
-        ("tests::asks_for_the_size", "the size of a type"),
-        ("tests::asks_for_allocations", "allocations"),
-    ] {
-        let asking = test(&report, name);
-        let is_same = asking.verdict == Verdict::Stable;
-        let is_told = asking.unjudged && note(asking).contains(named);
-        assert!(is_same || is_told, "{asking:#?}");
-    }
+    // The mirror is as large as std; the first time that a test comes to a call is written down, which takes memory.
+    let size = test(&report, "tests::asks_for_the_size");
+    assert_eq!(size.verdict, Verdict::Stable, "{size:#?}");
+    let allocations = test(&report, "tests::asks_for_allocations");
+    assert!(
+        allocations.unjudged && note(allocations).contains("allocations"),
+        "{allocations:#?}"
+    );
     let broken = test(&report, "tests::is_broken");
     assert_eq!(
         (broken.verdict, broken.ordinary),

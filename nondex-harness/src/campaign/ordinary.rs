@@ -160,18 +160,10 @@ pub fn judge(mut report: TestReport, compared: &Compared, root: &Utf8Path) -> Te
 }
 
 /// What a line of source that asks for something names, and what this tool changes of it.
-const ADDITIONS: [(&str, &str); 5] = [
-    (
-        "size_of",
-        "the size of a type, which is another one in the std that tests are run over",
-    ),
+const ADDITIONS: [(&str, &str); 3] = [
     (
         "alloc",
         "the number or size of allocations, which are others in the std that tests are run over",
-    ),
-    (
-        "type_name",
-        "the name of a type, which is another one in the std that tests are run over",
     ),
     (
         "env::",
@@ -200,7 +192,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         let mut lines = Vec::new();
         for line in source.lines().skip(first).take(STATEMENT) {
             lines.push(line.to_owned());
-            if line.trim_end().ends_with(';') {
+            if line.trim_end().ends_with([';', '}']) {
                 break;
             }
         }
@@ -212,7 +204,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         .find(|(word, _)| statement.contains(word) || failure.message.contains(word));
     known.map_or_else(
         || {
-            "what this tool adds to it, such as the size and the allocations of collections, a variable in the environment, or time"
+            "what this tool adds to it, such as allocations, a variable in the environment, or time"
                 .to_owned()
         },
         |(_, what)| format!("what its failing line asks for: {what}"),
