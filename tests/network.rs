@@ -212,7 +212,7 @@ fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
 fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
     let project = built("reachable");
     let root = project.path("");
-    let args = [&ONCE[..], &["--network", "block"]].concat();
+    let args = [&ONCE[..], &["--network", "block", "--test", "reached"]].concat();
     let Some(blocked) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
     };
@@ -262,7 +262,8 @@ fn a_run_with_the_network_tells_what_failed_because_it_was_blocked() {
 fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     let project = built("reachable");
     let root = project.path("");
-    let args = ["--network", "fault", "--seeds", "20", "--levels", "STD"];
+    let levels = ["--network", "fault", "--seeds", "20", "--levels", "STD"];
+    let args = [&levels[..], &["--test", "reached"]].concat();
     let Some(report) = report_in_namespace(&root, ANOTHER_MACHINE, &args) else {
         return;
     };
