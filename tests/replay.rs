@@ -239,7 +239,8 @@ fn a_change_is_said_and_what_no_longer_applies_is_refused(fixture: &Fixture, id:
         .says(&[&format!("there is no test `findings${TEST}` any more")]);
 
     edit(fixture, id, |text| {
-        text.replace("\"algorithm\": 1", "\"algorithm\": 99")
+        let own = format!("\"algorithm\": {}", nondex_core::ALGORITHM);
+        text.replace(&own, "\"algorithm\": 99")
     });
     replay()
         .expect(ExitCode::Setup)
