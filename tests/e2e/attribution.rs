@@ -110,7 +110,7 @@ const EXPECTED: [(&str, &[Choice]); 14] = [
     (
         "calls::a_destructor_decides",
         &[Choice {
-            decides: Decides::Pair([0, 1], [Some((CALLS, "letters")); 2]),
+            decides: Decides::Pair([1, 2], [Some((CALLS, "letters")); 2]),
             ..letters("drop", (0, 1))
         }],
     ),
