@@ -1,4 +1,4 @@
-//! What the mirror costs beside std's own collections, as ratios: `cargo bench -p nondex-collections --features nondex --bench ratios`.
+//! What the mirror costs beside std's own collections, as ratios: `cargo bench -p nondex-collections --bench ratios`.
 //!
 //! Each figure is the least time of several rounds of the mirror, over the least of std's in the same process.
 
