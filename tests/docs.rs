@@ -3,8 +3,7 @@
 use nondex_core::Level;
 use nondex_core::operation::OPERATIONS;
 use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
-use nondex_harness::config::key::{self, EXCEPTIONS};
-use nondex_harness::config::{OVERRIDE_KEYS, SANITISE_KEYS};
+use nondex_harness::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
@@ -83,49 +82,32 @@ fn help(args: &[&str]) -> String {
 }
 
 #[test]
-fn every_option_has_a_key_and_a_variable_or_is_an_exception() {
-    let keys = key::all();
-    for option in options() {
-        let exception = EXCEPTIONS.iter().find(|exception| exception.name == option);
-        let key = keys.iter().find(|key| key.name == option);
-        match (key, exception) {
-            (Some(key), None) => assert!(key.in_file, "{option}"),
-            (Some(key), Some(exception)) => {
-                assert!(exception.has_variable && !key.in_file, "{option}");
-            }
-            (None, Some(exception)) => assert!(!exception.has_variable, "{option}"),
-            (None, None) => panic!("`--{option}` has neither key nor variable"),
-        }
+fn every_key_is_an_option() {
+    let options = options();
+    for key in KEYS {
+        assert!(options.iter().any(|option| option == key), "{key}");
     }
     let help = help(&["run", "--help"]);
-    for key in keys {
-        let variable = format!("[env: {}]", key.variable);
-        assert!(help.contains(&variable), "{variable}");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for variable in OF_NO_KEY {
+        assert!(help.contains(&format!("[env: `{variable}`]")), "{variable}");
     }
 }
 
 #[test]
-fn the_readme_has_every_option_with_its_key_and_variable() {
+fn the_readme_has_every_key_with_its_variable() {
     let rows = table("Configuration");
-    let mut found: Vec<[String; 3]> = rows
+    let found: Vec<[&str; 2]> = rows
         .iter()
         .filter(|row| row.len() == 3 && row[2] != "variable" && row[0] != "---")
-        .map(|row| [0, 1, 2].map(|cell| row[cell].clone()))
+        .map(|row| [row[0].as_str(), row[2].as_str()])
         .collect();
-    found.sort();
-    let mut expected: Vec<[String; 3]> = options()
+    let variables = KEYS.map(variable);
+    let expected: Vec<[&str; 2]> = KEYS
         .into_iter()
-        .map(|option| {
-            let key = key::all().iter().find(|key| key.name == option);
-            let in_file = key.is_some_and(|key| key.in_file);
-            [
-                format!("--{option}"),
-                if in_file { option } else { "-".to_owned() },
-                key.map_or_else(|| "-".to_owned(), |key| key.variable.clone()),
-            ]
-        })
+        .zip(&variables)
+        .map(|(key, variable)| [key, variable.as_str()])
         .collect();
-    expected.sort();
     assert_eq!(found, expected);
 }
 
@@ -159,9 +141,9 @@ fn the_readme_has_every_variable_that_stands_for_no_option() {
         LEVEL_VARIABLE,
     ];
     for name in others {
-        let mut keys = key::all().iter();
+        let mut keys = KEYS.into_iter();
         assert!(
-            keys.all(|key| key.variable != name),
+            keys.all(|key| variable(key) != name),
             "{name} has two meanings"
         );
     }

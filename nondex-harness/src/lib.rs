@@ -30,6 +30,8 @@ pub mod repro;
 #[cfg(feature = "cli")]
 pub mod sanitise;
 #[cfg(feature = "cli")]
+pub mod shell;
+#[cfg(feature = "cli")]
 pub mod statistics;
 
 pub use inprocess::{Trial, main};

@@ -154,16 +154,6 @@ fn the_command_line_wins_over_the_environment() {
         "{}",
         stderr(&output)
     );
-    let output = nondex(fixture())
-        .env("NONDEX_MESSAGE_FORMAT", "json")
-        .args(["models", "--message-format", "human"])
-        .output()
-        .unwrap();
-    assert!(
-        stdout(&output).starts_with("hash_map"),
-        "{}",
-        stdout(&output)
-    );
 }
 
 #[test]
@@ -278,10 +268,9 @@ fn colours_follow_the_flag_then_the_variables() {
             .output()
             .unwrap()
     };
-    assert!(coloured(&with(&[("NONDEX_COLOR", "always")], "models")));
     assert!(coloured(&with(&[("CARGO_TERM_COLOR", "always")], "models")));
     assert!(!coloured(&with(
-        &[("NONDEX_COLOR", "always")],
+        &[("CARGO_TERM_COLOR", "always")],
         "models --color never"
     )));
 }

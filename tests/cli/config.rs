@@ -6,7 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use nondex_core::Level;
-use nondex_harness::cli::{Command as Asked, CommandLine, ConfirmArgs, Refusal, RunArgs};
+use nondex_harness::cli::{Command as Asked, ConfirmArgs, RunArgs};
+use nondex_harness::command::configuration::{self, Refusal};
 use nondex_harness::exit_code::ExitCode;
 
 /// A configuration file in a folder of its own.
@@ -28,6 +29,14 @@ impl Configured {
 
     /// What is understood of words split at spaces, with these variables.
     fn parse(&self, line: &str, variables: &[(&str, &str)]) -> Result<Asked, String> {
+        self.configured(line, variables).map(|asked| asked.command)
+    }
+
+    fn configured(
+        &self,
+        line: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<configuration::Asked, String> {
         let mut words = vec!["cargo-nondex".to_owned()];
         words.extend(line.split(' ').filter(|w| !w.is_empty()).map(str::to_owned));
         let at = words.iter().position(|word| word == "confirm");
@@ -38,8 +47,8 @@ impl Configured {
         let variables = variables.iter();
         let variables =
             variables.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        match CommandLine::parse_with(words.into_iter().map(OsString::from), variables.collect()) {
-            Ok(parsed) => Ok(parsed.command),
+        match configuration::understand(words.into_iter().map(OsString::from), variables) {
+            Ok(asked) => Ok(asked),
             Err(Refusal::Usage(error)) => Err(error.to_string()),
             Err(Refusal::Setup(error)) => {
                 assert_eq!(error.code(), ExitCode::Setup);
@@ -96,30 +105,37 @@ fn the_command_line_wins_over_a_variable_over_the_profile_over_the_default_profi
 
 #[test]
 fn what_a_file_or_a_variable_switches_on_the_command_line_switches_off() {
-    let file = Configured::new("[profile.default]\nstrict = true\nverbose = 2\n");
-    assert!(file.run("", &[]).strict);
-    assert!(!file.run("--strict=false", &[]).strict);
-    assert!(!file.run("", &[("NONDEX_STRICT", "no")]).strict);
-    assert!(file.run("--strict", &[("NONDEX_STRICT", "no")]).strict);
-    assert_eq!(file.run("", &[]).output.verbose, 2);
-    assert_eq!(file.run("-v", &[]).output.verbose, 1);
+    let file = Configured::new("[profile.default]\nstrict = true\n");
+    let strict = |line: &str, variables: &[(&str, &str)]| file.run(line, variables).strict;
+    assert_eq!(strict("", &[]), Some(true));
+    assert_eq!(strict("--strict=false", &[]), Some(false));
+    assert_eq!(strict("", &[("NONDEX_STRICT", "no")]), Some(false));
+    assert_eq!(strict("--strict", &[("NONDEX_STRICT", "no")]), Some(true));
+    // As if it were not there.
+    assert_eq!(strict("", &[("NONDEX_STRICT", "")]), Some(true));
 }
 
 #[test]
 fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
-    let file = Configured::new("[profile.default]\nseeds = 3\nquiet = true\nrelease = true\n");
-    let args = file.run("--seed 9 -v --cargo-profile ci", &[]);
+    let file = Configured::new(
+        "[profile.default]\nseeds = 3\ncargo-profile = 'ci'\nworkspace = true\nexclude = 'x'\n",
+    );
+    let args = file.run("--seed 9 --release -p a", &[]);
     assert_eq!(args.seeds(), [9]);
-    assert!(!args.output.quiet);
-    assert!(!args.build.release);
-    let args = file.run("", &[("NONDEX_VERBOSE", "1")]);
-    assert_eq!((args.output.verbose, args.output.quiet), (1, false));
+    assert_eq!(args.build.cargo_profile, None);
+    assert_eq!((args.build.workspace, args.build.packages.len()), (None, 1));
+    assert_eq!(args.build.exclude, [""; 0]);
+    let args = file.run("--exclude y", &[]);
+    assert_eq!(args.build.workspace, Some(true));
+    assert_eq!(args.build.exclude, ["y"]);
+    let args = file.run("", &[("NONDEX_PACKAGE", "a")]);
+    assert_eq!((args.build.workspace, args.build.packages.len()), (None, 1));
 }
 
 #[test]
 fn every_kind_of_value_is_read_as_on_the_command_line() {
     let file = Configured::new(
-        "[profile.default]\nseeds = [4, '8..10']\npackage = ['a', 'b']\nfeatures = 'x y'\nskip = ['slow']\n\
+        "[profile.default]\nseeds = [4, '8..10']\npackage = ['a', 'b']\nfeatures = 'x y'\n\
          filterset = ['test(a)', 'test(b)']\nnetwork-allow = 'a.example,b.example'\nmax-sanitised = '5%'\n\
          jobs = 3\nmode = 'swap'\nregressions = 'known.json'\n",
     );
@@ -127,7 +143,6 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
     assert_eq!(args.seeds(), [4, 8, 9]);
     assert_eq!(args.build.packages, ["a", "b"]);
     assert_eq!(args.build.features, ["x y"]);
-    assert_eq!(args.filter.names.skip, ["slow"]);
     assert_eq!(args.filter.filtersets.len(), 2);
     assert_eq!(args.network.network_allow, ["a.example", "b.example"]);
     assert_eq!(args.network.max_sanitised.unwrap().to_string(), "5%");
@@ -144,10 +159,10 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
 #[test]
 fn other_commands_take_what_means_the_same_there() {
     let file = Configured::new("[profile.default]\npackage = 'a'\nseeds = 5\ntimeout = 9\n");
-    let args = file.confirm("confirm x", &[("NONDEX_QUIET", "1")]);
+    let args = file.confirm("confirm x", &[("NONDEX_JOBS", "2")]);
     assert_eq!(args.build.packages, ["a"]);
-    assert_eq!(args.timeout, Duration::from_secs(9));
-    assert!(args.output.quiet);
+    assert_eq!(args.timeout, Some(Duration::from_secs(9)));
+    assert_eq!(args.build.jobs.unwrap().get(), 2);
     assert!(args.seeds.is_none(), "its seeds are another thing");
 }
 
@@ -156,11 +171,11 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
     for (text, expected) in [
         (
             "[profile.default]\nleves = 'STD'\n",
-            "nondex.toml:2:1: unknown key `leves` of profile `default`: did you mean `levels`?",
+            "nondex.toml:2:1: unknown key `leves`: did you mean `levels`?",
         ),
         (
             "[profile.ci]\nclean_runs = 3\n",
-            "nondex.toml:2:1: unknown key `clean_runs` of profile `ci`: did you mean `clean-runs`?",
+            "nondex.toml:2:1: unknown key `clean_runs`: did you mean `clean-runs`?",
         ),
         (
             "[profil.default]\n",
@@ -168,88 +183,84 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\nlevels = ['STD', 'FUL']\n",
-            "nondex.toml:2:18: `levels` is `FUL`: unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
+            "nondex.toml:2:18: `levels = ['STD', 'FUL']`: unknown level `FUL`, expected one of STD, ONE, EQ, ID, FULL",
         ),
         (
             "[profile.default]\nnetwork = 'none'\n",
-            "nondex.toml:2:11: `network` is `none`: expected one of observe, block, fault, off",
+            "nondex.toml:2:11: `network = 'none'`: `none`: expected one of off, observe, block, fault",
         ),
         (
             "[profile.default]\nstrict = 'yes'\n",
-            "nondex.toml:2:10: `strict` is `'yes'`, expected `true` or `false`",
+            "nondex.toml:2:10: `strict = 'yes'`: invalid type: string \"yes\", expected a boolean",
         ),
         (
             "[profile.default]\ntimeout = { soft = 3 }\n",
-            "nondex.toml:2:11: `timeout` is a table, expected a string or a number",
+            "nondex.toml:2:11: `timeout = { soft = 3 }`: invalid type: map, expected a string or a number",
         ),
         (
             "[profile.default]\nseeds = [3, true]\n",
-            "nondex.toml:2:13: `seeds` is `true`, expected a string or a number",
+            "nondex.toml:2:13: `seeds = [3, true]`: invalid type: boolean `true`, expected a string or a number",
         ),
         (
             "[profile.default]\nmode = ['swap', 'program']\n",
-            "nondex.toml:2:8: `mode` is `['swap', 'program']`, expected a string or a number",
+            "nondex.toml:2:8: `mode = ['swap', 'program']`: a list is not expected here",
         ),
         (
             "[profile.default]\nmodels = '('\n",
-            "nondex.toml:2:10: `models` is `(`: regex parse error",
+            "nondex.toml:2:10: `models = '('`: regex parse error",
         ),
         (
             "[profile.default]\nfilterset = 'test('\n",
-            "nondex.toml:2:13: `filterset` is `test(`: expected `)`",
-        ),
-        (
-            "[profile.default]\nignored = true\ninclude-ignored = true\n",
-            "nondex.toml:3:1: `ignored` and `include-ignored` cannot be used together",
+            "nondex.toml:2:13: `filterset = 'test('`: expected `)`",
         ),
         (
             "[profile.default]\nseed = 3\n",
-            "nondex.toml:2:1: `seed` is only an option of the command line: `seeds = [7]` says the same",
+            "nondex.toml:2:1: unknown key `seed`: did you mean `seeds`?",
         ),
         ("[profile.default\n", "nondex.toml:1:17: "),
         (
             "profile = 3\n",
-            "nondex.toml:1:11: `profile` is `3`, expected a table",
+            "nondex.toml:1:11: `profile = 3`: invalid type: integer `3`, expected a map",
         ),
         (
             "[[profile.default.overrides]]\nlevels = ['STD']\n",
-            "nondex.toml:1:1: an override needs a `filter`",
+            "nondex.toml:1:1: `[[profile.default.overrides]]`: missing field `filter`",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'tset(a)'\n",
-            "nondex.toml:2:10: invalid filterset: ",
+            "nondex.toml:2:10: `filter = 'tset(a)'`: ",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nlevel = ['STD']\n",
-            "nondex.toml:3:1: unknown key `level` of an override: did you mean `levels`?",
+            "nondex.toml:3:1: unknown key `level`: did you mean `levels`?",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nlevels = []\n",
-            "nondex.toml:3:10: `levels` is `[]`, expected at least one value",
+            "nondex.toml:3:10: `levels = []`: a list is not expected here, or not an empty one",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\nmodels-off = ['hash_mpa']\n",
-            "nondex.toml:3:15: `models-off` has `hash_mpa`, which matches no model: did you mean `hash_map`?",
+            "nondex.toml:3:15: `models-off = ['hash_mpa']`: `hash_mpa` matches no model: did you mean `hash_map`?",
         ),
         (
             "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 0\n",
-            "nondex.toml:3:11: `timeout` is `0`: expected a number of seconds above 0",
+            "nondex.toml:3:11: `timeout = 0`: expected a number of seconds above 0",
         ),
         (
             "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exce'\nerror = 'ENOENT'\n",
-            "nondex.toml:4:13: `operation` is `exce`, which is not known: did you mean `exec`?",
+            "nondex.toml:4:13: `operation = 'exce'`: `exce` is not known: did you mean `exec`?",
         ),
         (
             "[[sanitise]]\nname = 'a'\nreason = 'b'\noperation = 'exec'\nerror = ['EPERM', 'ENOENTT']\n",
-            "nondex.toml:5:19: `error` is `ENOENTT`, which is not known: did you mean `ENOENT`?",
+            "nondex.toml:5:19: `error = ['EPERM', 'ENOENTT']`: `ENOENTT` is not known: did you mean `ENOENT`?",
         ),
         (
             "[[sanitise]]\nname = 'a'\nreason = 'b'\nop = 'exec'\nerror = 'EPERM'\n",
-            "nondex.toml:4:1: unknown key `op` of a sanitiser: ",
+            "nondex.toml:4:1: unknown key `op`: ",
         ),
         (
             "[[sanitise]]\nname = 'a'\noperation = 'exec'\nerror = 'EPERM'\n",
-            "nondex.toml:1:1: a sanitiser needs `reason`",
+            "nondex.toml:1:1: `[[sanitise]]`: missing field `reason`",
         ),
         (
             "[[sanitise]]\nname = 'network'\nreason = 'b'\noperation = 'exec'\nerror = 'EPERM'\n",
@@ -257,7 +268,7 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
         ),
         (
             "[profile.default]\noverrides = 3\n",
-            "nondex.toml:2:13: `overrides` is `3`, expected an array of tables",
+            "nondex.toml:2:13: `overrides = 3`: invalid type: integer `3`, expected a sequence",
         ),
     ] {
         let message = message(text);
@@ -287,12 +298,13 @@ fn overrides_of_a_profile_come_before_those_of_the_default_one() {
         "[[profile.default.overrides]]\nfilter = 'all()'\ntimeout = 9\nlevels = 'STD,ONE'\n\
          [[profile.ci.overrides]]\nfilter = 'test(slow)'\ntimeout = 99\nsanitise = false\n",
     );
-    let loaded = file.run("-P ci --levels FULL", &[]).config.loaded;
-    let timeouts = loaded.overrides.iter().map(|one| one.options.timeout);
+    let asked = file.configured("-P ci --levels FULL", &[]).unwrap();
+    let overrides = asked.config.profile.overrides.iter();
+    let timeouts = overrides.map(|one| one.get_ref().timeout);
     let seconds = |n| Some(Duration::from_secs(n));
     assert_eq!(timeouts.collect::<Vec<_>>(), [seconds(99), seconds(9)]);
-    assert!(loaded.given.contains("levels"), "the command line wins");
-    assert!(!loaded.given.contains("timeout"));
+    assert!(asked.given.levels, "the command line wins");
+    assert!(!asked.given.timeout);
 }
 
 #[test]
@@ -300,8 +312,8 @@ fn sanitisers_are_read_by_either_spelling() {
     let entry = "]]\nname = 'a'\nreason = 'b'\noperation = ['bind', 'exec']\nerror = 'EPERM'\ntarget = '*x'\n";
     for spelling in ["sanitise", "sanitize"] {
         let file = Configured::new(&format!("[[{spelling}{entry}"));
-        let loaded = file.run("", &[]).config.loaded;
-        assert_eq!(loaded.sanitisers[0].operations, ["bind", "exec"]);
+        let config = file.configured("", &[]).unwrap().config;
+        assert_eq!(config.sanitisers[0].operations, ["bind", "exec"]);
     }
 }
 

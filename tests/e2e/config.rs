@@ -16,7 +16,7 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
     let file = app.join(".config/nondex.toml");
     fs::write(
         &file,
-        "[profile.default]\nlib = true\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = 'out/junit.xml'\n\n\
+        "[profile.default]\nlevels = ['STD']\nseeds = 4\nclean-runs = 1\njunit = 'out/junit.xml'\n\n\
          [profile.strange]\nseeds = [70, 71]\n\n\
          [[profile.default.overrides]]\nfilter = 'test(read_dir)'\nmodels-off = ['^directory/']\n\n\
          [[profile.default.overrides]]\nfilter = 'test(one_fixed)'\nlevels = ['STD', 'ONE']\n",
@@ -50,9 +50,9 @@ fn a_profile_and_its_overrides_decide_how_each_test_is_run() {
 
     fs::write(&file, "[profile.default]\nfilters = 'a'\n").unwrap();
     let refused = Nondex::run_in(&app).run();
-    refused.expect(ExitCode::Setup).says(&[
-        ".config/nondex.toml:2:1: unknown key `filters` of profile `default`: did you mean `filterset`?",
-    ]);
+    refused
+        .expect(ExitCode::Setup)
+        .says(&[".config/nondex.toml:2:1: unknown key `filters`: did you mean `filterset`?"]);
 }
 
 /// By what a test is sanitised.

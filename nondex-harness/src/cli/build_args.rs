@@ -2,84 +2,26 @@
 
 use std::num::NonZeroUsize;
 
-use camino::Utf8PathBuf;
-use clap::{Args, ValueEnum};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
 
 use super::location_args::LocationArgs;
 use super::run_args::positive;
-use super::test_filter::Names;
-
-/// How the tests of a project come to make their choices from a seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    /// The whole program is built over a std that makes its open choices from a seed; no source change.
-    #[default]
-    Program,
-    /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched on.
-    Swap,
-    /// Nothing is changed: an ordinary build, in a directory of its own. Not a choice of the command line.
-    #[value(skip)]
-    Plain,
-}
-
-/// Which doctests are built. Each is a program of its own, so that building those that nobody runs would take long.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Doctests {
-    /// None.
-    No,
-    /// Those with such names; of the ignored ones, which often do not compile, only when they are run.
-    Named {
-        /// The names.
-        names: Names,
-        /// Whether ignored ones are built.
-        ignored: bool,
-    },
-}
-
-impl Default for Doctests {
-    fn default() -> Self {
-        Doctests::Named {
-            names: Names::default(),
-            ignored: false,
-        }
-    }
-}
-
-impl Doctests {
-    /// The one with this name, or those that share it and have only a number of their own.
-    #[must_use]
-    pub fn one(name: &str) -> Self {
-        let name = name.rsplit_once(" #").map_or(name, |(shared, _)| shared);
-        Doctests::Named {
-            names: Names {
-                filters: vec![name.to_owned()],
-                skip: Vec::new(),
-                exact: true,
-            },
-            ignored: true,
-        }
-    }
-}
+use super::words::words;
+use crate::project::{BuildPlan, Mode};
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BuildArgs {
-    /// Nothing that observes the network is linked into the tests.
-    #[arg(skip)]
-    pub without_network: bool,
-
-    /// Which doctests are built, of those that cargo selects.
-    #[arg(skip)]
-    pub doctests: Doctests,
-
     /// Package to test
     #[arg(short = 'p', long = "package", value_name = "SPEC")]
     #[arg(help_heading = "Package selection")]
     pub packages: Vec<String>,
 
     /// Test all packages in the workspace
-    #[arg(long, alias = "all", help_heading = "Package selection")]
-    pub workspace: bool,
+    #[arg(long, alias = "all", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Package selection")]
+    pub workspace: Option<bool>,
 
     /// Exclude packages from the test
     #[arg(long, value_name = "SPEC", help_heading = "Package selection")]
@@ -138,12 +80,14 @@ pub struct BuildArgs {
     pub features: Vec<String>,
 
     /// Activate all available features
-    #[arg(long, help_heading = "Feature selection")]
-    pub all_features: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    pub all_features: Option<bool>,
 
     /// Do not activate the `default` feature
-    #[arg(long, help_heading = "Feature selection")]
-    pub no_default_features: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    pub no_default_features: Option<bool>,
 
     /// Number of parallel build jobs and test runs [default: the number of CPUs]
     #[arg(short = 'j', long, value_name = "N")]
@@ -167,10 +111,10 @@ pub struct BuildArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
     pub target_dir: Option<Utf8PathBuf>,
 
-    /// Whole program, or only what imports `nondex-collections`
-    #[arg(long, value_name = "MODE", default_value = "program")]
-    #[arg(help_heading = "Compilation options", hide_possible_values = false)]
-    pub mode: Mode,
+    /// Whole program, or only what imports `nondex-collections` [default: program]
+    #[arg(long, value_name = "MODE", value_parser = words(Mode::ALL, Mode::name))]
+    #[arg(help_heading = "Compilation options")]
+    pub mode: Option<Mode>,
 
     /// Path to Cargo.toml
     #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
@@ -194,6 +138,87 @@ pub struct BuildArgs {
 }
 
 impl BuildArgs {
+    /// Whether only some of the packages or targets are built that could be.
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        let names = [
+            &self.packages,
+            &self.exclude,
+            &self.bin,
+            &self.example,
+            &self.test,
+            &self.bench,
+        ];
+        let kinds = [
+            self.lib,
+            self.bins,
+            self.examples,
+            self.tests,
+            self.benches,
+            self.doc,
+        ];
+        names.into_iter().any(|names| !names.is_empty()) || kinds.contains(&true)
+    }
+
+    /// What is built when the command is given in `directory`.
+    #[must_use]
+    pub fn plan(&self, directory: &Utf8Path) -> BuildPlan {
+        BuildPlan {
+            directory: directory.to_owned(),
+            manifest_path: self.manifest_path.clone(),
+            target_dir: self.target_dir.clone(),
+            target: self.target.clone(),
+            mode: self.mode.unwrap_or_default(),
+            packages: self.packages.clone(),
+            workspace: self.workspace.unwrap_or(false),
+            exclude: self.exclude.clone(),
+            targets: self.targets(),
+            doc: self.doc,
+            flags: self.flags(),
+            locked: self.locked,
+            offline: self.offline,
+            frozen: self.frozen,
+            config: self.config.clone(),
+            jobs: self.jobs,
+            ..BuildPlan::default()
+        }
+    }
+
+    fn targets(&self) -> Vec<String> {
+        let kinds = words_of([
+            ("--lib", self.lib),
+            ("--bins", self.bins),
+            ("--examples", self.examples),
+            ("--tests", self.tests),
+            ("--benches", self.benches),
+            ("--all-targets", self.all_targets),
+        ]);
+        let named = [
+            ("--bin", &self.bin),
+            ("--example", &self.example),
+            ("--test", &self.test),
+            ("--bench", &self.bench),
+        ];
+        let named = named
+            .into_iter()
+            .flat_map(|(flag, names)| with(flag, names));
+        kinds.into_iter().chain(named).collect()
+    }
+
+    fn flags(&self) -> Vec<String> {
+        let mut words = words_of([
+            ("--all-features", self.all_features.unwrap_or(false)),
+            (
+                "--no-default-features",
+                self.no_default_features.unwrap_or(false),
+            ),
+            ("--release", self.release),
+        ]);
+        words.extend(with("--features", &self.features));
+        words.extend(with("--profile", self.cargo_profile.as_slice()));
+        words
+    }
+
     /// Where the project is, for another command.
     #[must_use]
     pub fn location(&self) -> LocationArgs {
@@ -202,4 +227,16 @@ impl BuildArgs {
             target_dir: self.target_dir.clone(),
         }
     }
+}
+
+/// The flags that are set.
+fn words_of<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
+    let set = flags.into_iter().filter(|(_, is_set)| *is_set);
+    set.map(|(flag, _)| flag.to_owned()).collect()
+}
+
+/// A flag before each of its values.
+fn with<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
+    let words = values.iter().flat_map(move |value| [flag, value]);
+    words.map(str::to_owned)
 }

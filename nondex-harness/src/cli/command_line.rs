@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 
-use camino::Utf8PathBuf;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
@@ -17,7 +15,6 @@ use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
 use super::test_filter::FilterArgs;
-use crate::config::{self, Config, DEFAULT_PROFILE, Key};
 use crate::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
@@ -107,165 +104,25 @@ pub struct CleanArgs {
     pub output: OutputArgs,
 }
 
-/// A command line that was understood.
-#[derive(Clone, Debug)]
-pub struct Parsed {
-    /// What to do.
-    pub command: Command,
-    /// What is strange about the variables, a sentence each.
-    pub warnings: Vec<String>,
-}
-
-/// Why there is nothing to do.
-#[derive(Debug)]
-pub enum Refusal {
-    /// The command line cannot be understood, or asks for help only. clap's error says which, and prints itself.
-    Usage(clap::Error),
-    /// A variable or the configuration file cannot be understood.
-    Setup(crate::error::Error),
-}
-
-impl From<clap::Error> for Refusal {
-    fn from(error: clap::Error) -> Self {
-        Refusal::Usage(error)
-    }
-}
-
-impl From<crate::error::Error> for Refusal {
-    fn from(error: crate::error::Error) -> Self {
-        Refusal::Setup(error)
-    }
-}
-
 impl CommandLine {
-    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own name, `nondex`, once
-    /// more. What they leave out is taken from the variables, then from the configuration file.
+    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own name, `nondex`, once more.
     ///
     /// # Errors
-    /// When any of them cannot be understood, and for `--help` and `--version`.
-    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Refusal> {
-        Self::parse_with(args, std::env::vars_os().collect())
-    }
-
-    /// The same with these variables instead of the process's own.
-    ///
-    /// # Errors
-    /// As [`parse`](Self::parse).
-    pub fn parse_with(
-        args: impl IntoIterator<Item = OsString>,
-        variables: Vec<(OsString, OsString)>,
-    ) -> Result<Parsed, Refusal> {
+    /// When they cannot be understood, and for `--help` and `--version`. clap's error says which, and prints itself.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|arg| arg == "nondex") {
             args.remove(1);
         }
-        let definition = Self::definition();
-        let matches = match definition.clone().try_get_matches_from(&args) {
-            Ok(matches) => matches,
-            // Asked for help, it names the variables too, and flags as they are most often given.
-            Err(error) if !error.use_stderr() => {
-                let shown = Self::shown().try_get_matches_from(&args);
-                return Err(Refusal::Usage(shown.err().unwrap_or(error)));
-            }
-            Err(error) => return Err(Refusal::Usage(error)),
-        };
-        let (definition, config) = configured(definition, &matches, variables.clone())?;
-        let matches = definition.clone().try_get_matches_from(&args)?;
-        let line = Self::from_arg_matches(&matches)?;
-        let mut command = match line.command {
-            Some(command) => command,
+        let line = Self::try_parse_from(&args)?;
+        match line.command {
+            Some(command) => Ok(command),
             None => {
-                expect_no_command(&definition, &args, &line.run)?;
-                Command::Run(Box::new(line.run))
+                expect_no_command(&Self::command(), &args, &line.run)?;
+                Ok(Command::Run(Box::new(line.run)))
             }
-        };
-        if let Command::Run(run) = &mut command {
-            run.config.loaded = config;
         }
-        let names = variables.into_iter().map(|(name, _)| name);
-        Ok(Parsed {
-            command,
-            warnings: config::unknown_variables(names),
-        })
     }
-
-    /// The definition by which a command line is parsed. Variables are not looked at: they are a layer of their own.
-    fn definition() -> clap::Command {
-        fn prepare(command: clap::Command) -> clap::Command {
-            let name = command.get_name().to_owned();
-            let command = command.mut_args(|arg| {
-                let key = config::key::of(&name, arg.get_id().as_str());
-                if key.is_some_and(|key| key.kind == config::key::Kind::Flag) {
-                    Key::switchable(arg)
-                } else {
-                    arg
-                }
-            });
-            command.mut_subcommands(prepare)
-        }
-        prepare(Self::command())
-    }
-
-    /// The definition that is shown as help.
-    fn shown() -> clap::Command {
-        fn prepare(command: clap::Command) -> clap::Command {
-            let name = command.get_name().to_owned();
-            let command =
-                command.mut_args(|arg| match config::key::of(&name, arg.get_id().as_str()) {
-                    Some(key) => arg.env(key.variable.as_str()).hide_env_values(true),
-                    None => arg,
-                });
-            command.mut_subcommands(prepare)
-        }
-        prepare(Self::command())
-    }
-}
-
-/// The definition with the values of variables and of the configuration file as defaults, and what else the file says.
-fn configured(
-    definition: clap::Command,
-    matches: &ArgMatches,
-    variables: Vec<(OsString, OsString)>,
-) -> crate::error::Result<(clap::Command, Config)> {
-    let (name, matches) = match matches.subcommand() {
-        Some((name, matches)) => (Some(name.to_owned()), matches),
-        None => (None, matches),
-    };
-    let command = match &name {
-        Some(name) => definition.find_subcommand(name).unwrap_or(&definition),
-        None => &definition,
-    };
-    let is_given = |id: &str| {
-        matches.try_contains_id(id).unwrap_or(false)
-            && matches.value_source(id) == Some(ValueSource::CommandLine)
-    };
-    let variables = config::read_variables(command, variables, &is_given)?;
-    let mut config = Config::default();
-    let reads_file = command
-        .get_arguments()
-        .any(|arg| arg.get_id() == "config_file");
-    let mut layers = Vec::new();
-    if reads_file {
-        let path = |id: &str| matches.get_one::<Utf8PathBuf>(id).cloned();
-        let of_variable = |id: &str| Some(variables.settings.get(id)?.values[0].clone());
-        let file = path("config_file").or_else(|| of_variable("config_file").map(Into::into));
-        let profile = matches.get_one::<String>("profile").cloned();
-        let profile = profile.or_else(|| of_variable("profile"));
-        let profile = profile.as_deref().unwrap_or(DEFAULT_PROFILE);
-        (layers, config) =
-            config::load(file.as_deref(), path("manifest_path").as_deref(), profile)?;
-        let given = command.get_arguments().map(|arg| arg.get_id().as_str());
-        let given = given.filter(|id| is_given(id) || variables.settings.contains_key(*id));
-        config.given = given.map(str::to_owned).collect();
-    }
-    layers.insert(0, variables);
-    let merged = match name {
-        Some(name) => {
-            definition.mut_subcommand(name, |command| config::merge(command, matches, &layers))
-        }
-        None => config::merge(definition, matches, &layers),
-    };
-    Ok((merged, config))
 }
 
 /// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes both for a filter, and the
@@ -309,8 +166,9 @@ fn after_help() -> String {
         text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
     }
     text.push_str(
-        "\nThe command line wins over a variable, marked [env: …], a variable over the profile in .config/nondex.toml. What \
-         they switch on is switched off by --FLAG=false.\n",
+        "\nMost options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = 3`) and variables \
+         (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by --FLAG=false. The command line wins over a variable, a \
+         variable over the profile.\n",
     );
     text
 }

@@ -3,21 +3,15 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use crate::config::Config;
-
 /// The profile and the file.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConfigArgs {
-    /// Profile of the configuration file [default: default]
+    /// Profile of the configuration file [env: `NONDEX_PROFILE`] [default: default]
     #[arg(short = 'P', long, value_name = "NAME")]
     #[arg(help_heading = "Config options")]
     pub profile: Option<String>,
 
-    /// Configuration file [default: .config/nondex.toml in the workspace root]
+    /// Configuration file [default: .config/nondex.toml in the workspace root] [env: `NONDEX_CONFIG_FILE`]
     #[arg(long, value_name = "FILE", help_heading = "Config options")]
     pub config_file: Option<Utf8PathBuf>,
-
-    /// What the file says of more than options.
-    #[arg(skip)]
-    pub loaded: Config,
 }

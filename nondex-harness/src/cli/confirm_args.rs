@@ -33,10 +33,10 @@ pub struct ConfirmArgs {
     #[arg(long, help_heading = "Confirm options")]
     pub no_repro: bool,
 
-    /// Time limit of one run of one test
-    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    /// Time limit of one run of one test [default: 60]
+    #[arg(long, value_name = "SECONDS")]
     #[arg(help_heading = "Confirm options", value_parser = seconds)]
-    pub timeout: Duration,
+    pub timeout: Option<Duration>,
 
     /// Which configuration.
     #[command(flatten)]

@@ -48,7 +48,7 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// When to colour: the flag, then `NONDEX_COLOR`, then cargo's own variable.
+    /// When to colour: the flag, then cargo's own variable.
     #[must_use]
     pub fn color(&self) -> Color {
         self.color.unwrap_or_else(|| {

@@ -43,13 +43,13 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub levels: Vec<Level>,
 
-    /// Runs of each test in the order std has today, before all others
-    #[arg(long, value_name = "N", default_value = "2")]
+    /// Runs of each test in the order std has today, before all others [default: 2]
+    #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
 
-    /// Time limit of one run of one test
-    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    /// Time limit of one run of one test [default: 60]
+    #[arg(long, value_name = "SECONDS")]
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
@@ -63,15 +63,15 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub exhaustive: Option<u64>,
 
-    /// How many runs the search for the culprits of one test may take
-    #[arg(long, value_name = "RUNS", default_value = "200")]
+    /// How many runs the search for the culprits of one test may take [default: 200]
+    #[arg(long, value_name = "RUNS")]
     #[arg(help_heading = "Campaign options")]
     pub budget: Option<usize>,
 
     /// Findings that are advice, such as those at level FULL only, are failures too
-    #[arg(long)]
-    #[arg(help_heading = "Campaign options")]
-    pub strict: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    pub strict: Option<bool>,
 
     /// Failures to try first, as `report --export` wrote them [default: .config/nondex-regressions.json]
     #[arg(long, value_name = "FILE")]
@@ -126,7 +126,7 @@ impl RunArgs {
 }
 
 /// Reads a whole number of at least 1.
-pub(super) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse()
         .map_err(|_| "expected a whole number of at least 1".to_owned())
 }

@@ -23,6 +23,14 @@ impl Seeds {
         Seeds(vec![seed])
     }
 
+    /// All of these, each once.
+    #[must_use]
+    pub fn union(lists: Vec<Self>) -> Self {
+        let mut known = std::collections::BTreeSet::new();
+        let seeds = lists.into_iter().flat_map(|list| list.0);
+        Seeds(seeds.filter(|&seed| known.insert(seed)).collect())
+    }
+
     /// The seeds.
     #[must_use]
     pub fn into_vec(self) -> Vec<u64> {

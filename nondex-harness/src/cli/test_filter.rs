@@ -2,10 +2,9 @@
 
 use clap::{Args, Parser};
 
-use super::Doctests;
 use super::filterset::{Expression, Filterset, Query, Workspace};
 use crate::error::{Error, Result};
-use crate::project::{Suite, TestCase};
+use crate::project::{Doctests, Names, Suite, TestCase};
 
 /// Filters by name, as libtest has them.
 #[derive(Args, Clone, Debug, Default)]
@@ -80,38 +79,19 @@ pub struct TestFilter {
     expressions: Vec<Expression>,
 }
 
-/// Filters by name, from both sides of `--`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    /// A name must match one of these, if there are any.
-    pub filters: Vec<String>,
-    /// It must match none of these.
-    pub skip: Vec<String>,
-    /// Whether a filter matches the whole name, not a part of it.
-    pub exact: bool,
-}
-
-impl Names {
-    /// Whether the test with this name in the binary with this id is selected. A pattern with `$` is compared with both, as
-    /// reports join them: `shop::cart$adds_up`.
-    #[must_use]
-    pub fn matches(&self, binary: &str, name: &str) -> bool {
-        let named = |pattern: &String| {
-            let text = match pattern.contains('$') {
-                true => &format!("{binary}${name}"),
-                false => name,
-            };
-            if self.exact {
-                text == pattern
-            } else {
-                text.contains(pattern.as_str())
-            }
-        };
-        (self.filters.is_empty() || self.filters.iter().any(named)) && !self.skip.iter().any(named)
-    }
-}
-
 impl FilterArgs {
+    /// Whether there is any filter.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        let lists = [
+            &self.names.filters,
+            &self.names.skip,
+            &self.filtersets,
+            &self.libtest,
+        ];
+        lists.into_iter().any(|list| !list.is_empty())
+    }
+
     /// Parses the filters.
     ///
     /// # Errors
@@ -235,13 +215,13 @@ impl ResolvedFilter<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
     use crate::project::{Harness, TestBinary};
 
-    fn suite() -> Suite {
+    pub(crate) fn suite() -> Suite {
         let test = |name: &str, ignored| TestCase {
             name: name.to_owned(),
             file: None,

@@ -5,21 +5,18 @@ use std::io::ErrorKind;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::console::Console;
-use crate::cli::{BuildArgs, CleanArgs};
+use crate::cli::CleanArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::project;
+use crate::project::{self, BuildPlan};
 
 /// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this user.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     let target = if let Some(target) = &args.location.target_dir {
         target.clone()
     } else {
-        let build = BuildArgs {
-            manifest_path: args.location.manifest_path.clone(),
-            ..BuildArgs::default()
-        };
-        project::metadata(&build, false)?.target_directory
+        let plan = BuildPlan::of(args.location.manifest_path.as_deref());
+        project::metadata(&plan, false)?.target_directory
     };
     remove(&target.join("nondex"), console)?;
     if args.cache {

@@ -12,15 +12,16 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::{interrupt, selection};
+use crate::campaign::options::DEFAULT_TIMEOUT;
 use crate::campaign::{StopFlag, launch, process};
 use crate::cli::seeds::Seeds;
-use crate::cli::shell;
-use crate::cli::{ConfirmArgs, MessageFormat, Mode};
+use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
-use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
+use crate::project::{self, EntropyLibrary, Mode, Project, TestBinary, TestCase};
 use crate::repro::{Repro, Subject};
+use crate::shell;
 use crate::statistics::wilson;
 
 /// What is known of all tests, as JSON.
@@ -98,13 +99,12 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         ));
     }
     let filter = asked.parse()?;
-    let resolved = selection::resolve(&filter, &args.build)?;
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    let resolved = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
-    let mut build = args.build.clone();
-    build.config.extend(args.output.cargo_config());
-    build.mode = Mode::Plain;
-    build.doctests = filter.doctests();
-    let project = project::build(&build, console.quiet)?;
+    plan.mode = Mode::Plain;
+    plan.doctests = filter.doctests();
+    let project = project::build(&plan, console.quiet)?;
     let selected = selection::select(&project.suites, &resolved);
     selection::expect_some(&project.suites, &selected)?;
     let running = selected.iter().flat_map(|selected| {
@@ -137,7 +137,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         let trials = Trials {
             binary: &suite.binary,
             test,
-            timeout: args.timeout,
+            timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
             stop: &stop,
             seeded: seeded.as_ref(),
         };
@@ -153,9 +153,9 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
                 binary: &suite.binary,
                 test,
                 project: &project,
-                build: &build,
+                plan: &plan,
                 ordinary: (confirmed.rate.failures, confirmed.rate.runs),
-                timeout: args.timeout,
+                timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
                 stop: &stop,
             };
             confirmed.repros = subject.reproduce()?;

@@ -39,11 +39,10 @@ struct Listed<'a> {
 pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
     let filter = args.filter.parse()?;
     let doctests = filter.doctests();
-    let filter = selection::resolve(&filter, &args.build)?;
-    let mut build = args.build.clone();
-    build.config.extend(args.output.cargo_config());
-    build.doctests = doctests;
-    let project = project::build(&build, console.quiet)?;
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    let filter = selection::resolve(&filter, &plan)?;
+    plan.doctests = doctests;
+    let project = project::build(&plan, console.quiet)?;
     for note in &project.notes {
         console.note(note);
     }

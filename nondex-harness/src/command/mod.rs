@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod clean;
+pub mod configuration;
 mod confirm;
 mod console;
 mod explain;
@@ -17,17 +18,19 @@ mod selection;
 
 use std::ffi::OsString;
 
-use crate::cli::{Command, CommandLine, OutputArgs, Parsed, Refusal, shell};
+use crate::cli::{Command, OutputArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
+use crate::shell;
+use configuration::{Asked, Refusal};
 use console::Console;
 
 /// Parses the arguments of the process, its name first, and does what they say.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let line = written(&args);
-    let Parsed { command, warnings } = match CommandLine::parse(args) {
-        Ok(parsed) => parsed,
+    let asked = match configuration::understand(args, std::env::vars_os()) {
+        Ok(asked) => asked,
         Err(Refusal::Setup(error)) => {
             Console::new(&OutputArgs::default()).error(&error.to_string());
             return error.code();
@@ -42,11 +45,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             };
         }
     };
-    let console = Console::new(output(&command));
-    for warning in &warnings {
+    let console = Console::new(output(&asked.command));
+    for warning in &asked.warnings {
         console.warning(warning);
     }
-    match execute(&command, &line, &console) {
+    match execute(&asked, &line, &console) {
         Ok(code) => code,
         Err(error) => {
             console.error(&error.to_string());
@@ -55,9 +58,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn execute(command: &Command, line: &str, console: &Console) -> Result<ExitCode> {
-    match command {
-        Command::Run(args) => run::run(args, line, console),
+fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
+    match &asked.command {
+        Command::Run(args) => run::run(args, asked, line, console),
         Command::Replay(args) => replay::replay(args, console),
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, console),

@@ -9,13 +9,14 @@ use super::console::Console;
 use super::progress::Display;
 use super::{interrupt, selection};
 use crate::campaign::{self, Options};
+use crate::cli::MessageFormat;
 use crate::cli::network_list_args::{ListFormat, NetworkListArgs};
-use crate::cli::{MessageFormat, shell};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::network::Policy;
 use crate::project;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::shell;
 
 /// One test that asks for another machine.
 #[derive(Debug, Serialize)]
@@ -38,12 +39,11 @@ impl Listed<'_> {
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.filter.parse()?;
     let doctests = filter.doctests();
-    let filter = selection::resolve(&filter, &args.build)?;
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    let filter = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
-    let mut build = args.build.clone();
-    build.config.extend(args.output.cargo_config());
-    build.doctests = doctests;
-    let project = project::build(&build, console.quiet)?;
+    plan.doctests = doctests;
+    let project = project::build(&plan, console.quiet)?;
     for note in &project.notes {
         console.note(note);
     }

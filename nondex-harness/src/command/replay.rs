@@ -15,11 +15,11 @@ use super::report::Place;
 use crate::campaign::evidence::Run;
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};
-use crate::cli::{Doctests, MessageFormat, ReplayArgs};
+use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Difference, Finding, Fingerprint, Store};
-use crate::project::{self, Harness, Project, Suite, TestBinary, TestCase};
+use crate::project::{self, Doctests, Harness, Project, Suite, TestBinary, TestCase};
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -127,19 +127,15 @@ pub(super) fn expect_this_algorithm(finding: &Finding) -> Result<()> {
 
 /// Builds the test as it was built.
 pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
-    let mut args = finding.build.build_args()?;
-    args.without_network =
+    let mut plan = finding.build.in_workspace(root);
+    plan.without_network =
         finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
-    args.doctests = if finding.binary.kind == "doc" {
+    plan.doctests = if finding.binary.kind == "doc" {
         Doctests::one(&finding.spec.test)
     } else {
         Doctests::No
     };
-    let directory = finding.build.directory_in(root);
-    // Cargo reads its configuration from the current folder, and selects packages by it.
-    std::env::set_current_dir(&directory)
-        .map_err(|e| Error::setup(format!("failed to go to `{directory}`: {e}")))?;
-    project::build(&args, console.quiet)
+    project::build(&plan, console.quiet)
 }
 
 /// The test of a finding among those that were built.

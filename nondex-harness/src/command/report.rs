@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::selection::count;
-use crate::cli::{BuildArgs, LocationArgs, MessageFormat, ReportArgs};
+use crate::cli::{LocationArgs, MessageFormat, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
-use crate::project;
+use crate::project::{self, BuildPlan};
 use crate::report::human::{self, Sources, View};
 use crate::report::{Verdict, junit, store};
 
@@ -26,11 +26,8 @@ pub(super) struct Place {
 impl Place {
     /// The place that these flags name.
     pub(super) fn find(location: &LocationArgs) -> Result<Self> {
-        let build = BuildArgs {
-            manifest_path: location.manifest_path.clone(),
-            ..BuildArgs::default()
-        };
-        let metadata = project::metadata(&build, false)?;
+        let plan = BuildPlan::of(location.manifest_path.as_deref());
+        let metadata = project::metadata(&plan, false)?;
         let target_dir = location.target_dir.clone();
         let target_dir = target_dir.unwrap_or(metadata.target_directory);
         let target_dir = camino::absolute_utf8(&target_dir)

@@ -4,37 +4,40 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use nondex_core::{Level, Schedule};
+use nondex_core::{Level, NetworkMode, Schedule};
 
+use super::configuration::Asked;
 use super::console::Console;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
 use crate::campaign::ordinary::Builder;
 use crate::campaign::{self, Options};
-use crate::cli::network_args::Network;
-use crate::cli::{BuildArgs, Doctests, Mode, RunArgs};
+use crate::cli::RunArgs;
+use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Finding, Recipe, Regressions, Store, Tried};
-use crate::project::{self, Project, Suite};
+use crate::findings::{Finding, Regressions, Store, Tried};
+use crate::project::{self, BuildPlan, Doctests, Mode, Project, Suite};
 use crate::report::{Report, RunDirectory};
 
 /// Runs a campaign. `line` is the command line, for the report.
-pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitCode> {
+pub(super) fn run(
+    args: &RunArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
     let started = Instant::now();
     // Everything that can be wrong with the command line is said before anything is built.
     let filter = args.filter.parse()?;
     let models_off = args.models.models_off()?;
-    let overrides = &args.config.loaded.overrides;
-    let workspace = selection::workspace(
-        &args.build,
-        filter.has_filtersets() || !overrides.is_empty(),
-    )?;
+    let overrides = &asked.config.profile.overrides;
+    let mut build = plan_of(args, asked)?;
+    let workspace = selection::workspace(&build, filter.has_filtersets() || !overrides.is_empty())?;
     let filter_resolved = filter.resolve(&workspace)?;
-    let per_test = args.config.loaded.for_tests(&workspace)?;
+    let per_test = PerTest::new(overrides, asked.given, &workspace)?;
     let stop = interrupt::install()?;
 
-    let mut build = build_args(args);
     build.doctests = filter.doctests();
     let mut project = project::build(&build, console.quiet).map_err(|error| {
         if stop.is_set() {
@@ -47,17 +50,21 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     selection::expect_some(&project.suites, &selected)
         .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
 
+    if !args.build.is_narrowed() && !args.filter.is_given() {
+        let unused = per_test.unused(&project.suites);
+        unused.iter().for_each(|warning| console.warning(warning));
+    }
     let mut options = options(args, line, &project, models_off);
     options.per_test = per_test.of(&selected);
     for (test, tried) in regressions(args, &project, console)? {
         options.per_test.entry(test).or_default().regressions = tried;
     }
-    for sanitiser in &args.config.loaded.sanitisers {
+    for sanitiser in &asked.config.sanitisers {
         options.sanitisers.push(Arc::new(sanitiser.clone()));
     }
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
-    let ordinary = Ordinary { build };
+    let ordinary = Ordinary { plan: build };
     let mut report = outcome::run(
         &selected,
         &options,
@@ -70,7 +77,12 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
     report.notes.append(&mut project.notes);
     report.run.unbuilt.append(&mut project.unbuilt);
     let path = directory.write(&report)?;
-    Store::new(&project.target_dir).write(&findings(args, &options, &report, &project)?)?;
+    Store::new(&project.target_dir).write(&findings(
+        &ordinary.plan,
+        &options,
+        &report,
+        &project,
+    ))?;
     let junit = args.junit.as_deref();
     outcome::show(
         &report,
@@ -84,31 +96,30 @@ pub(super) fn run(args: &RunArgs, line: &str, console: &Console) -> Result<ExitC
 
 /// The same build without this tool in it.
 struct Ordinary {
-    build: BuildArgs,
+    plan: BuildPlan,
 }
 
 impl Builder for Ordinary {
     fn build(&self) -> Result<Vec<Suite>, String> {
-        let build = BuildArgs {
+        let plan = BuildPlan {
             mode: Mode::Plain,
             doctests: Doctests::No,
-            ..self.build.clone()
+            ..self.plan.clone()
         };
-        let project = project::build(&build, true).map_err(|error| error.to_string())?;
+        let project = project::build(&plan, true).map_err(|error| error.to_string())?;
         Ok(project.suites)
     }
 }
 
-/// The build flags, with what `--color` says to cargo too.
-fn build_args(args: &RunArgs) -> BuildArgs {
-    let mut build = args.build.clone();
-    build.config.extend(args.output.cargo_config());
+/// What is built.
+fn plan_of(args: &RunArgs, asked: &Asked) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.build, &args.output)?;
     // An override may look at the network for single tests, and sanitisers look at the same functions.
-    let loaded = &args.config.loaded;
-    build.without_network = args.network.network == Some(Network::Off)
-        && loaded.overrides.is_empty()
-        && loaded.sanitisers.is_empty();
-    build
+    let config = &asked.config;
+    plan.without_network = args.network.network == Some(NetworkMode::Off)
+        && config.profile.overrides.is_empty()
+        && config.sanitisers.is_empty();
+    Ok(plan)
 }
 
 fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String>) -> Options {
@@ -121,7 +132,7 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.all_levels = args.no_prune;
     options.exhaustive = args.exhaustive.unwrap_or(0);
     options.budget = args.budget.unwrap_or(options.budget);
-    options.strict = args.strict;
+    options.strict = args.strict.unwrap_or(false);
     options.models_off = models_off;
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     options.timeout = args.timeout.unwrap_or(options.timeout);
@@ -156,19 +167,17 @@ fn regressions(
 
 /// The failing runs, as they can be replayed.
 fn findings(
-    args: &RunArgs,
+    plan: &BuildPlan,
     options: &Options,
     report: &Report,
     project: &Project,
-) -> Result<Vec<Finding>> {
-    let here = camino::absolute_utf8(".")
-        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
-    let recipe = Recipe::new(&args.build, &here, &project.workspace_root);
+) -> Vec<Finding> {
+    let plan = plan.written(&project.workspace_root);
     let common = |test: &str| {
         let options = options.of(test);
         (campaign::plan::clean_spec("", &options), options.timeout)
     };
-    Ok(Finding::all_of(report, project, &recipe, &common))
+    Finding::all_of(report, project, &plan, &common)
 }
 
 /// What is about to happen, with the seeds and levels.

@@ -1,26 +1,39 @@
 //! From all tests of a project to those that are run.
 
 use crate::campaign::Selected;
+use crate::cli::filterset::Workspace;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
-use crate::cli::{BuildArgs, filterset::Workspace};
+use crate::cli::{BuildArgs, OutputArgs};
 use crate::error::{Error, Result};
-use crate::project::{self, Suite};
+use crate::project::{self, BuildPlan, Suite};
+
+/// What is built when these flags are given in the current folder; `--color` says something to cargo, too.
+///
+/// # Errors
+/// When the folder is not UTF-8 or not there.
+pub(super) fn plan(build: &BuildArgs, output: &OutputArgs) -> Result<BuildPlan> {
+    let here = camino::absolute_utf8(".")
+        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let mut plan = build.plan(&here);
+    plan.config.extend(output.cargo_config());
+    Ok(plan)
+}
 
 /// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait for the compiler.
 ///
 /// # Errors
 /// When the workspace cannot be read, or a filterset names what is not in it.
-pub(super) fn resolve<'a>(filter: &'a TestFilter, build: &BuildArgs) -> Result<ResolvedFilter<'a>> {
-    filter.resolve(&workspace(build, filter.has_filtersets())?)
+pub(super) fn resolve<'a>(filter: &'a TestFilter, plan: &BuildPlan) -> Result<ResolvedFilter<'a>> {
+    filter.resolve(&workspace(plan, filter.has_filtersets())?)
 }
 
 /// The workspace, if filtersets are to be resolved, else none.
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn workspace(build: &BuildArgs, is_needed: bool) -> Result<Workspace> {
+pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> {
     if is_needed {
-        Ok(Workspace::new(&project::metadata(build, true)?))
+        Ok(Workspace::new(&project::metadata(plan, true)?))
     } else {
         Ok(Workspace::default())
     }

@@ -1,18 +1,15 @@
-//! `.config/nondex.toml`: profiles of options.
+//! `.config/nondex.toml`: profiles of settings.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::{Command, CommandFactory};
-use toml::de::DeTable;
+use serde::Deserialize;
+use toml::Spanned;
 
-use super::document::{Document, Value};
-use super::key::{self, Key, Kind};
-use super::layers::{self, Layer, Setting};
 use super::nearest::instead;
-use super::overrides::Override;
-use super::{Config, sanitisers};
-use crate::cli::CommandLine;
+use super::sanitisers::{self, Entry};
+use super::{Config, Settings};
 use crate::error::{Error, Result};
 use crate::sanitise::OperationSanitiser;
 
@@ -23,15 +20,18 @@ pub const DEFAULT_PROFILE: &str = "default";
 #[derive(Clone, Debug, Default)]
 pub struct File {
     path: Utf8PathBuf,
-    profiles: BTreeMap<String, Profile>,
+    profiles: BTreeMap<String, Settings>,
     sanitisers: Vec<OperationSanitiser>,
 }
 
-/// What one profile sets.
-#[derive(Clone, Debug, Default)]
-struct Profile {
-    layer: Layer,
-    overrides: Vec<Override>,
+/// What is written in it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    profile: BTreeMap<String, Settings>,
+    #[serde(default, alias = "sanitize")]
+    sanitise: Vec<Spanned<Entry>>,
 }
 
 impl File {
@@ -40,73 +40,77 @@ impl File {
     /// # Errors
     /// When anything in it is not as it must be: with path, line and column, what was found and what was expected.
     pub fn parse(text: &str, path: &Utf8Path, root: &Utf8Path) -> Result<Self> {
-        let document = Document {
-            path: path.to_owned(),
-            text,
+        let wrong = |span: Range<usize>, why: &str| {
+            Error::setup(format!("{}: {why}", place(text, path, &span)))
         };
-        let mut file = File {
-            path: path.to_owned(),
-            ..File::default()
-        };
-        let parsed = document.parse()?;
-        for (name, value) in parsed.get_ref() {
-            match name.get_ref().as_ref() {
-                "profile" => {
-                    for (profile, value) in document.table("profile", value)? {
-                        let name = profile.get_ref().to_string();
-                        let table = document.table(&format!("profile.{name}"), value)?;
-                        let read = Profile::read(&document, &name, table, root)?;
-                        file.profiles.insert(name, read);
-                    }
-                }
-                "sanitise" | "sanitize" => {
-                    file.sanitisers.extend(sanitisers::read(&document, value)?);
-                }
-                other => {
-                    let known = ["profile", "sanitise"];
-                    let why = format!("unknown key `{other}`: {}", instead(other, known));
-                    return Err(document.error(name.span(), why));
-                }
+        let document: Document = toml::from_str(text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let why = explained(error.message(), text, &span);
+            wrong(span, &why)
+        })?;
+        let sanitisers =
+            sanitisers::sanitisers(document.sanitise).map_err(|(span, why)| wrong(span, &why))?;
+        let mut profiles = document.profile;
+        for settings in profiles.values_mut() {
+            for file in [&mut settings.junit, &mut settings.regressions] {
+                *file = file.take().map(|file| root.join(file));
+            }
+            for found in &mut settings.overrides {
+                let place = place(text, path, &found.span());
+                found.get_mut().place = place;
             }
         }
-        Ok(file)
+        Ok(File {
+            path: path.to_owned(),
+            profiles,
+            sanitisers,
+        })
     }
 
-    /// What a profile sets, and what the default one does below it, the more important first; and what else there is.
+    /// What a profile sets, over what the default one does.
     ///
     /// # Errors
     /// When there is no such profile. The default one is always there.
-    pub fn chosen(&self, profile: &str) -> Result<(Vec<Layer>, Config)> {
-        let names = [profile, DEFAULT_PROFILE];
-        let names = &names[..if profile == DEFAULT_PROFILE { 1 } else { 2 }];
-        if profile != DEFAULT_PROFILE && !self.profiles.contains_key(profile) {
-            return Err(unknown_profile(
-                profile,
-                Some(&self.path),
-                self.profiles.keys().map(String::as_str),
-            ));
-        }
-        let profiles = names.iter().filter_map(|name| self.profiles.get(*name));
-        let profiles: Vec<&Profile> = profiles.collect();
-        Ok((
-            profiles
-                .iter()
-                .map(|profile| profile.layer.clone())
-                .collect(),
-            Config {
-                overrides: profiles
-                    .iter()
-                    .flat_map(|profile| profile.overrides.iter().cloned())
-                    .collect(),
-                sanitisers: self.sanitisers.clone(),
-                ..Config::default()
-            },
-        ))
+    pub fn chosen(mut self, profile: &str) -> Result<Config> {
+        let own = match self.profiles.remove(profile) {
+            Some(settings) => settings,
+            None if profile == DEFAULT_PROFILE => Settings::default(),
+            None => {
+                let known = self.profiles.keys().map(String::as_str);
+                return Err(unknown_profile(profile, Some(&self.path), known));
+            }
+        };
+        let default = self.profiles.remove(DEFAULT_PROFILE).unwrap_or_default();
+        Ok(Config {
+            profile: own.over(default),
+            sanitisers: self.sanitisers,
+            ..Config::default()
+        })
     }
 }
 
+/// `path:line:column`.
+fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    format!("{path}:{line}:{column}")
+}
+
+/// What is wrong: an unknown key with the nearest known one, anything else with the line it stands in.
+fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
+    let unknown = message.strip_prefix("unknown field `");
+    if let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) {
+        let known = known.split('`').skip(1).step_by(2);
+        return format!("unknown key `{name}`: {}", instead(name, known));
+    }
+    let start = text[..span.start].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next().unwrap_or_default().trim();
+    format!("`{line}`: {message}")
+}
+
 /// The error that there is no profile of this name.
-pub(crate) fn unknown_profile<'a>(
+pub(super) fn unknown_profile<'a>(
     profile: &str,
     path: Option<&Utf8Path>,
     known: impl Iterator<Item = &'a str>,
@@ -129,93 +133,4 @@ pub(crate) fn unknown_profile<'a>(
         "there is no profile `{profile}` {place}: {}{cargos}",
         instead(profile, known)
     ))
-}
-
-impl Profile {
-    fn read<'a>(
-        document: &Document<'a>,
-        profile: &str,
-        table: &DeTable<'a>,
-        root: &Utf8Path,
-    ) -> Result<Self> {
-        let mut read = Profile::default();
-        let mut spans = BTreeMap::new();
-        for (name, value) in table {
-            let text = name.get_ref().as_ref();
-            if text == "overrides" {
-                for (table, span) in document.tables("overrides", value)? {
-                    read.overrides.push(Override::read(document, table, span)?);
-                }
-                continue;
-            }
-            let keys = || key::all().iter().filter(|key| key.in_file);
-            let Some(key) = keys().find(|key| key.name == text) else {
-                let why = match key::EXCEPTIONS.iter().find(|e| e.name == text) {
-                    Some(exception) => format!(
-                        "`{text}` is only an option of the command line: {}",
-                        exception.reason
-                    ),
-                    None => {
-                        let known = keys().map(|key| key.name.as_str()).chain(["overrides"]);
-                        let instead = instead(text, known);
-                        format!("unknown key `{text}` of profile `{profile}`: {instead}")
-                    }
-                };
-                return Err(document.error(name.span(), why));
-            };
-            let setting = setting(document, key, value, root)?;
-            read.layer.settings.insert(key.id.clone(), setting);
-            spans.insert(key.name.as_str(), name.span());
-        }
-        if let Some((one, other)) = layers::contradiction(&run_command(), &read.layer) {
-            let span = spans.get(other.as_str()).cloned().unwrap_or(0..0);
-            let why = format!("`{one}` and `{other}` cannot be used together");
-            return Err(document.error(span, why));
-        }
-        Ok(read)
-    }
-}
-
-fn run_command() -> Command {
-    let line = CommandLine::command();
-    line.find_subcommand("run").expect("there is `run`").clone()
-}
-
-/// The value of a key, as the option has it.
-fn setting<'a>(
-    document: &Document<'a>,
-    key: &Key,
-    value: &Value<'a>,
-    root: &Utf8Path,
-) -> Result<Setting> {
-    let name = &key.name;
-    let mut values = match key.kind {
-        Kind::Flag => vec![(document.boolean(name, value)?.to_string(), value.span())],
-        Kind::One(_) | Kind::Count => vec![(document.scalar(name, value)?, value.span())],
-        Kind::List | Kind::Many => document.scalars(name, value)?,
-    };
-    for (text, span) in &values {
-        key.check(std::slice::from_ref(text))
-            .map_err(|why| document.error(span.clone(), format!("`{name}` is `{text}`: {why}")))?;
-    }
-    if key.kind == Kind::List {
-        let mut texts: Vec<&str> = values.iter().map(|(text, _)| text.as_str()).collect();
-        // Without a comma it would be a number of seeds. What is repeated counts once.
-        if let ([one], true) = (texts.as_slice(), value.get_ref().is_array()) {
-            texts = vec![one, one];
-        }
-        values = vec![(texts.join(","), value.span())];
-        key.check(&[values[0].0.clone()])
-            .map_err(|why| document.error(value.span(), format!("`{name}`: {why}")))?;
-    }
-    let start_at_root = |text: String| match key.kind {
-        Kind::One(true) => root.join(text).into_string(),
-        _ => text,
-    };
-    Ok(Setting {
-        values: values
-            .into_iter()
-            .map(|(text, _)| start_at_root(text))
-            .collect(),
-    })
 }

@@ -7,12 +7,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::error::{Error, Result};
 
 /// The file, below the root of the workspace.
-pub const DEFAULT_FILE: &str = ".config/nondex.toml";
+pub(super) const DEFAULT_FILE: &str = ".config/nondex.toml";
 
 /// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when cargo finds none: the
 /// command will meet that too, and say so. Takes one call of cargo, which reads manifests only.
 #[must_use]
-pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
+pub(super) fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["locate-project", "--workspace", "--message-format", "plain"]);
@@ -32,7 +32,7 @@ pub fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
 ///
 /// # Errors
 /// When it cannot be read, or `given` names none.
-pub fn read(
+pub(super) fn read(
     given: Option<&Utf8Path>,
     root: Option<&Utf8Path>,
 ) -> Result<Option<(Utf8PathBuf, String)>> {

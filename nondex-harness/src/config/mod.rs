@@ -1,62 +1,64 @@
 //! Configuration: `.config/nondex.toml` and the `NONDEX_…` variables, below the command line.
 //!
-//! Every option of `cargo nondex run` is a [`Key`]: a key of the file and a variable are derived from its name, so a new
-//! option has both without further ado. A [`Layer`] is what one source sets; [`merge`] gives the values of the layers to
-//! the parser of the command line as defaults, so that they are read by the very code that reads the command line. What no
-//! option can say, such as [`Override`]s for single tests, stays in [`Config`].
+//! [`Settings`] are the keys that a project may set, as plain values. [`load`] reads those of the variables, of the chosen profile
+//! and of the default one, and lays the more important over the others; what the command line gives comes over them all.
 
-mod document;
 mod file;
-pub mod key;
-mod layers;
-pub mod location;
+mod location;
 mod nearest;
 mod overrides;
 mod sanitisers;
+mod settings;
+mod value;
 mod variables;
 
 pub use file::{DEFAULT_PROFILE, File};
-pub use key::Key;
-pub use layers::{Layer, Setting, merge};
-pub use overrides::{KEYS as OVERRIDE_KEYS, Override, PerTest};
+pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
 pub use sanitisers::KEYS as SANITISE_KEYS;
-pub use variables::{read as read_variables, unknown as unknown_variables};
-
-use std::collections::BTreeSet;
+pub use settings::{KEYS, Settings};
+pub use value::{FilterText, Names};
+pub use variables::{OF_NO_KEY, Variables, variable};
 
 use camino::Utf8Path;
 
 use crate::error::Result;
 use crate::sanitise::OperationSanitiser;
 
-/// What the file says of more than options, for the profile that was chosen.
+/// What variables and file say.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// For single tests, the most important first.
-    pub overrides: Vec<Override>,
+    /// What the variables set.
+    pub variables: Settings,
+    /// What the chosen profile and the default one below it set.
+    pub profile: Settings,
     /// The entries `[[sanitise]]`, of all profiles.
     pub sanitisers: Vec<OperationSanitiser>,
-    /// The names of options that the command line or a variable sets: they win over [`overrides`](Self::overrides).
-    pub given: BTreeSet<String>,
 }
 
-/// What `profile` of a configuration file sets, the more important layer first, and what else the file says: of the `file`, or of
-/// `.config/nondex.toml` in the root of the workspace that `manifest_path` or the current folder belongs to.
+/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root of the workspace that
+/// `manifest_path` or the current folder belongs to.
 ///
 /// # Errors
-/// When the file cannot be read or understood, and when there is no such profile.
+/// When a variable or the file cannot be understood, and when there is no such profile.
 pub fn load(
+    variables: &Variables,
     file: Option<&Utf8Path>,
     manifest_path: Option<&Utf8Path>,
-    profile: &str,
-) -> Result<(Vec<Layer>, Config)> {
+    profile: Option<&str>,
+) -> Result<Config> {
+    let settings = variables.settings()?;
+    let file = file.map(Utf8Path::to_owned);
+    let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
+    let profile = profile.or_else(|| variables.get("NONDEX_PROFILE"));
+    let profile = profile.unwrap_or(DEFAULT_PROFILE);
     let root = location::workspace_root(manifest_path);
-    match location::read(file, root.as_deref())? {
+    let mut config = match location::read(file.as_deref(), root.as_deref())? {
         Some((path, text)) => {
-            let root = root.unwrap_or_default();
-            File::parse(&text, &path, &root)?.chosen(profile)
+            File::parse(&text, &path, &root.unwrap_or_default())?.chosen(profile)?
         }
-        None if profile == DEFAULT_PROFILE => Ok(Default::default()),
-        None => Err(file::unknown_profile(profile, None, [].into_iter())),
-    }
+        None if profile == DEFAULT_PROFILE => Config::default(),
+        None => return Err(file::unknown_profile(profile, None, [].into_iter())),
+    };
+    config.variables = settings;
+    Ok(config)
 }

@@ -1,21 +1,20 @@
-//! Options of single tests: `[[profile.NAME.overrides]]`.
+//! Settings of single tests: `[[profile.NAME.overrides]]`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-use nondex_core::Level;
+use nondex_core::{Level, NetworkMode};
 use regex::Regex;
-use toml::de::DeTable;
+use serde::Deserialize;
+use toml::Spanned;
 
-use super::Config;
-use super::document::{Document, Value};
-use super::key;
 use super::nearest::instead;
+use super::value::{Read, one, required};
 use crate::campaign::{Selected, TestOptions};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
-use crate::cli::network_args::Network;
 use crate::error::{Error, Result};
+use crate::project::Suite;
 
 /// The keys of an override.
 pub const KEYS: [&str; 6] = [
@@ -28,107 +27,129 @@ pub const KEYS: [&str; 6] = [
 ];
 
 /// What is set for the tests of a filterset.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Override {
     /// Which tests.
+    #[serde(deserialize_with = "required")]
     filter: Expression,
+    /// The levels at which they are run.
+    #[serde(default, deserialize_with = "one")]
+    pub levels: Option<Vec<Level>>,
+    /// The models that are off.
+    #[serde(default, deserialize_with = "one")]
+    models_off: Option<ModelsOff>,
+    /// What is done about the network.
+    #[serde(default, deserialize_with = "one")]
+    pub network: Option<NetworkMode>,
+    /// Whether failures of theirs may be explained by the machine.
+    #[serde(default)]
+    pub sanitise: Option<bool>,
+    /// The time limit of one run.
+    #[serde(default, deserialize_with = "one")]
+    pub timeout: Option<Duration>,
     /// Where it stands, for messages.
-    place: String,
-    /// What holds for them.
-    pub options: TestOptions,
+    #[serde(skip)]
+    pub(super) place: String,
 }
 
-impl Override {
-    pub(super) fn read<'a>(
-        document: &Document<'a>,
-        table: &DeTable<'a>,
-        span: Range<usize>,
-    ) -> Result<Self> {
-        let mut filter = None;
-        let mut options = TestOptions::default();
-        for (name, value) in table {
-            let at = |why: String| document.error(value.span(), why);
-            match name.get_ref().as_ref() {
-                "filter" => {
-                    let text = document.string("filter", value)?;
-                    let parsed = Expression::parse(&text);
-                    filter = Some(parsed.map_err(|e| at(format!("invalid filterset: {e}")))?);
-                }
-                "levels" => {
-                    let names = checked(document, "levels", value)?;
-                    let levels = names.iter().flat_map(|names| names.split(','));
-                    let levels = levels.map(|name| name.trim().parse::<Level>());
-                    let levels: Result<Vec<_>, _> = levels.collect();
-                    options.levels = Some(levels.map_err(|e| at(e.to_string()))?);
-                }
-                "models-off" => options.models_off = Some(models_off(document, value)?),
-                "network" => {
-                    let text = &checked(document, "network", value)?[0];
-                    let network = <Network as clap::ValueEnum>::from_str(text, false);
-                    options.network = Some(network.map_err(at)?.into());
-                }
-                "sanitise" => options.sanitise = Some(document.boolean("sanitise", value)?),
-                "timeout" => {
-                    let text = &checked(document, "timeout", value)?[0];
-                    options.timeout = Some(crate::cli::run_args::seconds(text).map_err(at)?);
-                }
-                other => {
-                    let instead = instead(other, KEYS);
-                    let why = format!("unknown key `{other}` of an override: {instead}");
-                    return Err(document.error(name.span(), why));
-                }
-            }
+/// The names of the models that match expressions.
+#[derive(Clone, Debug)]
+struct ModelsOff(Vec<String>);
+
+impl Read for ModelsOff {
+    fn read(text: &str) -> Result<Self, String> {
+        let regex = Regex::new(text).map_err(|error| error.to_string())?;
+        let off: Vec<String> = model_names().filter(|name| regex.is_match(name)).collect();
+        if off.is_empty() {
+            let names: Vec<String> = model_names().collect();
+            let families = names
+                .iter()
+                .filter_map(|name| Some(name.split_once('/')?.0));
+            let mut families: Vec<&str> = families.collect();
+            families.dedup();
+            let instead = instead(text, families);
+            return Err(format!("`{text}` matches no model: {instead}"));
         }
-        let place = document.place(&span);
-        let Some(filter) = filter else {
-            return Err(document.error(
-                span,
-                "an override needs a `filter`, such as `filter = 'test(slow)'`",
-            ));
-        };
-        Ok(Override {
-            filter,
-            place,
-            options,
-        })
+        Ok(ModelsOff(off))
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        let mut off: Vec<String> = items.into_iter().flat_map(|item| item.0).collect();
+        off.sort();
+        off.dedup();
+        Some(ModelsOff(off))
     }
 }
 
-/// The overrides of a profile, with their filters resolved.
-#[derive(Debug)]
-pub struct PerTest<'a> {
-    overrides: Vec<(Filterset, &'a TestOptions)>,
-    given: &'a BTreeSet<String>,
+/// Which keys the command line or a variable gives: they win over overrides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the key of an override")]
+pub struct Given {
+    pub levels: bool,
+    pub models: bool,
+    pub network: bool,
+    pub sanitise: bool,
+    pub timeout: bool,
 }
 
-impl Config {
-    /// Resolves the filters of the overrides against the packages of the workspace.
+/// Overrides with their filters resolved.
+#[derive(Debug)]
+pub struct PerTest<'a> {
+    overrides: Vec<(Filterset, &'a Override)>,
+    given: Given,
+}
+
+impl<'a> PerTest<'a> {
+    /// Resolves the filters against the packages of the workspace.
     ///
     /// # Errors
     /// When one names a package or a binary that does not exist.
-    pub fn for_tests(&self, workspace: &Workspace) -> Result<PerTest<'_>> {
-        let resolve = |found: &'_ Override| {
-            let resolved = found.filter.resolve(workspace);
-            resolved.map_err(|e| Error::setup(format!("{}: invalid filterset: {e}", found.place)))
+    pub fn new(
+        overrides: &'a [Spanned<Override>],
+        given: Given,
+        workspace: &Workspace,
+    ) -> Result<Self> {
+        let resolve = |found: &'a Spanned<Override>| {
+            let found = found.get_ref();
+            let filter = found.filter.resolve(workspace).map_err(|error| {
+                Error::setup(format!("{}: invalid filterset: {error}", found.place))
+            })?;
+            Ok((filter, found))
         };
-        let overrides = self.overrides.iter();
-        let overrides = overrides.map(|found| Ok((resolve(found)?, &found.options)));
-        Ok(PerTest {
-            overrides: overrides.collect::<Result<_>>()?,
-            given: &self.given,
-        })
+        let overrides = overrides.iter().map(resolve).collect::<Result<_>>()?;
+        Ok(PerTest { overrides, given })
     }
-}
 
-impl PerTest<'_> {
+    /// A sentence about each override that is for none of the tests of `suites`.
+    #[must_use]
+    pub fn unused(&self, suites: &[Suite]) -> Vec<String> {
+        let has_test = |filter: &Filterset| {
+            suites.iter().any(|suite| {
+                let mut tests = suite.tests.iter();
+                tests.any(|test| filter.contains(&Query::of(suite, test)))
+            })
+        };
+        let unused = self
+            .overrides
+            .iter()
+            .filter(|(filter, _)| !has_test(filter));
+        unused
+            .map(|(_, found)| {
+                format!(
+                    "{}: the filter of this override matches no test",
+                    found.place
+                )
+            })
+            .collect()
+    }
+
     /// The options of those tests that have any of their own, by id.
     #[must_use]
     pub fn of(&self, selected: &[Selected<'_>]) -> BTreeMap<String, TestOptions> {
         let tests = selected.iter().flat_map(|selected| {
-            selected
-                .tests
-                .iter()
-                .map(|(test, _)| (selected.suite, test))
+            let tests = selected.tests.iter();
+            tests.map(|(test, _)| (selected.suite, test))
         });
         tests
             .map(|(suite, test)| {
@@ -143,66 +164,45 @@ impl PerTest<'_> {
     fn of_one(&self, query: &Query<'_>) -> TestOptions {
         let mut all = TestOptions::default();
         let matching = self.overrides.iter();
-        for (_, options) in matching.filter(|(filter, _)| filter.contains(query)) {
-            let options = (*options).clone();
-            all.levels = all.levels.or(options.levels);
-            all.models_off = all.models_off.or(options.models_off);
-            all.network = all.network.or(options.network);
-            all.sanitise = all.sanitise.or(options.sanitise);
-            all.timeout = all.timeout.or(options.timeout);
+        for (_, found) in matching.filter(|(filter, _)| filter.contains(query)) {
+            all.levels = all.levels.or_else(|| found.levels.clone());
+            let off = found.models_off.as_ref().map(|off| &off.0);
+            all.models_off = all.models_off.or_else(|| off.cloned());
+            all.network = all.network.or(found.network);
+            all.sanitise = all.sanitise.or(found.sanitise);
+            all.timeout = all.timeout.or(found.timeout);
         }
-        let given = |id: &str| self.given.contains(id);
-        let models = given("models") || given("skip_models");
         TestOptions {
-            levels: all.levels.filter(|_| !given("levels")),
-            models_off: all.models_off.filter(|_| !models),
-            network: all.network.filter(|_| !given("network")),
-            sanitise: all.sanitise.filter(|_| !given("no_sanitise")),
-            timeout: all.timeout.filter(|_| !given("timeout")),
+            levels: all.levels.filter(|_| !self.given.levels),
+            models_off: all.models_off.filter(|_| !self.given.models),
+            network: all.network.filter(|_| !self.given.network),
+            sanitise: all.sanitise.filter(|_| !self.given.sanitise),
+            timeout: all.timeout.filter(|_| !self.given.timeout),
             regressions: Vec::new(),
         }
     }
 }
 
-/// The value of a key that is an option's too, known to be valid; never empty.
-fn checked<'a>(document: &Document<'a>, name: &str, value: &Value<'a>) -> Result<Vec<String>> {
-    let values = document.scalars(name, value)?;
-    let key = key::all().iter().find(|key| key.name == name);
-    let key = key.expect("it is an option of `run`");
-    for (text, span) in &values {
-        key.check(std::slice::from_ref(text))
-            .map_err(|why| document.error(span.clone(), format!("`{name}` is `{text}`: {why}")))?;
-    }
-    if values.is_empty() {
-        return Err(document.unexpected(name, value, "at least one value"));
-    }
-    Ok(values.into_iter().map(|(text, _)| text).collect())
-}
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
 
-/// The names of the models that match one of the expressions.
-fn models_off<'a>(document: &Document<'a>, value: &Value<'a>) -> Result<Vec<String>> {
-    let mut off: Vec<String> = Vec::new();
-    for (text, span) in document.scalars("models-off", value)? {
-        let regex = Regex::new(&text).map_err(|e| document.error(span.clone(), e))?;
-        let before = off.len();
-        let matching = model_names().filter(|name| regex.is_match(name));
-        let matching: Vec<String> = matching.collect();
-        if matching.is_empty() {
-            let families: Vec<String> = model_names()
-                .filter_map(|name| Some(name.split_once('/')?.0.to_owned()))
-                .collect();
-            let mut families: Vec<&str> = families.iter().map(String::as_str).collect();
-            families.dedup();
-            let why = format!(
-                "`models-off` has `{text}`, which matches no model: {}",
-                instead(&text, families)
-            );
-            return Err(document.error(span, why));
-        }
-        off.extend(matching);
-        debug_assert!(off.len() > before);
+    use super::super::{DEFAULT_PROFILE, File};
+    use super::*;
+    use crate::cli::test_filter::tests::suite;
+
+    #[test]
+    fn an_override_for_no_test_is_named_with_its_place() {
+        let text = "[[profile.default.overrides]]\nfilter = 'test(add)'\ntimeout = 9\n\n\
+                    [[profile.default.overrides]]\nfilter = 'test(ad_d)'\ntimeout = 9\n";
+        let file = File::parse(text, Utf8Path::new("nondex.toml"), Utf8Path::new("")).unwrap();
+        let config = file.chosen(DEFAULT_PROFILE).unwrap();
+        let workspace = Workspace::default();
+        let overrides = &config.profile.overrides;
+        let per_test = PerTest::new(overrides, Given::default(), &workspace).unwrap();
+        assert_eq!(
+            per_test.unused(&[suite()]),
+            ["nondex.toml:5:1: the filter of this override matches no test"]
+        );
     }
-    off.sort();
-    off.dedup();
-    Ok(off)
 }

@@ -1,98 +1,106 @@
-//! `[[sanitise]]`: wants of a machine that explain failures.
+//! `[[sanitise]]`: prerequisites of tests on this machine, whose absence explains failures.
 
 use std::ops::Range;
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use nondex_core::operation::{ERRORS, OPERATIONS};
-use toml::de::DeTable;
+use serde::Deserialize;
+use toml::Spanned;
 
-use super::document::{Document, Value};
 use super::nearest::instead;
-use crate::error::Result;
+use super::value::{All, Read, required};
 use crate::sanitise::{NetworkSanitiser, OperationSanitiser};
 
 /// The keys of an entry.
 pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
 
-/// Reads the entries.
-pub(super) fn read<'a>(
-    document: &Document<'a>,
-    value: &Value<'a>,
-) -> Result<Vec<OperationSanitiser>> {
+/// An entry of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    #[serde(deserialize_with = "required")]
+    error: All<ErrorName>,
+    name: String,
+    #[serde(deserialize_with = "required")]
+    operation: All<OperationName>,
+    reason: String,
+    #[serde(default, deserialize_with = "super::value::one")]
+    target: Option<GlobMatcher>,
+}
+
+struct ErrorName(String);
+
+struct OperationName(String);
+
+impl Read for ErrorName {
+    fn read(text: &str) -> Result<Self, String> {
+        known(text, &ERRORS).map(ErrorName)
+    }
+}
+
+impl Read for OperationName {
+    fn read(text: &str) -> Result<Self, String> {
+        known(text, &OPERATIONS).map(OperationName)
+    }
+}
+
+impl Read for GlobMatcher {
+    fn read(text: &str) -> Result<Self, String> {
+        let glob = Glob::new(text).map_err(|error| error.to_string())?;
+        Ok(glob.compile_matcher())
+    }
+}
+
+fn known(text: &str, known: &[&'static str]) -> Result<String, String> {
+    if known.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let instead = instead(text, known.iter().copied());
+    Err(format!("`{text}` is not known: {instead}"))
+}
+
+/// The sanitisers of these entries.
+///
+/// # Errors
+/// The entry that cannot be one, and why.
+pub(super) fn sanitisers(
+    entries: Vec<Spanned<Entry>>,
+) -> Result<Vec<OperationSanitiser>, (Range<usize>, String)> {
     let mut all: Vec<OperationSanitiser> = Vec::new();
-    for (table, span) in document.tables("sanitise", value)? {
-        let one = entry(document, table, span.clone())?;
-        if one.name == NetworkSanitiser::NAME {
-            return Err(document.error(span, "`network` is the name of the built-in sanitiser"));
-        }
-        if all.iter().any(|other| other.name == one.name) {
-            let why = format!("there are two sanitisers `{}`", one.name);
-            return Err(document.error(span, why));
-        }
-        all.push(one);
+    for entry in entries {
+        let span = entry.span();
+        let Entry {
+            error,
+            name,
+            operation,
+            reason,
+            ..
+        } = entry.get_ref();
+        let missing = [
+            ("name", name.is_empty()),
+            ("reason", reason.is_empty()),
+            ("operation", operation.0.is_empty()),
+            ("error", error.0.is_empty()),
+        ];
+        let missing = missing.into_iter().find(|(_, is_missing)| *is_missing);
+        let why = if let Some((key, _)) = missing {
+            format!("a sanitiser needs `{key}`")
+        } else if name == NetworkSanitiser::NAME {
+            "`network` is the name of the built-in sanitiser".to_owned()
+        } else if all.iter().any(|other| other.name == *name) {
+            format!("there are two sanitisers `{name}`")
+        } else {
+            let entry = entry.into_inner();
+            all.push(OperationSanitiser {
+                name: entry.name,
+                reason: entry.reason,
+                operations: entry.operation.0.into_iter().map(|name| name.0).collect(),
+                errors: entry.error.0.into_iter().map(|name| name.0).collect(),
+                target: entry.target,
+            });
+            continue;
+        };
+        return Err((span, why));
     }
     Ok(all)
-}
-
-fn entry<'a>(
-    document: &Document<'a>,
-    table: &DeTable<'a>,
-    span: Range<usize>,
-) -> Result<OperationSanitiser> {
-    let mut read = OperationSanitiser {
-        name: String::new(),
-        reason: String::new(),
-        operations: Vec::new(),
-        errors: Vec::new(),
-        target: None,
-    };
-    for (name, value) in table {
-        match name.get_ref().as_ref() {
-            "name" => read.name = document.string("name", value)?,
-            "reason" => read.reason = document.string("reason", value)?,
-            "operation" => read.operations = names(document, "operation", value, &OPERATIONS)?,
-            "error" => read.errors = names(document, "error", value, &ERRORS)?,
-            "target" => {
-                let glob = Glob::new(&document.string("target", value)?);
-                let glob = glob.map_err(|e| document.error(value.span(), e))?;
-                read.target = Some(glob.compile_matcher());
-            }
-            other => {
-                let why = format!(
-                    "unknown key `{other}` of a sanitiser: {}",
-                    instead(other, KEYS)
-                );
-                return Err(document.error(name.span(), why));
-            }
-        }
-    }
-    for (key, is_missing) in [
-        ("name", read.name.is_empty()),
-        ("reason", read.reason.is_empty()),
-        ("operation", read.operations.is_empty()),
-        ("error", read.errors.is_empty()),
-    ] {
-        if is_missing {
-            return Err(document.error(span, format!("a sanitiser needs `{key}`")));
-        }
-    }
-    Ok(read)
-}
-
-/// One or several of the names that are known.
-fn names<'a>(
-    document: &Document<'a>,
-    key: &str,
-    value: &Value<'a>,
-    known: &[&'static str],
-) -> Result<Vec<String>> {
-    let names = document.scalars(key, value)?;
-    for (name, span) in &names {
-        if !known.contains(&name.as_str()) {
-            let instead = instead(name, known.iter().copied());
-            let why = format!("`{key}` is `{name}`, which is not known: {instead}");
-            return Err(document.error(span.clone(), why));
-        }
-    }
-    Ok(names.into_iter().map(|(name, _)| name).collect())
 }

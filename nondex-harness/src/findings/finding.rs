@@ -2,18 +2,17 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
 use super::id;
-use super::recipe::Recipe;
-use crate::project::{Harness, Project, Suite};
+use crate::project::{BuildPlan, Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 /// The version of [`Finding`].
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A failing run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,8 +47,8 @@ pub struct Finding {
     pub found: u64,
     /// The time limit of the run, in milliseconds.
     pub timeout_ms: u64,
-    /// How the executable was built.
-    pub build: Recipe,
+    /// How the executable was built; the folder is relative to the root of the workspace.
+    pub build: BuildPlan,
     /// What it was built from.
     pub fingerprint: Fingerprint,
 }
@@ -75,7 +74,7 @@ impl Finding {
     pub fn all_of(
         report: &Report,
         project: &Project,
-        build: &Recipe,
+        build: &BuildPlan,
         common: &dyn Fn(&str) -> (RunSpec, Duration),
     ) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -164,10 +163,7 @@ impl Finding {
             run: String::new(),
             found: 0,
             timeout_ms: 0,
-            build: Recipe {
-                directory: Utf8PathBuf::new(),
-                flags: Vec::new(),
-            },
+            build: BuildPlan::default(),
             fingerprint: Fingerprint {
                 algorithm: nondex_core::ALGORITHM,
                 toolchain: String::new(),
@@ -258,10 +254,7 @@ pub(super) mod tests {
             run: "1-2".into(),
             found: 1,
             timeout_ms: 60_000,
-            build: Recipe {
-                directory: Utf8PathBuf::new(),
-                flags: vec!["--mode".into(), "program".into()],
-            },
+            build: BuildPlan::default(),
             fingerprint: Fingerprint {
                 algorithm: ALGORITHM,
                 toolchain: "rustc 1".into(),

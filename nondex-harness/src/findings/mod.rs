@@ -7,12 +7,10 @@
 mod finding;
 mod fingerprint;
 pub mod id;
-mod recipe;
 mod regressions;
 mod store;
 
 pub use finding::{Binary, Finding, SCHEMA};
 pub use fingerprint::{Difference, Fingerprint};
-pub use recipe::Recipe;
 pub use regressions::{DEFAULT_FILE, Regression, Regressions, Tried};
 pub use store::{KEPT_FINDINGS, Store};

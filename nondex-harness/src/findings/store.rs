@@ -260,10 +260,10 @@ mod tests {
         store.write(std::slice::from_ref(&good)).unwrap();
         for (id, text, part) in [
             ("empty", "", "it is not JSON"),
-            ("cut", "{\"schema\": 1, ", "it is not JSON"),
-            ("old", "{}", "it has no `schema`, expected 1"),
-            ("new", "{\"schema\": 2}", "its schema is 2, expected 1"),
-            ("partial", "{\"schema\": 1}", "not a finding of schema 1"),
+            ("cut", "{\"schema\": 2, ", "it is not JSON"),
+            ("old", "{}", "it has no `schema`, expected 2"),
+            ("new", "{\"schema\": 3}", "its schema is 3, expected 2"),
+            ("partial", "{\"schema\": 2}", "not a finding of schema 2"),
         ] {
             let path = store.directory().join(format!("{id}.json"));
             fs::write(&path, text).unwrap();

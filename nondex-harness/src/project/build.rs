@@ -12,12 +12,12 @@ use super::config::CargoConfig;
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
+use super::plan::{BuildPlan, Doctests, Mode};
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::Toolchain;
-use crate::cli::{BuildArgs, Doctests, Mode};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
@@ -59,25 +59,21 @@ impl Project {
 ///
 /// # Errors
 /// When there is no manifest, or cargo cannot read it; the message is cargo's.
-pub fn metadata(args: &BuildArgs, deps: bool) -> Result<Metadata> {
+pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     let mut command = MetadataCommand::new();
     if let Some(cargo) = std::env::var_os("CARGO") {
         command.cargo_path(cargo);
     }
-    if let Some(path) = &args.manifest_path {
+    if !plan.directory.as_str().is_empty() {
+        command.current_dir(&plan.directory);
+    }
+    if let Some(path) = &plan.manifest_path {
         command.manifest_path(path);
     }
     if !deps {
         command.no_deps();
     }
-    let mut options: Vec<String> = Vec::new();
-    options.extend(args.locked.then(|| "--locked".to_owned()));
-    options.extend(args.offline.then(|| "--offline".to_owned()));
-    options.extend(args.frozen.then(|| "--frozen".to_owned()));
-    for config in &args.config {
-        options.extend(["--config".to_owned(), config.clone()]);
-    }
-    command.other_options(options);
+    command.other_options(plan.lock_words());
     command.exec().map_err(|e| match e {
         cargo_metadata::Error::CargoMetadata { stderr } => {
             Error::setup(stderr.trim().trim_start_matches("error: ").to_owned())
@@ -91,59 +87,54 @@ pub fn metadata(args: &BuildArgs, deps: bool) -> Result<Metadata> {
 /// # Errors
 /// [`Error::build`] when the project does not compile (cargo has said why on stderr), [`Error::setup`] for everything
 /// that is wrong with manifest, toolchain, cache or target directory.
-pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
-    let metadata = metadata(args, false)?;
+pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
+    let metadata = metadata(plan, false)?;
     let workspace_root = metadata.workspace_root.clone();
-    let here = std::env::current_dir()
-        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
-    let here = Utf8PathBuf::from_path_buf(here).map_err(|path| {
-        Error::setup(format!(
-            "the current folder `{}` is not UTF-8",
-            path.display()
-        ))
-    })?;
-    let target_dir = match &args.target_dir {
+    let here = camino::absolute_utf8(plan.path(Utf8Path::new("")))
+        .map_err(|e| Error::setup(format!("failed to find `{}`: {e}", plan.directory)))?;
+    let target_dir = match &plan.target_dir {
         Some(dir) => here.join(dir),
         None => metadata.target_directory.clone(),
     };
     let toolchain = Toolchain::in_dir(&workspace_root)?;
-    let target = args
+    let target = plan
         .target
         .clone()
         .unwrap_or_else(|| toolchain.host.clone());
-    if args.mode == Mode::Program {
+    if plan.mode == Mode::Program {
         platform::check(&target)?;
     }
     let config = CargoConfig::read(&here, &target);
     let own = target_dir.join("nondex");
     let cargo = Cargo {
-        args,
+        plan,
+        here: &here,
         toolchain: &toolchain,
         target: &target,
         metadata: &metadata,
         wrapper: config.rustc_wrapper.as_deref(),
         runner_is_text: config.runner_is_text,
     };
-    if args.mode == Mode::Program && platform::mentions_static(&here, &args.config) {
+    if plan.mode == Mode::Program && platform::mentions_static(&here, &plan.config) {
         check_linkage(&cargo, &own)?;
     }
-    let runtime = match args.mode {
+    let runtime = match plan.mode {
         Mode::Program => Some(Runtime::for_toolchain(
             &toolchain,
             &target,
-            args.offline || args.frozen,
-            !args.without_network,
+            plan.offline || plan.frozen,
+            !plan.without_network,
         )?),
         Mode::Swap | Mode::Plain => None,
     };
-    let build_dir = own.join(match args.mode {
+    let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
-        Mode::Program if args.without_network => "build-without-network",
+        Mode::Program if plan.without_network => "build-without-network",
         Mode::Program => "build",
         Mode::Swap => "swap",
         Mode::Plain => "plain",
     });
-    let rustix = if args.mode == Mode::Program && !args.without_network {
+    let rustix = if plan.mode == Mode::Program && !plan.without_network {
         rustix::backend(&cargo, &own)?
     } else {
         Backend::Unchanged
@@ -199,7 +190,7 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
             ));
             continue;
         };
-        if executable.kind == "proc-macro" && args.mode == Mode::Program {
+        if executable.kind == "proc-macro" && plan.mode == Mode::Program {
             notes.push(format!(
                 "`{}` is a proc macro: its tests run on the host's own std",
                 executable.id
@@ -218,14 +209,14 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Project> {
         rustdoc: toolchain.rustdoc(),
         host: &toolchain.host,
         runner: &runner,
-        jobs: args
+        jobs: plan
             .jobs
             .or_else(|| std::thread::available_parallelism().ok())
             .unwrap_or(NonZeroUsize::MIN),
         quiet,
     };
     let mut folder = None;
-    let compiled = match &args.doctests {
+    let compiled = match &plan.doctests {
         Doctests::Named { names, ignored } if !doctests.is_empty() => {
             let folder = folder.insert(Folder::create(&build_dir.join("doctests"))?);
             compiler.compile(&doctests, names, *ignored, folder)?

@@ -7,12 +7,11 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
 
-use super::arguments;
 use super::config::runner_variable;
 use super::intercept::{Intercept, RECORD, Start};
+use super::plan::{BuildPlan, Mode};
 use super::suite::{Harness, TestBinary};
 use super::toolchain::{self, Toolchain};
-use crate::cli::{BuildArgs, Mode};
 use crate::error::{Error, Result};
 
 /// A test executable that cargo built.
@@ -43,7 +42,9 @@ impl Executable {
 
 /// One selection of a project's targets, for cargo.
 pub(super) struct Cargo<'a> {
-    pub(super) args: &'a BuildArgs,
+    pub(super) plan: &'a BuildPlan,
+    /// Where cargo is called, absolute.
+    pub(super) here: &'a Utf8Path,
     pub(super) toolchain: &'a Toolchain,
     /// The triple that is built for.
     pub(super) target: &'a str,
@@ -74,8 +75,9 @@ impl Cargo<'_> {
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
         let mut command = Command::new(&self.toolchain.cargo);
         command
+            .current_dir(self.here)
             .args(["fetch", "--quiet", "--target", self.target])
-            .args(arguments::for_resolution(self.args))
+            .args(self.plan.resolution_words())
             .env("CARGO_TARGET_DIR", target_dir)
             .env("RUSTC_WRAPPER", own()?)
             // Where there is no network, the build says so, and tries again.
@@ -89,16 +91,17 @@ impl Cargo<'_> {
     fn test(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<Command> {
         let own = own()?;
         let mut command = Command::new(&self.toolchain.cargo);
+        command.current_dir(self.here);
         command.arg("test").arg("--target-dir").arg(build_dir);
         command
-            .args(arguments::for_cargo(self.args))
+            .args(self.plan.cargo_words())
             .env("RUSTDOC", &own)
             .stdin(Stdio::null());
         // Naming the host changes which flags reach build scripts: an ordinary build is the user's own.
-        if self.args.mode != Mode::Plain || self.args.target.is_some() {
+        if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
             command.args(["--target", self.target]);
         }
-        match self.args.mode {
+        match self.plan.mode {
             Mode::Program => {
                 command.env("RUSTC_WRAPPER", &own);
             }
@@ -136,10 +139,10 @@ impl Cargo<'_> {
     /// the same name for what else it changes in such a build.
     fn swap_features(&self) -> String {
         let selected = |package: &cargo_metadata::Package| {
-            if !self.args.packages.is_empty() {
-                self.args.packages.iter().any(|name| *name == *package.name)
-            } else if self.args.workspace {
-                !self.args.exclude.iter().any(|name| *name == *package.name)
+            if !self.plan.packages.is_empty() {
+                self.plan.packages.iter().any(|name| *name == *package.name)
+            } else if self.plan.workspace {
+                !self.plan.exclude.iter().any(|name| *name == *package.name)
             } else {
                 self.metadata
                     .workspace_default_members
@@ -169,7 +172,7 @@ impl Cargo<'_> {
             .arg("--message-format=json-render-diagnostics")
             .stdout(Stdio::piped());
         // Cargo refuses the two together; all it would run is rustdoc, which only writes down that it was called.
-        if !self.args.doc {
+        if !self.plan.doc {
             command.arg("--no-run");
         }
         if quiet {
@@ -206,7 +209,7 @@ impl Cargo<'_> {
 
     /// Lets cargo start every executable, and rustdoc for doctests, which only writes down how.
     pub(super) fn start(&self, build_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
-        if self.args.doc {
+        if self.plan.doc {
             // That was all of the build.
             return Ok(());
         }

@@ -25,8 +25,8 @@ use self::package::Package;
 use super::intercept::Start;
 use super::runtime::Runtime;
 use super::suite::Suite;
-use crate::cli::Names;
 use crate::error::{Error, Result};
+use crate::project::Names;
 
 /// What is put before the path of a crate's root, so that the places in its doctests differ from those in its own code.
 const HERE: &str = "./";

@@ -1,6 +1,5 @@
 //! From a user's project to its built test binaries and their tests.
 
-mod arguments;
 pub mod build;
 mod cargo;
 mod config;
@@ -8,6 +7,7 @@ mod doc_place;
 mod doctest;
 pub mod intercept;
 mod listing;
+pub mod plan;
 mod platform;
 mod preload;
 pub mod runtime;
@@ -16,10 +16,10 @@ mod std_order;
 pub mod suite;
 mod toolchain;
 
-pub(crate) use arguments::for_cargo;
 pub use build::{Project, build, metadata};
 pub use doc_place::DocPlace;
 pub use intercept::intercept;
+pub use plan::{BuildPlan, Doctests, Mode, Names};
 pub use preload::EntropyLibrary;
 pub use runtime::cache_dir;
 pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase};

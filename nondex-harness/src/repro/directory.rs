@@ -8,8 +8,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::script::Script;
 use super::trial::Trial;
 use super::{Found, Subject};
-use crate::cli::shell::quote;
 use crate::error::Result;
+use crate::shell::quote;
 
 /// A filesystem in memory, which every Linux has. It lists what was created last first; others list by a hash of the name.
 const MEMORY: &str = "/dev/shm";
@@ -90,7 +90,7 @@ impl Subject<'_> {
     /// The script that runs the test at one place, and with the argument `other` at another.
     fn script_in(&self, place: &Place, other: Option<&Place>, says: &str) -> Result<String> {
         let mut text = self.heading(&format!("{}: {says}", self.finding.test));
-        text += &self.build_it()?;
+        text += &self.build_it();
         if let Some(other) = other {
             text += "if [ \"${1-}\" = other ]; then\n";
             text += &self.steps(other);

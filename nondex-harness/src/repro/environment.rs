@@ -26,7 +26,7 @@ impl Subject<'_> {
             let text = format!(
                 "{}{}if [ \"${{1-}}\" = sorted ]; then\n    {}\nfi\n{}\n",
                 self.heading(&format!("{}: {explanation}", self.finding.test)),
-                self.build_it()?,
+                self.build_it(),
                 self.exec(&sorted, "        "),
                 self.exec(&order, "    ")
             );

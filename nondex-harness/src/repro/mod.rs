@@ -1,16 +1,12 @@
 //! Stand-alone repros: scripts that make a test fail as a finding says, with plain cargo and a shell.
 //!
 //! A finding says that some order decides. An ordinary program gets another order by ordinary means: variables given in another
-//! order, a directory on another filesystem, a collection of another capacity; where std itself draws the
-//! order it is enough to repeat the run. A repro is kept only if it was seen to fail each time, where the test does, while the
+//! order, a directory on another filesystem; where std itself draws the order it is enough to repeat the run. A repro is kept only if it was seen to fail each time, where the test does, while the
 //! same test passes in the order that the finding calls the ordinary one.
 
-mod capacity;
-mod copy;
 mod directory;
 mod environment;
 mod repeat;
-mod rewrite;
 mod script;
 mod trial;
 
@@ -21,10 +17,9 @@ use nondex_core::Family;
 use serde::Serialize;
 
 use crate::campaign::StopFlag;
-use crate::cli::BuildArgs;
 use crate::error::Result;
 use crate::findings::Finding;
-use crate::project::{Harness, Project, TestBinary, TestCase};
+use crate::project::{BuildPlan, Harness, Project, TestBinary, TestCase};
 use crate::report::Culprit;
 
 /// How often a repro is run before it is kept.
@@ -35,14 +30,14 @@ pub const VERIFICATIONS: u64 = 5;
 pub struct Subject<'a> {
     /// The finding.
     pub finding: &'a Finding,
-    /// The executable, an [ordinary](crate::cli::Mode::Plain) one.
+    /// The executable, an [ordinary](crate::project::Mode::Plain) one.
     pub binary: &'a TestBinary,
     /// The test.
     pub test: &'a TestCase,
     /// The project that it was built from.
     pub project: &'a Project,
     /// How it was built.
-    pub build: &'a BuildArgs,
+    pub plan: &'a BuildPlan,
     /// How many of how many ordinary runs failed.
     pub ordinary: (u64, u64),
     /// The time limit of one run of the test.
@@ -79,8 +74,7 @@ enum Found {
 }
 
 impl Subject<'_> {
-    /// Tries to reproduce what each culprit of the finding does, one of each family. Takes some runs of the test; for a fixed
-    /// hasher, two builds of the workspace too. Writes into `<target>/nondex/repros/<id>`, and replaces what is there.
+    /// Tries to reproduce what each culprit of the finding does, one of each family. Takes some runs of the test. Writes into `<target>/nondex/repros/<id>`, and replaces what is there.
     ///
     /// # Errors
     /// When files cannot be written or programs not be started.
@@ -118,7 +112,7 @@ impl Subject<'_> {
 
     fn found(&self, culprit: &Culprit) -> Result<Found> {
         let (failures, runs) = self.ordinary;
-        if self.build.target.is_some() || !self.binary.runner.is_empty() {
+        if self.plan.target.is_some() || !self.binary.runner.is_empty() {
             return Ok(Found::Nothing(
                 "scripts for another target or a target runner are not written".to_owned(),
             ));
@@ -138,7 +132,10 @@ impl Subject<'_> {
             )),
             Family::HashMap | Family::HashSet | Family::HashKeys | Family::Entropy => self.repeat(),
             _ if failures > 0 => self.repeat(),
-            Family::FixedHasher => self.capacity(culprit),
+            Family::FixedHasher => Ok(Found::Nothing(
+                "a fixed hasher gives std's collections the same order in every run: only a change of the sources gives them another"
+                    .to_owned(),
+            )),
             Family::Environment => self.environment(culprit),
             _ => Ok(Found::Nothing(
                 "nothing that a script can do makes this choice otherwise".to_owned(),

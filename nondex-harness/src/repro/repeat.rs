@@ -48,7 +48,7 @@ impl Subject<'_> {
              done\n\
              echo 'passed {times} times'\n",
             self.heading(&format!("{}: {explanation}", self.finding.test)),
-            self.build_it()?
+            self.build_it()
         );
         let folder = self.folder("repeat");
         let script = Script::write(&folder, &text)?;

@@ -8,10 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Subject;
-use crate::cli::BuildArgs;
-use crate::cli::shell::{join, quote};
 use crate::error::{Error, Result};
-use crate::project::{Harness, for_cargo};
+use crate::project::{BuildPlan, Harness};
+use crate::shell::{join, quote};
 
 /// What a script ends with when the test cannot be built. Neither cargo nor libtest ends so.
 pub(super) const NOT_BUILT: i32 = 99;
@@ -53,17 +52,15 @@ impl Subject<'_> {
 
     /// Builds the test as `cargo test` does, where this tool builds ordinary tests, so that it follows changes of the source.
     /// Then it is in `$test`, the current folder is the one that cargo starts it in, and the environment has what cargo adds.
-    pub(super) fn build_it(&self) -> Result<String> {
-        let here = std::env::current_dir()
-            .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    pub(super) fn build_it(&self) -> String {
         let target_dir = self.project.target_dir.join("nondex/plain");
-        let words = self.cargo_words(&self.project.workspace_root.join("Cargo.toml"));
+        let words = self.cargo_words();
         let mut text = format!(
             "cd {}\n\
              test=$(cargo test --quiet --no-run --message-format json-render-diagnostics --target-dir {} \\\n    {} |\n    \
              sed -n '/\"test\":true}}/s/.*\"executable\":\"\\([^\"]*\\)\".*/\\1/p')\n\
              [ -x \"$test\" ] || exit {NOT_BUILT}\n",
-            quote(&here.to_string_lossy()),
+            quote(self.plan.directory.as_str()),
             quote(target_dir.as_str()),
             join(words.iter().map(String::as_str)),
         );
@@ -76,38 +73,26 @@ impl Subject<'_> {
             }
         }
         let _ = writeln!(text, "cd {}", quote(self.binary.cwd.as_str()));
-        Ok(text)
+        text
     }
 
-    /// The arguments of `cargo test` that build this test's executable and no other, from the workspace of `manifest`.
-    pub(super) fn cargo_words(&self, manifest: &Utf8Path) -> Vec<String> {
-        let one = |kind: &str| {
-            let matches = self.binary.kind == kind;
-            matches.then(|| self.binary.target.clone())
+    /// The arguments of `cargo test` that build this test's executable and no other.
+    fn cargo_words(&self) -> Vec<String> {
+        let (kind, target) = (self.binary.kind.as_str(), &self.binary.target);
+        let targets = match kind {
+            "bin" | "example" | "test" | "bench" => vec![format!("--{kind}"), target.clone()],
+            _ => vec!["--lib".to_owned()],
         };
-        let build = BuildArgs {
+        let plan = BuildPlan {
             packages: vec![self.binary.package.clone()],
             workspace: false,
             exclude: Vec::new(),
-            lib: matches!(self.binary.kind.as_str(), "lib" | "proc-macro"),
-            bins: false,
-            bin: one("bin").into_iter().collect(),
-            examples: false,
-            example: one("example").into_iter().collect(),
-            tests: false,
-            test: one("test").into_iter().collect(),
-            benches: false,
-            bench: one("bench").into_iter().collect(),
-            all_targets: false,
+            targets,
             doc: false,
-            manifest_path: Some(manifest.to_owned()),
-            ..self.build.clone()
+            manifest_path: Some(self.project.workspace_root.join("Cargo.toml")),
+            ..self.plan.clone()
         };
-        let words = for_cargo(&build);
-        words
-            .iter()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect()
+        plan.cargo_words()
     }
 
     /// The test's executable `$test` with its arguments.

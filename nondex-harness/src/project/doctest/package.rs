@@ -12,9 +12,8 @@ use super::name::{file_name, place_in, word};
 use super::place::{is_crate_added, place_of};
 use super::transcript::{self, Fate, Told};
 use super::{Compiled, HERE, Unbuilt};
-use crate::cli::Names;
 use crate::error::{Error, Result};
-use crate::project::{Doctest, Harness, Suite, TestBinary, TestCase};
+use crate::project::{Doctest, Harness, Names, Suite, TestBinary, TestCase};
 
 /// The doctests of one package.
 pub(super) struct Package<'a> {
