@@ -101,6 +101,13 @@ impl Runs {
     pub fn count(&self) -> usize {
         self.beside.count() + self.alone.count()
     }
+
+    /// How long they took together.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        let all = self.beside.all().chain(self.alone.all());
+        all.map(|(_, run)| run.took).sum()
+    }
 }
 
 /// What is concluded about `test` from its runs; see [`plan::conclude`].

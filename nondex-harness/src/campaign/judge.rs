@@ -45,6 +45,7 @@ pub fn report(
     let conclusion = judgement.map(|judgement| &judgement.conclusion);
     let mut report = not_run(suite, test);
     report.runs = runs.count() as u64;
+    report.elapsed_ms = u64::try_from(runs.took().as_millis()).unwrap_or(u64::MAX);
     if let Some((_, first)) = evidence.all().next() {
         report.points = points(&first.points);
         report.choice_points = report.points.iter().map(|point| point.count).sum();

@@ -240,6 +240,9 @@ pub struct TestReport {
     /// Whether it was run but not judged, because what this tool adds to it makes it fail; its notes say what.
     #[serde(default)]
     pub unjudged: bool,
+    /// How long its runs took together, in milliseconds.
+    #[serde(default)]
+    pub elapsed_ms: u64,
 }
 
 /// How many [`TestReport::failures`] are kept.
@@ -297,6 +300,7 @@ impl TestReport {
             sanitised_by: None,
             ordinary: None,
             unjudged: false,
+            elapsed_ms: 0,
         }
     }
 
