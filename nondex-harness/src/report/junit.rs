@@ -7,40 +7,41 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
+use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 
 use super::human::{self, View};
 use super::schema::{Report, TestReport, Verdict};
-use super::xml::Element;
 use crate::error::{Error, Result};
 
 /// The name of the report, as nextest's is `nextest-run`.
 const NAME: &str = "nondex-run";
 
-/// How a test is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    Passed,
-    Failed,
-    Skipped,
-}
-
 /// The report as XML. ANSI codes and characters that XML has not are left out.
-#[must_use]
-pub fn render(report: &Report, view: &View<'_>) -> String {
-    let mut suites: Vec<&[TestReport]> = Vec::new();
-    // Tests are in the order of their binaries.
-    suites.extend(report.tests.chunk_by(|a, b| a.binary == b.binary));
-    let elapsed = Duration::from_millis(report.run.elapsed_ms);
-    let suites = suites.into_iter().map(|tests| {
-        let suite = Element::new("testsuite").with("name", &tests[0].binary);
-        let took: u64 = tests.iter().map(|test| test.elapsed_ms).sum();
-        let suite = counted(suite, tests, report).with("time", &seconds(took));
-        suite.containing(tests.iter().map(|test| case(test, report, view)))
-    });
-    let root = Element::new("testsuites").with("name", &NAME);
-    let root = counted(root, &report.tests, report);
-    let root = root.with("time", &format!("{:.3}", elapsed.as_secs_f64()));
-    root.containing(suites).document()
+///
+/// # Errors
+/// When it cannot be serialised, which no report is known to cause.
+pub fn render(report: &Report, view: &View<'_>) -> Result<String> {
+    let mut junit = quick_junit::Report::new(NAME);
+    junit.set_time(Duration::from_millis(report.run.elapsed_ms));
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for test in &report.tests {
+        // Tests are in the order of their binaries.
+        if suites
+            .last()
+            .is_none_or(|suite| suite.name.as_str() != test.binary)
+        {
+            suites.push(TestSuite::new(&*test.binary));
+        }
+        if let Some(suite) = suites.last_mut() {
+            suite.add_test_case(case(test, report, view));
+            let so_far = suite.time.unwrap_or_default();
+            suite.set_time(so_far + Duration::from_millis(test.elapsed_ms));
+        }
+    }
+    junit.add_test_suites(suites);
+    junit
+        .to_string()
+        .map_err(|e| Error::setup(format!("failed to write JUnit's XML: {e}")))
 }
 
 /// Writes the report as XML to `path`, and makes the folders above it.
@@ -48,98 +49,80 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
 /// # Errors
 /// When it cannot be written, a set-up error with the path.
 pub fn write(report: &Report, view: &View<'_>, path: &Utf8Path) -> Result<()> {
+    let text = render(report, view)?;
     let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    std::fs::write(path, render(report, view)).map_err(failed)
+    std::fs::write(path, text).map_err(failed)
 }
 
-/// An element with the counts of these tests.
-fn counted(element: Element, tests: &[TestReport], report: &Report) -> Element {
-    let count = |wanted| {
-        let tests = tests.iter();
-        tests.filter(|test| status(test, report) == wanted).count()
-    };
-    element
-        .with("tests", &tests.len())
-        .with("skipped", &count(Status::Skipped))
-        .with("failures", &count(Status::Failed))
-        .with("errors", &0)
-}
-
-fn case(test: &TestReport, report: &Report, view: &View<'_>) -> Element {
-    let mut case = Element::new("testcase")
-        .with("name", &test.name)
-        .with("classname", &test.binary)
-        .with("time", &seconds(test.elapsed_ms));
+fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
+    let mut case = TestCase::new(&*test.name, status(test, report, view));
+    case.set_classname(&*test.binary);
+    case.set_time(Duration::from_millis(test.elapsed_ms));
     if let Some(file) = &test.file {
-        case = case.with("file", &file);
+        case.extra.insert("file".into(), file.as_str().into());
     }
     if let Some(line) = test.line {
-        case = case.with("line", &line);
+        case.extra
+            .insert("line".into(), line.to_string().as_str().into());
     }
-    let property = |name: &str, value: &str| {
-        Element::new("property")
-            .with("name", &name)
-            .with("value", &value)
-    };
-    let level = test.weakest_level;
-    let level = level.map(|level| property("weakest-level", level.name()));
-    let sanitised = test.sanitised_by.as_ref();
-    let sanitised = sanitised.map(|sanitised| property("sanitised-by", &sanitised.name));
-    let properties = [property("verdict", test.verdict.name())];
-    let properties = properties.into_iter().chain(level).chain(sanitised);
-    case = case.containing([Element::new("properties").containing(properties)]);
-    let output = |text: &str| Element::new("system-out").text(text);
-    let diagnostic = || human::render_test(test, report.run.strict, view);
-    match status(test, report) {
-        Status::Failed => {
-            let verdict = test.verdict.name();
-            let failures = test.failures.first();
-            let message = failures.map_or(verdict, |failure| failure.message.as_str());
-            let failure = Element::new("failure").with("message", &message);
-            case.containing([failure.with("type", &verdict).text(&diagnostic())])
-                .containing(test.output.as_deref().map(output))
-        }
-        Status::Skipped => {
-            let (kind, why) = reason(test, report);
-            let skipped = Element::new("skipped").with("message", &why);
-            case.containing([skipped.with("type", &kind)])
-        }
-        Status::Passed if is_advice(test, report) => case.containing([output(&diagnostic())]),
-        Status::Passed => case,
+    case.add_property(Property::new("verdict", test.verdict.name()));
+    if let Some(level) = test.weakest_level {
+        case.add_property(Property::new("weakest-level", level.name()));
     }
-}
-
-fn status(test: &TestReport, report: &Report) -> Status {
-    match test.verdict {
-        _ if test.sanitised_by.is_some() => Status::Skipped,
-        Verdict::NotRun => Status::Skipped,
-        Verdict::Stable => Status::Passed,
-        _ if is_advice(test, report) => Status::Passed,
-        _ => Status::Failed,
-    }
-}
-
-/// Why a test is skipped: the kind of reason, and the reason.
-fn reason(test: &TestReport, report: &Report) -> (&'static str, String) {
     if let Some(sanitised) = &test.sanitised_by {
-        return ("sanitised", sanitised.to_string());
+        case.add_property(Property::new("sanitised-by", &*sanitised.name));
     }
-    let why = match (test.notes.as_slice(), report.partial) {
-        ([], true) => "the run was interrupted".to_owned(),
-        ([], false) => "it was not run".to_owned(),
-        (notes, _) => notes.join("; "),
-    };
-    ("not-run", why)
+    match (&case.status, &test.output) {
+        (TestCaseStatus::NonSuccess { .. }, Some(output)) => {
+            case.set_system_out(output);
+        }
+        (TestCaseStatus::Success { .. }, _) if is_advice(test, report) => {
+            case.set_system_out(human::render_test(test, report.run.strict, view));
+        }
+        _ => {}
+    }
+    case
+}
+
+fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus {
+    if let Some(sanitised) = &test.sanitised_by {
+        return skipped("sanitised", &sanitised.to_string());
+    }
+    match test.verdict {
+        Verdict::Stable => TestCaseStatus::success(),
+        Verdict::NotRun => {
+            let why = match (test.notes.as_slice(), report.partial) {
+                ([], true) => "the run was interrupted".to_owned(),
+                ([], false) => "it was not run".to_owned(),
+                (notes, _) => notes.join("; "),
+            };
+            skipped("not-run", &why)
+        }
+        _ if is_advice(test, report) => TestCaseStatus::success(),
+        verdict => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let message = test
+                .failures
+                .first()
+                .map(|failure| failure.message.as_str());
+            status
+                .set_type(verdict.name())
+                .set_message(message.unwrap_or_else(|| verdict.name()))
+                .set_description(human::render_test(test, report.run.strict, view));
+            status
+        }
+    }
+}
+
+fn skipped(kind: &str, why: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_type(kind).set_message(why);
+    status
 }
 
 fn is_advice(test: &TestReport, report: &Report) -> bool {
     test.advice().is_some() && !report.run.strict
-}
-
-/// Milliseconds as seconds.
-fn seconds(milliseconds: u64) -> String {
-    format!("{:.3}", Duration::from_millis(milliseconds).as_secs_f64())
 }

@@ -6,7 +6,6 @@ pub mod human;
 pub mod junit;
 pub mod schema;
 pub mod store;
-mod xml;
 
 pub use exit::exit_code;
 pub use schema::{Culprit, FailureReport, Report, TestReport, Verdict};
