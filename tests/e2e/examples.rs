@@ -2,12 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
-use nondex_core::Level;
+use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Report, Verdict};
 
-use crate::support::{Fixture, Nondex, cargo, expect_diagnostics, plain_command, repository};
+use crate::support::{
+    Fixture, Nondex, blocks, cargo, expect_block, expect_diagnostics, outline, plain_command,
+    repository,
+};
 
 /// The findings of a report: test, weakest level, and the place that is shown.
 fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
@@ -67,9 +72,56 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
             "{place} in {readme}"
         );
     }
-    for readme in ["README.md", "examples/quickstart/README.md"] {
-        expect_diagnostics(&repository().join(readme), &output.stderr);
+    for page in [
+        "README.md",
+        "docs/src/reading-a-finding.md",
+        "examples/quickstart/README.md",
+    ] {
+        expect_diagnostics(&repository().join(page), &output.stderr);
     }
+    let page = repository().join("docs/src/getting-started.md");
+    expect_block(&page, "     Running ", &outline(&output.stderr));
+    a_run_is_the_data_that_the_book_shows(&example);
+}
+
+/// The page of a run as data shows what goes into a test process, what it writes, and what the driver makes of it.
+fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
+    let page = repository().join("docs/src/contributing/run-as-data.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let spec = blocks(&text).next().expect("the specification comes first");
+    let mut spec: RunSpec = json::from_str(spec).unwrap();
+    let record = example.path("record");
+    spec.record = Some(record.clone());
+
+    let mut command = plain_command(executable(example, "report"), &example.path(""));
+    command.args(["--exact", &spec.test]);
+    command.env(SPEC_VARIABLE, json::to_string(&spec));
+    let output = command.output().unwrap();
+    assert!(!output.status.success(), "the test fails with this seed");
+    let events = fs::read_to_string(record).unwrap();
+    expect_block(&page, "{\"event\":", &events);
+
+    let events = RunRecord::parse_events(&events).unwrap();
+    let exited = Outcome::Exited(output.status.code().unwrap());
+    let record = RunRecord::fold(&spec, events, exited);
+    let record = serde_json::to_string_pretty(&record).unwrap();
+    expect_block(&page, "{\n  \"protocol\": 1,\n  \"algorithm\"", &record);
+}
+
+/// The test executable of a target, as the driver built it.
+fn executable(example: &Fixture, target: &str) -> PathBuf {
+    let mut found = Vec::new();
+    for triple in fs::read_dir(example.path("target/nondex/build")).unwrap() {
+        let Ok(files) = fs::read_dir(triple.unwrap().path().join("debug/deps")) else {
+            continue;
+        };
+        found.extend(files.map(|file| file.unwrap().path()).filter(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&format!("{target}-")) && !name.contains('.')
+        }));
+    }
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.swap_remove(0)
 }
 
 #[test]

@@ -26,9 +26,9 @@ pub const SCHEMA: u32 = 1;
 /// What one command found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// The version of the schema, [`SCHEMA`].
     pub schema: u32,
-    /// Whether the run was interrupted: tests that were not judged by then are [`Verdict::NotRun`].
+    /// Whether the run was interrupted: tests that were not judged by then are `not-run`.
     #[serde(default)]
     pub partial: bool,
     /// What was run.

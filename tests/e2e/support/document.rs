@@ -1,15 +1,15 @@
-//! The diagnostics that a README shows are those that the tool prints.
+//! What pages show is what the tool prints.
 
 use std::fs;
 use std::path::Path;
 
-/// Asserts that every diagnostic in the README is one that was printed, as its headline finds it. What depends on where the tool was called,
-/// the flags of the command that reproduces it, is not compared. With `INSTA_UPDATE=always` the README is rewritten instead.
+/// Asserts that every diagnostic on the page is one that was printed, as its headline finds it. What depends on where the tool was called,
+/// the flags of the command that reproduces it, is not compared. With `INSTA_UPDATE=always` the page is rewritten instead.
 #[track_caller]
-pub(crate) fn expect_diagnostics(readme: &Path, printed: &str) {
-    let text = fs::read_to_string(readme).unwrap();
+pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
+    let text = fs::read_to_string(page).unwrap();
     let shown: Vec<&str> = diagnostics(&text).collect();
-    assert!(!shown.is_empty(), "{} shows none", readme.display());
+    assert!(!shown.is_empty(), "{} shows none", page.display());
     let mut updated = text.clone();
     for shown in shown {
         let id = test_of(shown).expect("a diagnostic names its test");
@@ -19,16 +19,64 @@ pub(crate) fn expect_diagnostics(readme: &Path, printed: &str) {
         let found = found.replacen(REPLAY, &format!("{REPLAY}{flags}"), 1);
         updated = updated.replace(shown, &found);
     }
+    write_or_expect(page, &text, &updated);
+}
+
+/// Asserts that the block of code on the page that begins with `start` is `expected`. With `INSTA_UPDATE=always` it is rewritten instead.
+#[track_caller]
+pub(crate) fn expect_block(page: &Path, start: &str, expected: &str) {
+    let text = fs::read_to_string(page).unwrap();
+    let shown = blocks(&text).find(|block| block.starts_with(start));
+    let shown = shown.unwrap_or_else(|| panic!("{} has no `{start}`", page.display()));
+    let updated = text.replacen(shown, expected.trim_end(), 1);
+    write_or_expect(page, &text, &updated);
+}
+
+/// The blocks of code of a page, without their fences.
+pub(crate) fn blocks(page: &str) -> impl Iterator<Item = &str> {
+    let inside = page.split("```").skip(1).step_by(2);
+    inside.filter_map(|block| Some(block.split_once('\n')?.1.trim_end()))
+}
+
+#[track_caller]
+fn write_or_expect(page: &Path, text: &str, updated: &str) {
     if std::env::var_os("INSTA_UPDATE").is_some_and(|update| update == "always") {
-        fs::write(readme, updated).unwrap();
+        fs::write(page, updated).unwrap();
     } else {
         assert_eq!(
             text,
             updated,
             "INSTA_UPDATE=always rewrites {}",
-            readme.display()
+            page.display()
         );
     }
+}
+
+/// What a run prints without its diagnostics and without what is not the same in every run: times, and the order of the findings.
+pub(crate) fn outline(printed: &str) -> String {
+    let lines: Vec<&str> = printed.lines().collect();
+    let at = |start: &str| {
+        let mut lines = lines.iter();
+        let found = lines.position(|line| line.trim_start().starts_with(start));
+        found.unwrap_or_else(|| panic!("no `{start}` in: {printed}"))
+    };
+    let (running, first, summary) = (at("Running "), at("error["), at("Summary "));
+    let mut found = lines[running + 1..first].to_vec();
+    found.sort_unstable();
+    let end = lines[summary..]
+        .iter()
+        .position(|line| line.trim_start().starts_with("Report "));
+    let end = end.map_or(lines.len(), |end| summary + end);
+    let (before, after) = lines[summary].split_once('[').expect("it has a time");
+    let (_, after) = after.split_once("] ").expect("the time ends");
+    let summary_line = format!("{before}{after}");
+    let parts = [
+        &[lines[running]][..],
+        &found,
+        &["…", &summary_line],
+        &lines[summary + 1..end],
+    ];
+    parts.concat().join("\n")
 }
 
 const REPLAY: &str = "cargo nondex replay ";

@@ -4,6 +4,6 @@ mod document;
 mod fixture;
 mod nondex;
 
-pub(crate) use document::expect_diagnostics;
+pub(crate) use document::{blocks, expect_block, expect_diagnostics, outline};
 pub(crate) use fixture::{Fixture, repository};
 pub(crate) use nondex::{Nondex, Output, cache, cargo, plain_command, test};

@@ -1,0 +1,121 @@
+//! What the binary says of itself.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+/// Runs the binary with these arguments, in no project.
+pub(crate) fn run<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-nondex"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("NONDEX_") {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    command.args(arguments).output().unwrap()
+}
+
+/// What it prints on stdout.
+pub(crate) fn stdout<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
+    String::from_utf8(run(arguments).stdout).unwrap()
+}
+
+/// The names of all commands.
+pub(crate) fn commands() -> Vec<String> {
+    let help = stdout(["-h"]);
+    let (_, list) = help.split_once("Commands:\n").expect("it lists them");
+    list.lines()
+        .take_while(|line| !line.trim().is_empty())
+        .filter(|line| line.starts_with("  ") && !line.starts_with("    "))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// One option of a command, as its help text has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OptionHelp {
+    /// The heading it stands under.
+    pub(crate) heading: String,
+    /// With two dashes.
+    pub(crate) name: String,
+    /// Its value, as in `<N>`; empty when it takes none.
+    pub(crate) value: String,
+    /// What it does, possible values included.
+    pub(crate) meaning: String,
+    /// The variable that stands for it.
+    pub(crate) variable: Option<String>,
+    /// What it is when it is not given.
+    pub(crate) default: Option<String>,
+}
+
+/// The options of a command but `--help`, in the order of its help text.
+pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
+    let help = stdout([command, "--help"]);
+    let mut heading = String::new();
+    let mut options: Vec<OptionHelp> = Vec::new();
+    // The lines below an argument without a dash belong to no option.
+    let mut is_option = false;
+    for line in help.lines() {
+        let text = line.trim();
+        let margin = line.len() - line.trim_start().len();
+        if margin == 0 && !text.is_empty() {
+            is_option = false;
+            heading = text.trim_end_matches(':').to_owned();
+        } else if margin > 0 && margin < 10 {
+            is_option = text.starts_with('-');
+            if is_option {
+                let long = text.find("--").expect("every option has a long name");
+                let usage = text[long..].trim_end_matches("...");
+                let end = usage.find([' ', '[']).unwrap_or(usage.len());
+                options.push(OptionHelp {
+                    heading: heading.clone(),
+                    name: usage[..end].to_owned(),
+                    value: usage[end..].trim().to_owned(),
+                    ..OptionHelp::default()
+                });
+            }
+        } else if is_option && !text.is_empty() {
+            let option = options.last_mut().expect("a line belongs to an option");
+            option.meaning += match option.meaning.chars().last() {
+                None => "",
+                // A new item of the list of values.
+                Some(c) if c != ':' && text.starts_with("- ") => "; ",
+                Some(_) => " ",
+            };
+            option.meaning += text.strip_prefix("- ").unwrap_or(text);
+        }
+    }
+    options.retain(|option| option.name != "--help");
+    for option in &mut options {
+        option.variable = option.take("env").map(|name| name.replace('`', ""));
+        option.default = option.take("default");
+    }
+    options
+}
+
+impl OptionHelp {
+    /// Takes what the sentence says in brackets, as in `[default: 10]`, out of it.
+    fn take(&mut self, what: &str) -> Option<String> {
+        let start = format!(" [{what}: ");
+        let (before, rest) = self.meaning.split_once(&start)?;
+        let (value, after) = rest.split_once(']')?;
+        let value = value.to_owned();
+        self.meaning = [before, after].concat();
+        Some(value)
+    }
+}
+
+/// The options of every command, with two dashes.
+pub(crate) fn all_options() -> &'static BTreeSet<String> {
+    static ALL: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let commands = commands();
+        let commands = commands.iter().filter(|command| *command != "help");
+        let options = commands.flat_map(|command| options(command));
+        let mut all: BTreeSet<String> = options.map(|option| option.name).collect();
+        all.extend(["--help".to_owned(), "--version".to_owned()]);
+        all
+    });
+    &ALL
+}

@@ -1,0 +1,112 @@
+//! Parts of pages that are written by the code. `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
+
+use std::fmt::Write as _;
+
+use nondex_harness::config::{self, KEYS};
+
+use crate::binary::{self, OptionHelp};
+use crate::page::{Page, repository};
+use crate::source;
+
+/// Text that stands in a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+#[test]
+fn the_page_of_the_configuration_has_every_option_with_its_key_and_variable() {
+    let mut text = String::new();
+    let mut heading = "";
+    let options = binary::options("run");
+    for option in &options {
+        if option.heading != heading {
+            heading = &option.heading;
+            let _ = write!(
+                text,
+                "\n### {heading}\n\n| option | key | variable | meaning |\n|---|---|---|---|\n"
+            );
+        }
+        let _ = writeln!(text, "{}", row(option));
+    }
+    Page::of_book("configuration").expect_generated("options", &text);
+}
+
+fn row(option: &OptionHelp) -> String {
+    let name = option.name.trim_start_matches('-');
+    let key = KEYS.into_iter().find(|key| *key == name);
+    let variable = key.map(config::variable).or(option.variable.clone());
+    let code = |name: Option<&str>| name.map_or_else(|| "-".to_owned(), |name| format!("`{name}`"));
+    let usage = format!("{} {}", option.name, option.value);
+    let mut meaning = cell(&option.meaning);
+    if let Some(default) = &option.default {
+        let _ = write!(meaning, " (default: {})", cell(default));
+    }
+    format!(
+        "| `{}` | {} | {} | {meaning} |",
+        cell(usage.trim_end()),
+        code(key),
+        code(variable.as_deref())
+    )
+}
+
+#[test]
+fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
+    let json = binary::stdout(["models", "--message-format", "json"]);
+    let models: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let models = models.as_array().unwrap();
+    let of = |model: &serde_json::Value, key: &str| model[key].as_str().unwrap().to_owned();
+    let mut text = String::new();
+    for family in models.chunk_by(|a, b| a["family"] == b["family"]) {
+        let first = &family[0];
+        let _ = writeln!(text, "\n## {}\n", of(first, "family"));
+        let _ = writeln!(text, "Instead: {}.\n", of(first, "fix"));
+        let _ = writeln!(text, "| level | what it does |\n|---|---|");
+        for level in nondex_core::Level::ALL {
+            let does = of(&first["levels"], level.name());
+            let _ = writeln!(text, "| `{level}` | {} |", cell(&does));
+        }
+        let _ = writeln!(text, "\n| API | what is open |\n|---|---|");
+        for model in family {
+            let _ = writeln!(
+                text,
+                "| `{}` | [{}]({}) |",
+                of(model, "api"),
+                cell(&of(model, "promise")),
+                of(model, "url")
+            );
+        }
+    }
+    Page::of_book("models").expect_generated("models", &text);
+}
+
+#[test]
+fn the_page_of_the_report_has_every_field_of_the_schema() {
+    let folder = repository().join("nondex-harness/src/report");
+    let mut types = source::types(&folder.join("schema.rs"));
+    for file in ["verdict", "culprit", "sanitised"] {
+        types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
+    }
+    // In the order in which a reader of the report comes to them.
+    let mut text = String::new();
+    for found in &types {
+        let _ = writeln!(text, "\n## {}\n\n{}\n", found.name, found.doc);
+        if found.is_struct {
+            let _ = writeln!(text, "| field | type | meaning |\n|---|---|---|");
+            for field in &found.items {
+                let kind = source::json_type(&field.kind);
+                let kind = types.iter().fold(kind, |kind, other| {
+                    let anchor = other.name.to_lowercase();
+                    let link = format!("[{0}](#{anchor})", other.name);
+                    source::replace_word(&kind, &other.name, &link)
+                });
+                let _ = writeln!(text, "| `{}` | {kind} | {} |", field.name, cell(&field.doc));
+            }
+        } else {
+            let _ = writeln!(text, "| word | meaning |\n|---|---|");
+            for item in &found.items {
+                let _ = writeln!(text, "| `{}` | {} |", item.name, cell(&item.doc));
+            }
+        }
+    }
+    Page::of_book("report").expect_generated("schema", &text);
+}

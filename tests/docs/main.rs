@@ -1,0 +1,182 @@
+//! Pages, help text and code say the same.
+
+mod binary;
+mod command_lines;
+mod generated;
+mod page;
+mod source;
+
+use std::collections::BTreeSet;
+
+use nondex_core::Level;
+use nondex_core::operation::OPERATIONS;
+use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
+use nondex_harness::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use page::Page;
+
+/// The variables that stand for no option.
+const OTHER_VARIABLES: [&str; 3] = [
+    nondex_harness::project::runtime::CACHE_VARIABLE,
+    SEED_VARIABLE,
+    LEVEL_VARIABLE,
+];
+
+#[test]
+fn the_book_has_every_exit_code_with_its_meaning() {
+    let expected: Vec<Vec<String>> = ExitCode::ALL
+        .iter()
+        .map(|(code, meaning)| vec![(*code as u8).to_string(), (*meaning).to_owned()])
+        .collect();
+    assert_eq!(Page::of_book("ci").section("Exit codes").table(), expected);
+}
+
+#[test]
+fn the_book_has_every_level_with_its_meaning() {
+    let page = Page::of_book("levels-and-verdicts");
+    let rows = page.section("Levels").table();
+    let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(names, Level::ALL.map(Level::name));
+    for (row, level) in rows.iter().zip(Level::ALL) {
+        assert_eq!(row[2], level.meaning(), "{level}");
+    }
+}
+
+#[test]
+fn the_book_has_every_verdict() {
+    let page = Page::of_book("levels-and-verdicts");
+    let names = page.section("Verdicts").first_column();
+    assert_eq!(names, Verdict::ALL.map(Verdict::name));
+}
+
+#[test]
+fn the_book_has_every_command() {
+    let found = Page::of_book("commands").whole().first_column();
+    let found: Vec<_> = found
+        .iter()
+        .filter_map(|command| command.strip_prefix("cargo nondex "))
+        .map(|command| command.trim_matches(['[', ']']))
+        .collect();
+    let mut expected = binary::commands();
+    expected.retain(|command| command != "help");
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_book_has_every_mode_of_the_network() {
+    let found = Page::of_book("network").section("The modes").first_column();
+    let options = binary::options("run");
+    let network = options.iter().find(|option| option.name == "--network");
+    let meaning = &network.expect("there is `--network`").meaning;
+    for mode in &found {
+        assert!(meaning.contains(&format!("{mode}: ")), "{mode}: {meaning}");
+    }
+    assert_eq!(meaning.matches(": ").count(), found.len() + 1, "{meaning}");
+}
+
+#[test]
+fn every_key_is_an_option_and_every_other_variable_is_named_in_the_help_text() {
+    let options = binary::options("run");
+    for key in KEYS {
+        let name = format!("--{key}");
+        assert!(options.iter().any(|option| option.name == name), "{key}");
+    }
+    let named = options
+        .iter()
+        .filter_map(|option| option.variable.as_deref());
+    let named: BTreeSet<&str> = named.collect();
+    assert_eq!(named, BTreeSet::from(OF_NO_KEY));
+}
+
+#[test]
+fn the_book_has_every_key_of_an_override() {
+    let page = Page::of_book("configuration");
+    assert_eq!(page.section("Overrides").first_column(), OVERRIDE_KEYS);
+}
+
+#[test]
+fn the_book_has_every_key_of_a_sanitiser_and_every_operation() {
+    let page = Page::of_book("prerequisites");
+    let rows = page.section("The keys").table();
+    let found: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(found, SANITISE_KEYS);
+    let operations = OPERATIONS.map(|name| format!("`{name}`")).join(", ");
+    assert!(
+        rows[2][1].contains(operations.trim_matches('`')),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn the_book_has_every_variable_that_stands_for_no_option() {
+    for name in OTHER_VARIABLES {
+        let mut keys = KEYS.into_iter();
+        assert!(
+            keys.all(|key| variable(key) != name),
+            "{name} has two meanings"
+        );
+    }
+    let page = Page::of_book("configuration");
+    let found = page.section("Environment variables").first_column();
+    assert_eq!(found, OTHER_VARIABLES);
+}
+
+#[test]
+fn the_book_keeps_as_much_as_the_program() {
+    use nondex_harness::findings::KEPT_FINDINGS;
+    use nondex_harness::report::store::KEPT_RUNS;
+    let says = |page: &str, text: String| {
+        let page = Page::of_book(page);
+        let words: Vec<&str> = page.text.split_whitespace().collect();
+        assert!(words.join(" ").contains(&text), "{}: {text}", page.name);
+    };
+    says(
+        "replay-and-regressions",
+        format!("`target/nondex/findings`, the last {KEPT_FINDINGS}"),
+    );
+    says("report", format!("The last {KEPT_RUNS} runs are kept"));
+}
+
+#[test]
+fn the_help_text_has_every_exit_code() {
+    let help = binary::stdout(["-h"]);
+    for (code, meaning) in ExitCode::ALL {
+        assert!(
+            help.contains(&format!("{:>3}  {meaning}", code as u8)),
+            "{meaning}"
+        );
+    }
+}
+
+#[test]
+fn the_readme_the_guide_for_contributors_and_continuous_integration_run_the_tests_by_one_command() {
+    let checked: Vec<&str> = include_str!("../../.ci/run")
+        .lines()
+        .filter_map(|line| line.strip_prefix("run "))
+        .collect();
+    let tests = ["cargo test --workspace"];
+    let readme = Page::open("README.md");
+    assert!(readme.commands("cargo test").eq(tests));
+    let guide = Page::open("CONTRIBUTING.md");
+    assert!(guide.commands("cargo test").eq(tests));
+    for command in guide.commands("cargo ") {
+        assert!(checked.contains(&command), "`.ci/run` has no `{command}`");
+    }
+    let ran = checked
+        .iter()
+        .filter(|command| command.starts_with("cargo test"));
+    assert!(ran.eq(&tests), "{checked:?}");
+}
+
+#[test]
+fn the_readme_is_short_and_begins_with_what_is_needed() {
+    let readme = Page::open("README.md");
+    assert!(readme.text.len() <= 5 * 1024, "{} bytes", readme.text.len());
+    let first: Vec<&str> = readme.text.lines().take(6).collect();
+    let needed = concat!("stable Rust ", env!("CARGO_PKG_RUST_VERSION"));
+    for part in ["Linux with glibc", needed] {
+        assert!(first.iter().any(|line| line.contains(part)), "{part}");
+    }
+}
