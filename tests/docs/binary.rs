@@ -42,8 +42,10 @@ pub(crate) struct OptionHelp {
     pub(crate) name: String,
     /// Its value, as in `<N>`; empty when it takes none.
     pub(crate) value: String,
-    /// What it does, possible values included.
+    /// What it does.
     pub(crate) meaning: String,
+    /// The values that it takes, if these are few.
+    pub(crate) values: Option<String>,
     /// The variable that stands for it.
     pub(crate) variable: Option<String>,
     /// What it is when it is not given.
@@ -91,6 +93,7 @@ pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
     for option in &mut options {
         option.variable = option.take("env").map(|name| name.replace('`', ""));
         option.default = option.take("default");
+        option.values = option.take("possible values");
     }
     options
 }

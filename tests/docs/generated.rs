@@ -36,14 +36,22 @@ fn row(option: &OptionHelp) -> String {
     let key = KEYS.into_iter().find(|key| *key == name);
     let variable = key.map(config::variable).or(option.variable.clone());
     let code = |name: Option<&str>| name.map_or_else(|| "-".to_owned(), |name| format!("`{name}`"));
-    let usage = format!("{} {}", option.name, option.value);
+    let space = if option.value.starts_with('<') {
+        " "
+    } else {
+        ""
+    };
+    let usage = [&option.name, space, &option.value].concat();
     let mut meaning = cell(&option.meaning);
+    if let Some(values) = &option.values {
+        let _ = write!(meaning, ": one of {values}");
+    }
     if let Some(default) = &option.default {
         let _ = write!(meaning, " (default: {})", cell(default));
     }
     format!(
         "| `{}` | {} | {} | {meaning} |",
-        cell(usage.trim_end()),
+        cell(&usage),
         code(key),
         code(variable.as_deref())
     )
