@@ -51,7 +51,7 @@ fn order<T>(items: &[T], decision: Decision, name: &impl Fn(&T) -> &[u8]) -> Vec
             order
         }
         Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
-        Decision::Partly(partly) => {
+        Decision::Intermediate(partly) => {
             let drawn = order(items, partly.decision.clone(), name);
             let describe = |index: usize, _| ElementRecord {
                 name: Some(String::from_utf8_lossy(name(&items[index])).into_owned()),

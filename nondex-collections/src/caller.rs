@@ -2,7 +2,7 @@
 
 use ::std::panic::Location;
 
-use nondex_core::site::portable_path;
+use nondex_core::protocol::site::portable_path;
 use nondex_core::{Caller, Frame};
 
 /// The caller of the function this is called in, when that is `#[track_caller]`.

@@ -44,7 +44,7 @@ pub fn vars_os() -> VarsOs {
 #[cfg(feature = "facade")]
 #[must_use]
 pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
-    if key.as_ref() == nondex_core::spec::SPEC_VARIABLE {
+    if key.as_ref() == nondex_core::protocol::spec::SPEC_VARIABLE {
         return nondex_core::context::global().map(|context| context.spec().to_json().into());
     }
     ::std::env::var_os(key)

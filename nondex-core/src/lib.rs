@@ -4,48 +4,36 @@
 //! *choice point* what to do ([`decide`]); the answer depends on the seed, the [`Level`] and the identity of the choice,
 //! and is recorded. A [`RunSpec`] goes into a test process, a [`RunRecord`] comes out.
 //!
-//! - [`level`], [`model`]: the ladder of realism, and the catalogue of specifications.
-//! - [`context`]: which test a thread works for. [`choice`]: the decision. [`permutation`]: the order it draws.
-//!   [`schedule`]: which permutation a seed means. [`between`], [`partly`]: orders on the way to it.
-//! - [`network`]: operations on other machines, and how they ended. [`operation`]: others that failed.
-//! - [`fork_lock`]: what interposed functions share, safe where a process is forked.
-//! - [`spec`], [`selection`], [`record`]: the protocol between the driver and a test process, versioned.
+//! The house, from the ground: each room uses only those before it.
+//!
+//! - [`json`], [`hash`], [`fork_lock`]: tools without a word about choices.
+//! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
+//! - [`protocol`]: what goes into a test process and what comes out, versioned.
+//! - [`context`]: which test a thread works for, and the recording of what it does.
+//! - [`choice`]: the decision, of an order or a number, and what it is drawn from.
 
-pub mod between;
+pub mod catalogue;
 pub mod choice;
 pub mod context;
 pub mod fork_lock;
-pub mod generator;
 pub mod hash;
-pub mod inheritance;
-mod journal;
 pub mod json;
-pub mod level;
-pub mod model;
-pub mod network;
-pub mod operation;
-pub mod partly;
-pub mod permutation;
-pub mod record;
-pub mod schedule;
-pub mod selection;
-pub mod site;
-pub mod spec;
-pub mod stack;
+pub mod protocol;
 
-pub use choice::{Aspect, Decision, decide, entropy};
+pub use catalogue::family::Scale;
+pub use catalogue::{Family, Kind, Level, Model, model};
+pub use choice::{Aspect, Decision, Intermediate, Permutation, decide, entropy};
 pub use context::Context;
-pub use level::Level;
-pub use model::{Family, Kind, Model};
-pub use network::{NetworkMode, NetworkOutcome, NetworkRecord};
-pub use operation::{Observed, OperationRecord};
-pub use partly::Partly;
-pub use permutation::Permutation;
-pub use record::{
-    ChoiceRecord, ElementRecord, Event, Failure, Frame, Outcome, PointRecord, Reading, RunRecord,
-    StepRecord,
+pub use protocol::choice::Choice;
+pub use protocol::event::Event;
+pub use protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord};
+pub use protocol::operation::{Observed, OperationRecord};
+pub use protocol::outcome::{Failure, Outcome};
+pub use protocol::point::{
+    ChoiceRecord, ElementRecord, NumberRecord, PointRecord, Reading, StepRecord,
 };
-pub use schedule::Schedule;
-pub use selection::{Calls, Made, Scope, Selection};
-pub use site::{Caller, Site};
-pub use spec::{ALGORITHM, Given, GivenOrder, PROTOCOL, RunSpec};
+pub use protocol::record::RunRecord;
+pub use protocol::schedule::Schedule;
+pub use protocol::selection::{Calls, Scope, Selected, Selection};
+pub use protocol::site::{Caller, Frame, Site};
+pub use protocol::spec::{ALGORITHM, Given, GivenChoice, PROTOCOL, RunSpec};

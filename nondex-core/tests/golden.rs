@@ -28,7 +28,7 @@ fn order(caller: Caller) -> String {
         Decision::Std { key } => format!("std {key:016x}"),
         Decision::Permute(order) => format!("{:?}", order.collect::<Vec<_>>()),
         Decision::PermuteContent(order) => format!("content {:?}", order.collect::<Vec<_>>()),
-        Decision::Partly(_) => unreachable!("no order is given"),
+        Decision::Intermediate(_) => unreachable!("no order is given"),
         Decision::ByContent { .. } => unreachable!("it is short"),
     }
 }
@@ -48,7 +48,7 @@ fn run(spec: &RunSpec) -> (Vec<String>, RunRecord) {
         orders.extend(threads.map(|thread| thread.join().unwrap()));
     });
     let mut bytes = [0; 4];
-    entropy(&model::GETRANDOM, HERE, 4)
+    entropy(&model::GETRANDOM, HERE)
         .unwrap()
         .fill_bytes(&mut bytes);
     orders.push(format!("{bytes:02x?}"));

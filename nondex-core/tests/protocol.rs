@@ -1,9 +1,9 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenOrder, Level,
-    NetworkOutcome, NetworkRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, Reading,
-    RunRecord, RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
+    Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenChoice, Level,
+    NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord,
+    Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -75,15 +75,18 @@ fn scope() -> impl Strategy<Value = Scope> {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    let order = prop_oneof![
-        any::<u64>().prop_map(GivenOrder::Steps),
-        prop::collection::vec(any::<u32>(), 0..4).prop_map(GivenOrder::Ranks),
+    let choice = prop_oneof![
+        any::<u64>().prop_map(GivenChoice::Steps),
+        any::<u64>().prop_map(GivenChoice::Number),
+        prop::collection::vec(any::<u32>(), 0..4).prop_map(GivenChoice::Ranks),
     ];
-    (site(), "[0-9.]{1,6}", any::<u64>(), order).prop_map(|(site, thread, ordinal, order)| Given {
-        site,
-        thread,
-        ordinal,
-        order,
+    (site(), "[0-9.]{1,6}", any::<u64>(), choice).prop_map(|(site, thread, ordinal, choice)| {
+        Given {
+            site,
+            thread,
+            ordinal,
+            choice,
+        }
     })
 }
 
@@ -124,6 +127,10 @@ fn step() -> impl Strategy<Value = StepRecord> {
             position: point.count,
             exchanged,
             created: point.stack,
+            number: (ordinal % 2 == 0).then_some(NumberRecord {
+                base: steps,
+                value: ordinal,
+            }),
         })
 }
 

@@ -185,7 +185,7 @@ fn every_default_in_parentheses_behind_an_option_is_its_default() {
 
 #[test]
 fn every_variable_that_a_page_names_is_read() {
-    use nondex_core::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
+    use nondex_core::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
     let mut known: BTreeSet<String> = KEYS.into_iter().map(variable).collect();
     known.extend(OF_NO_KEY.map(str::to_owned));
     known.extend(crate::OTHER_VARIABLES.map(str::to_owned));

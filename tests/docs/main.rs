@@ -9,8 +9,8 @@ mod source;
 use std::collections::BTreeSet;
 
 use nondex_core::Level;
-use nondex_core::operation::OPERATIONS;
-use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
+use nondex_core::protocol::operation::OPERATIONS;
+use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
 use nondex_harness::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;

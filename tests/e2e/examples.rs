@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Report, Verdict};

@@ -22,7 +22,7 @@ fn fill(buffer: &mut [u8], flags: c_uint) -> bool {
     } else if context::is_forked_beside_threads() {
         choice::unrecorded_entropy()
     } else {
-        entropy(&model::GETRANDOM, origin::caller(), buffer.len())
+        entropy(&model::GETRANDOM, origin::caller())
     };
     generator
         .map(|mut generator| generator.fill_bytes(buffer))

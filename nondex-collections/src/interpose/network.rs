@@ -19,9 +19,9 @@ mod wait;
 use ::std::ffi::{c_int, c_long, c_uint};
 use ::std::net::SocketAddr;
 
-use nondex_core::network::fault::injected;
-use nondex_core::network::{self, NetworkMode, Operation, target};
-use nondex_core::{Caller, Model, NetworkOutcome};
+use nondex_core::choice::fault::injected;
+use nondex_core::context::network::{self, Operation, target};
+use nondex_core::{Caller, Model, NetworkMode, NetworkOutcome};
 
 pub(crate) use receive::received;
 pub(crate) use send::sent;

@@ -11,7 +11,7 @@ use ::std::ffi::{CStr, c_char, c_int};
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::Context;
-use nondex_core::operation;
+use nondex_core::context::operation;
 
 use super::{Errno, Original, origin};
 

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::stack;
+use crate::catalogue::{Family, Level, Model};
 use crate::fork_lock::ForkLock;
 use crate::hash;
-use crate::level::Level;
-use crate::model::Model;
-use crate::record::Frame;
-use crate::selection::Selection;
-use crate::site::{Caller, Site};
-use crate::spec::RunSpec;
+use crate::protocol::selection::Selection;
+use crate::protocol::site::{Caller, Frame, Site};
+use crate::protocol::spec::RunSpec;
 
 /// What all threads of a run share about its keys.
 #[derive(Debug)]
@@ -21,7 +20,7 @@ pub(super) struct Keys {
     /// Of those that were made where the run is asked for: the stack of the first.
     created: ForkLock<Vec<(Site, Vec<Frame>)>>,
     /// What was decided for those that have clones.
-    shared: ForkLock<BTreeMap<u64, bool>>,
+    shared: ForkLock<BTreeMap<u64, u64>>,
 }
 
 impl Keys {
@@ -45,7 +44,7 @@ impl Keys {
         if !trace.contains(&site) {
             return;
         }
-        let stack = crate::stack::capture();
+        let stack = stack::capture();
         if let Some(mut created) = self.created.lock()
             && created.iter().all(|(known, _)| *known != site)
         {
@@ -60,20 +59,20 @@ impl Keys {
         Some(known.find(|(known, _)| known == site)?.1.clone())
     }
 
-    /// Whether the seed decides, as `reach` says when it is asked first: a state and its clones are one choice.
-    pub(super) fn once(&self, key: u64, is_shared: bool, reach: impl FnOnce() -> bool) -> bool {
+    /// The key that others see, as `decide` says when it is asked first: a state and its clones are one choice.
+    pub(super) fn once(&self, key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
         if !is_shared {
-            return reach();
+            return decide();
         }
         match self.shared.lock() {
-            Some(mut shared) => *shared.entry(key).or_insert_with(reach),
-            None => reach(),
+            Some(mut shared) => *shared.entry(key).or_insert_with(decide),
+            None => decide(),
         }
     }
 }
 
 fn is_of_keys(site: &Site) -> bool {
-    site.family == crate::model::Family::HashKeys
+    site.family == Family::HashKeys
 }
 
 /// Separates the keys from everything else that a seed decides.

@@ -4,14 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::process::global;
+use super::run::Context;
 use super::thread::{Reached, ThreadState};
-use super::{Context, global};
+use crate::catalogue::{Family, Level, Model};
 use crate::hash;
-use crate::level::Level;
-use crate::model::{Family, Model};
-use crate::record::{ChoiceRecord, Event, Failure, Reading};
-use crate::site::{Caller, Site};
-use crate::spec::{GivenOrder, RunSpec};
+use crate::protocol::choice::Choice;
+use crate::protocol::event::Event;
+use crate::protocol::outcome::Failure;
+use crate::protocol::point::{ChoiceRecord, Reading};
+use crate::protocol::site::{Caller, Site};
+use crate::protocol::spec::{GivenChoice, RunSpec};
 
 #[derive(Debug, Default)]
 enum Slot {
@@ -83,9 +86,9 @@ pub(crate) fn reach(
     model: &'static Model,
     family: Family,
     caller: Caller,
-    len: usize,
+    choice: &Choice,
 ) -> Option<Reached> {
-    with_state(|state| state.reach(model, family, caller, len)).flatten()
+    with_state(|state| state.reach(model, family, caller, choice)).flatten()
 }
 
 /// The hash of the path of this thread, if it works for a test. Takes no memory.
@@ -106,28 +109,19 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     })
 }
 
-/// See [`choice::seen_key`](crate::choice::seen_key).
-pub(crate) fn seen_key(
-    model: &'static Model,
-    caller: Caller,
-    table_key: u64,
-    is_shared: bool,
-) -> u64 {
-    with_state(|state| {
-        let context = Arc::clone(&state.context);
-        let reach = || {
-            let reached = state.reach(model, Family::HashKeys, caller, 1);
-            reached.is_some_and(|reached| reached.made)
-        };
-        let is_made = context.keys.once(table_key, is_shared, reach);
-        if is_made {
-            table_key
-        } else {
-            table_key ^ context.keys.secret
-        }
-    })
-    // A thread that ends, say: the seed is not seen in what is not recorded.
-    .unwrap_or_else(|| table_key ^ global().map_or(table_key, |context| context.keys.secret))
+/// The key of a `RandomState` as it is without the seed.
+pub(crate) fn key_without_seed(table_key: u64) -> u64 {
+    let secret = with_inherited_state(|state| state.context.keys.secret)
+        .or_else(|| global().map(|context| context.keys.secret));
+    table_key ^ secret.unwrap_or(table_key)
+}
+
+/// What `decide` says of the state with this key, and of all its clones when it `is_shared`: once for them all.
+pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
+    match with_state(|state| Arc::clone(&state.context)) {
+        Some(context) => context.keys.once(table_key, is_shared, decide),
+        None => decide(),
+    }
 }
 
 /// How this reading of the environment, with this content, follows others; `None` outside a test.
@@ -158,7 +152,7 @@ pub(crate) fn is_traced(site: &Site) -> bool {
 pub fn traces_elements() -> bool {
     let asks = |spec: &RunSpec| {
         let mut given = spec.given.iter();
-        !spec.trace.is_empty() && given.any(|given| matches!(given.order, GivenOrder::Steps(_)))
+        !spec.trace.is_empty() && given.any(|given| matches!(given.choice, GivenChoice::Steps(_)))
     };
     with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)
 }
@@ -176,12 +170,12 @@ pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
 }
 
 /// Asks the spec of the run this thread works for.
-pub(crate) fn network_spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
+pub(super) fn spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
     with_inherited_state(|state| f(&state.context.spec))
 }
 
 /// Records an event of the network, which is given the test and the thread's path; the path, `None` outside a test.
-pub(crate) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
+pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
     let (context, test, path) = with_state(|state| {
         let test = state.test.as_ref().to_owned();
         (Arc::clone(&state.context), test, state.path.clone())
@@ -198,7 +192,7 @@ pub(crate) fn record_network(event: impl FnOnce(String, String) -> Event) -> Opt
 }
 
 /// Records an operation that failed, once, if this thread works for a test.
-pub(crate) fn record_operation(event: impl FnOnce(String, String) -> Event) {
+pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
     let state = |state: &mut ThreadState| {
         let event = event(state.test.as_ref().to_owned(), state.path.clone());
         (Arc::clone(&state.context), event)
@@ -358,7 +352,7 @@ pub fn after_fork_in_child() {
 }
 
 /// Counts a program that this thread is about to start, and writes the value of
-/// [`CHILD_VARIABLE`](crate::spec::CHILD_VARIABLE) for it into `buffer`; its length, or `None` outside a test and without
+/// [`CHILD_VARIABLE`](crate::protocol::spec::CHILD_VARIABLE) for it into `buffer`; its length, or `None` outside a test and without
 /// room. Takes no memory.
 pub fn name_child(buffer: &mut [u8]) -> Option<usize> {
     with_inherited_state(|state| state.name_child(buffer)).flatten()

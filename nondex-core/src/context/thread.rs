@@ -8,16 +8,18 @@ use std::sync::atomic::Ordering;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-use super::Context;
+use super::run::Context;
+use super::stack;
 use super::text::Text;
+use crate::catalogue::{Family, Level, Model};
 use crate::hash::{self, FixedHasher, FixedState};
-use crate::level::Level;
-use crate::model::{Family, Model};
-use crate::record::{ChoiceRecord, Event, Frame, PointRecord};
-use crate::schedule::Schedule;
-use crate::selection::Made;
-use crate::site::{Caller, Site};
-use crate::spec::GivenOrder;
+use crate::protocol::choice::Choice;
+use crate::protocol::event::Event;
+use crate::protocol::point::{ChoiceRecord, PointRecord};
+use crate::protocol::schedule::Schedule;
+use crate::protocol::selection::Selected;
+use crate::protocol::site::{Caller, Frame, Site};
+use crate::protocol::spec::GivenChoice;
 
 /// So many choices of a thread are listed one by one.
 const MAX_LISTED: usize = 64;
@@ -33,9 +35,9 @@ pub(crate) struct Reached {
     /// Which call at this place it is, from 0.
     pub(crate) ordinal: u64,
     /// Whether the spec leaves this choice to the seed.
-    pub(crate) made: bool,
-    /// The order that the spec gives for this call.
-    pub(crate) given: Option<Arc<GivenOrder>>,
+    pub(crate) is_selected: bool,
+    /// What the spec gives for this call.
+    pub(crate) given: Option<Arc<GivenChoice>>,
     /// Whether it is to be [listed](super::list).
     pub(crate) is_listed: bool,
 }
@@ -44,8 +46,8 @@ pub(crate) struct Reached {
 struct SiteState {
     site: Site,
     place: u64,
-    made: Made,
-    given: Vec<(u64, Arc<GivenOrder>)>,
+    selected: Selected,
+    given: Vec<(u64, Arc<GivenChoice>)>,
     off: bool,
     is_traced: bool,
     calls: u64,
@@ -102,12 +104,12 @@ pub(super) struct ThreadState {
     sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
 }
 
-/// The orders that the spec gives for calls of a thread at a site.
-fn given(context: &Context, site: &Site, thread: &str) -> Vec<(u64, Arc<GivenOrder>)> {
+/// What the spec gives for calls of a thread at a site.
+fn given(context: &Context, site: &Site, thread: &str) -> Vec<(u64, Arc<GivenChoice>)> {
     let given = context.spec.given.iter();
     given
         .filter(|given| given.site == *site && given.thread == thread)
-        .map(|given| (given.ordinal, Arc::new(given.order.clone())))
+        .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
         .collect()
 }
 
@@ -213,7 +215,7 @@ impl ThreadState {
         model: &'static Model,
         family: Family,
         caller: Caller,
-        len: usize,
+        choice: &Choice,
     ) -> Option<Reached> {
         let key = (
             std::ptr::from_ref(model).addr(),
@@ -229,10 +231,10 @@ impl ThreadState {
                 let context = &self.context;
                 let mut state = SiteState {
                     place: place_of(self.path_hash, &site),
-                    made: if family.varies(context.spec.level) {
-                        context.spec.choices.made(&site, &self.path)
+                    selected: if family.varies(context.spec.level) {
+                        context.spec.choices.of(&site, &self.path)
                     } else {
-                        Made::Never
+                        Selected::None
                     },
                     given: given(context, &site, &self.path),
                     off: context.model_is_off(model, family),
@@ -247,7 +249,7 @@ impl ThreadState {
                     state.is_traced = context.spec.trace.contains(&state.site);
                     if state.is_traced && state.given.is_empty() {
                         let created = context.keys.created(&state.site);
-                        state.stack = created.unwrap_or_else(crate::stack::capture);
+                        state.stack = created.unwrap_or_else(stack::capture);
                     }
                     context.journal.append(&Event::Site {
                         test: self.test.as_ref().to_owned(),
@@ -255,7 +257,7 @@ impl ThreadState {
                             site: state.site.clone(),
                             thread: self.path.clone(),
                             count: 1,
-                            max_len: len as u64,
+                            max_len: choice.size(),
                             stack: state.stack.clone(),
                         },
                     });
@@ -269,11 +271,11 @@ impl ThreadState {
         let ordinal = state.calls;
         state.calls += 1;
         state.count += 1;
-        state.max_len = state.max_len.max(len as u64);
+        state.max_len = state.max_len.max(choice.size());
         let given = state.given.iter().find(|(number, _)| *number == ordinal);
         if state.is_traced && given.is_some() {
             // Of all calls at the site, this is the one that is looked at.
-            state.stack = crate::stack::capture();
+            state.stack = stack::capture();
         }
         Some(Reached {
             level: self.context.spec.level,
@@ -281,9 +283,9 @@ impl ThreadState {
             schedule: self.context.spec.schedule,
             place: state.place,
             ordinal,
-            made: state.made.contains(ordinal),
-            given: given.map(|(_, order)| Arc::clone(order)),
-            is_listed: family.is_of_orders() && self.choices.len() < MAX_LISTED,
+            is_selected: state.selected.contains(ordinal),
+            given: given.map(|(_, choice)| Arc::clone(choice)),
+            is_listed: matches!(choice, Choice::Order { .. }) && self.choices.len() < MAX_LISTED,
         })
     }
 

@@ -1,19 +1,20 @@
-//! Which choices are responsible for a failure: a search from call sites to calls to the elements that were exchanged.
+//! Which choices are responsible for a failure: a search from call sites to calls to what of them decides.
 //!
 //! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some places only is well
 //! defined. The search goes down a hierarchy (Misherghi and Su, "HDD: hierarchical delta debugging", 2006): the
 //! [smallest set](subset) of call *sites* that changes the outcome; among the *calls* at these sites again the smallest set; and
-//! for each of those the two [elements] whose exchange makes the difference. While the test still changes its outcome without
+//! for each of those the [turn]: the two elements, or the number, that make the difference. While the test still changes its outcome without
 //! the sites found there is another, independent culprit, which is searched in the same way.
 
+mod call;
 mod calls;
-pub mod elements;
+mod elements;
 pub mod subset;
+mod turn;
 
 use nondex_core::{Given, Outcome, PointRecord, RunSpec, Scope, Selection, Site, StepRecord};
 
-pub use self::calls::Call;
-pub use self::elements::Exchange;
+pub use self::call::{Call, Decisive, Turn};
 use self::subset::smallest;
 use super::equivalence::is_made;
 use super::evidence::{Evidence, Missing, Run};
@@ -21,11 +22,11 @@ use super::evidence::{Evidence, Missing, Run};
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
 pub const CONFIRMATIONS: usize = 3;
 
-/// The same for an exchange of elements. A test that fails by chance with probability `p`, whatever is chosen, passes this with
+/// The same for a turn within a call. A test that fails by chance with probability `p`, whatever is chosen, passes this with
 /// a probability of at most (p·(1 - p))^7, less than 1 in 16,000, after it has already looked deterministic in all other runs.
-pub const CONFIRMATIONS_OF_EXCHANGE: usize = 8;
+pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
-/// The same for a call of which no exchange is confirmed, for instance since there is none (random bytes).
+/// The same for a call of which no turn is confirmed, for instance since there is none (random bytes).
 pub const CONFIRMATIONS_ALONE: usize = 8;
 
 /// How many independent culprits are searched for.
@@ -54,12 +55,12 @@ pub struct Group {
     pub calls: Vec<Call>,
     /// What a [traced] run says of them: the choice points with stacks.
     pub points: Vec<PointRecord>,
-    /// The same: the calls that were given an order.
+    /// The same: the calls that were given a choice.
     pub steps: Vec<StepRecord>,
 }
 
 impl Culprits {
-    /// The calls that change the outcome by something else than an order, if there is one in each group.
+    /// The calls that change the outcome by something else than their choice, if there is one in each group.
     #[must_use]
     pub fn artefacts(&self) -> Option<Vec<&Call>> {
         let groups = self.groups.iter();
@@ -173,7 +174,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Only the choices in these scopes, and the order of some calls given.
+    /// Only the choices in these scopes, and some of them given.
     fn given(&self, scopes: Vec<Scope>, given: Vec<Given>) -> RunSpec {
         RunSpec {
             given,
@@ -224,7 +225,7 @@ impl<'a> Search<'a> {
             group.calls = self.calls(&group.sites)?;
         }
         let is_exact = |group: &Group| {
-            !group.calls.is_empty() && group.calls.iter().all(|call| call.exchange.is_some())
+            !group.calls.is_empty() && group.calls.iter().all(|call| call.turn.is_some())
         };
         Ok(groups.iter().all(is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
     }
@@ -267,7 +268,7 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
     }
 }
 
-/// What the runs say of a call whose order is given as steps.
+/// What the runs say of a call whose choice is given as steps.
 #[must_use]
 pub fn step<'a>(steps: &'a [StepRecord], call: &Call) -> Option<&'a StepRecord> {
     steps.iter().find(|step| {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Level, Made, PointRecord, RunSpec, Site};
+use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Site};
 
 use super::evidence::Run;
 
@@ -32,12 +32,12 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
 #[must_use]
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
-    site.family.varies(spec.level) && spec.choices.made(site, thread) != Made::Never
+    site.family.varies(spec.level) && spec.choices.of(site, thread) != Selected::None
 }
 
 fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceRecord]) -> bool {
     let (a_made, b_made) = (made(a, point), made(b, point));
-    if a_made == Made::Never && b_made == Made::Never {
+    if a_made == Selected::None && b_made == Selected::None {
         return true;
     }
     // A value depends on the seed alone, whatever the level.
@@ -63,19 +63,19 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
 }
 
 /// Which of the calls that a run reached are left to the seed.
-fn made(spec: &RunSpec, point: &PointRecord) -> Made {
+fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
     if !point.site.family.varies(spec.level) {
-        return Made::Never;
+        return Selected::None;
     }
-    let made = spec.choices.made(&point.site, &point.thread);
-    let (Made::In(ranges) | Made::NotIn(ranges)) = &made else {
+    let made = spec.choices.of(&point.site, &point.thread);
+    let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else {
         return made;
     };
     match (number_within(ranges, point.count), &made) {
-        (0, Made::In(_)) => Made::Never,
-        (0, _) => Made::Always,
-        (all, Made::In(_)) if all == point.count => Made::Always,
-        (all, _) if all == point.count => Made::Never,
+        (0, Selected::In(_)) => Selected::None,
+        (0, _) => Selected::All,
+        (all, Selected::In(_)) if all == point.count => Selected::All,
+        (all, _) if all == point.count => Selected::None,
         _ => made,
     }
 }
@@ -106,7 +106,7 @@ enum Order {
 }
 
 /// The order that a run of `spec` takes at a choice that was recorded at level `recorded`.
-fn order(spec: &RunSpec, made: &Made, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
+fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
     if !made.contains(choice.ordinal) || choice.keeps_base(spec.level) {
         return Some(Order::Base);
     }

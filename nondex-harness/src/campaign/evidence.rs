@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nondex_core::network::Ending;
+use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
     ChoiceRecord, Failure, Level, NetworkRecord, OperationRecord, Outcome, PointRecord, RunSpec,
     Selection, StepRecord,

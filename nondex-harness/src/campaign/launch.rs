@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::inheritance;
-use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::context::inheritance;
+use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::evidence::Run;

@@ -121,7 +121,7 @@ fn panic_in(text: &str) -> Option<Failure> {
         .collect();
     Some(Failure {
         message: message.join("\n").trim_end().to_owned(),
-        file: Some(nondex_core::site::portable_path(file).to_owned()),
+        file: Some(nondex_core::protocol::site::portable_path(file).to_owned()),
         line: Some(line),
     })
 }

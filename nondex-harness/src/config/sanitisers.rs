@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use globset::{Glob, GlobMatcher};
-use nondex_core::operation::{ERRORS, OPERATIONS};
+use nondex_core::protocol::operation::{ERRORS, OPERATIONS};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use nondex_core::spec::{LEVEL_VARIABLE, SEED_VARIABLE, SPEC_VARIABLE};
+use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE, SPEC_VARIABLE};
 use toml::Value;
 
 use super::nearest;

@@ -2,8 +2,8 @@
 
 use std::hash::Hasher;
 
+use nondex_core::NetworkMode;
 use nondex_core::hash::FixedHasher;
-use nondex_core::network::NetworkMode;
 use nondex_core::{ALGORITHM, RunSpec, Selection, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of

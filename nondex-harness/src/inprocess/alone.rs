@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Outcome, RunRecord, RunSpec};
 
 /// How long it may take.

@@ -45,7 +45,7 @@ pub enum ShouldPanic {
 pub enum TestName {
     /// Known when the test was compiled.
     StaticTestName(&'static str),
-    /// Made at run time.
+    /// Selected at run time.
     DynTestName(String),
     /// Any of these, with the alignment it is printed with.
     AlignedTestName(Cow<'static, str>, NamePadding),

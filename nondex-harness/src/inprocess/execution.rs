@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nondex_core::Failure;
 use nondex_core::context::{self, Context};
-use nondex_core::record::Failure;
-use nondex_core::site::portable_path;
+use nondex_core::protocol::site::portable_path;
 
 use super::bencher::Bencher;
 use super::descriptor::{TestDesc, TestFn};

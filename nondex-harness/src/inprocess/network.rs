@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use nondex_core::context::Context;
-use nondex_core::network::{Ending, Meaning};
+use nondex_core::protocol::network::meaning::{Ending, Meaning};
 use nondex_core::{NetworkRecord, Outcome, RunRecord};
 
 use super::alone;
@@ -90,7 +90,7 @@ fn reason(operations: &[NetworkRecord], ending: Ending<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::network::CHILD;
+    use nondex_core::protocol::network::CHILD;
     use nondex_core::{Level, NetworkOutcome, RunSpec};
 
     use super::*;

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, Once};
 
+use nondex_core::Failure;
 use nondex_core::context::{self, Context, Entered};
-use nondex_core::record::Failure;
-use nondex_core::site::portable_path;
+use nondex_core::protocol::site::portable_path;
 
 /// What std says when a second panic ends the process: not why the test failed.
 const CONSEQUENCES: [&str; 2] = [

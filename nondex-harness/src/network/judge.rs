@@ -5,7 +5,7 @@
 //! loopback is out of it already, unless it is down.
 
 use nondex_core::NetworkRecord;
-use nondex_core::network::{Ending, Meaning};
+use nondex_core::protocol::network::meaning::{Ending, Meaning};
 
 use super::Canary;
 

@@ -15,7 +15,7 @@ use nondex_core::{Family, Level, Outcome, Schedule};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
-pub use self::culprit::{CallReport, Culprit, ElementReport, PlaceReport, Position};
+pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport, Position};
 pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
 use crate::network::Limit;

@@ -13,9 +13,9 @@ pub struct OperationSanitiser {
     pub name: String,
     /// What the machine is in want of, a sentence.
     pub reason: String,
-    /// Some of [`OPERATIONS`](nondex_core::operation::OPERATIONS).
+    /// Some of [`OPERATIONS`](nondex_core::protocol::operation::OPERATIONS).
     pub operations: Vec<String>,
-    /// Some of [`ERRORS`](nondex_core::operation::ERRORS).
+    /// Some of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
     pub errors: Vec<String>,
     /// What the target must match, when it does not matter to be any: an address with its port, a path, or a program.
     pub target: Option<GlobMatcher>,

@@ -1,7 +1,9 @@
 //! The order of a collection's slots that was decided, and what is told about it.
 
-use nondex_core::stack::Stack;
-use nondex_core::{Aspect, Caller, Decision, ElementRecord, Frame, Partly, Permutation, context};
+use nondex_core::context::stack::Stack;
+use nondex_core::{
+    Aspect, Caller, Decision, ElementRecord, Frame, Intermediate, Permutation, context,
+};
 
 use super::about::Act;
 use super::body::Body;
@@ -88,7 +90,7 @@ impl Body {
                 Some(contents) => Visit::Content(::std::boxed::Box::new(contents.visit(tree, key))),
                 None => self.base(),
             },
-            Decision::Partly(partly) => Visit::Own(self.partly(&partly)),
+            Decision::Intermediate(partly) => Visit::Own(self.partly(&partly)),
             Decision::Base | Decision::Std { .. } | Decision::Permute(_) => self.visit(decision),
         }
     }
@@ -109,7 +111,7 @@ impl Body {
         Visit::Own(Order::ranked(permutation, self.base().list()))
     }
 
-    fn partly(&self, partly: &Partly) -> Order {
+    fn partly(&self, partly: &Intermediate) -> Order {
         let widened = |slots: Visit<'_>| -> ::std::vec::Vec<usize> {
             slots.map(|slot| slot as usize).collect()
         };

@@ -3,7 +3,7 @@
 
 use ::std::sync::Arc;
 
-use nondex_core::stack::Stack;
+use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Level, context, hash};
 
 use super::contents::Contents;

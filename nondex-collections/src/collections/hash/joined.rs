@@ -145,7 +145,7 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
             slots.sort_by_cached_key(|slot| by_content(slot).map(|own| leaf(own, tree) ^ key));
             Order::Listed(slots, 0)
         }
-        Decision::Partly(partly) => {
+        Decision::Intermediate(partly) => {
             let widened = |slots: Vec<u32>| -> ::std::vec::Vec<usize> {
                 slots.iter().map(|&slot| slot as usize).collect()
             };

@@ -2,8 +2,8 @@
 
 use ::std::ffi::c_char;
 
-use nondex_core::network::target;
-pub(super) use nondex_core::network::target::{host_of, is_group, is_local, remember};
+use nondex_core::context::network::target;
+pub(super) use nondex_core::context::network::target::{host_of, is_group, is_local, remember};
 
 pub(super) use crate::interpose::sockaddr::read;
 

@@ -22,7 +22,7 @@ use ::std::sync::OnceLock;
 
 use nondex_core::NetworkMode;
 use nondex_core::context::{Context, name_child};
-use nondex_core::spec::CHILD_VARIABLE;
+use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 use self::program::{HEADER, MAX_PATH, Program};
 use super::{Errno, fork, socket};

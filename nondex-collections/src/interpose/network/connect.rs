@@ -3,8 +3,9 @@
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::network::{self, NetworkMode, ROUTE};
-use nondex_core::{NetworkOutcome, model};
+use nondex_core::context::network;
+use nondex_core::protocol::network::ROUTE;
+use nondex_core::{NetworkMode, NetworkOutcome, model};
 
 use super::{
     Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,

@@ -2,13 +2,13 @@
 
 use ::std::ffi::c_int;
 
-use nondex_core::{Model, network};
+use nondex_core::{Model, choice};
 
 use super::caller;
 
 /// What an operation of `model` is to fail with, of these errors; `None` when it is not.
 pub(super) fn drawn(model: &'static Model, errors: &[c_int]) -> Option<c_int> {
-    network::fault::drawn(model, errors, caller)
+    choice::fault::drawn(model, errors, caller)
 }
 
 /// What a connection fails with.

@@ -7,8 +7,8 @@ mod reverse;
 
 use ::std::ffi::{CStr, c_char, c_int};
 
-use nondex_core::network::{self, NetworkMode, Operation};
-use nondex_core::{NetworkOutcome, model};
+use nondex_core::context::network::{self, Operation};
+use nondex_core::{NetworkMode, NetworkOutcome, model};
 
 use super::{Errno, address, caller, error, fault, injected, original};
 

@@ -2,6 +2,8 @@
 
 use ::std::ffi::c_int;
 
+use nondex_core::NetworkMode;
+
 use super::{Errno, network, socket};
 
 /// Makes the sockets known that came with a message.
@@ -13,7 +15,7 @@ pub(super) unsafe fn received(message: *const libc::msghdr) {
     unsafe {
         if (*message).msg_control.is_null()
             || (*message).msg_controllen == 0
-            || network::mode() == network::NetworkMode::Off
+            || network::mode() == NetworkMode::Off
         {
             return;
         }

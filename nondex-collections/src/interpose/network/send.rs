@@ -3,7 +3,8 @@
 use ::std::ffi::{c_int, c_uint, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::network::{self, SEND};
+use nondex_core::context::network;
+use nondex_core::protocol::network::SEND;
 use nondex_core::{NetworkOutcome, model};
 
 use super::{

@@ -9,9 +9,9 @@ use ::std::ffi::c_int;
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
+use nondex_core::context::network::{self, Operation};
 use nondex_core::fork_lock::{ForkGuard, ForkLock};
-use nondex_core::network::{self, NetworkMode, Operation};
-use nondex_core::{NetworkOutcome, context};
+use nondex_core::{NetworkMode, NetworkOutcome, context};
 
 use super::{Errno, address, error, fork, original};
 

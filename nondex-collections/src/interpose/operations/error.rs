@@ -4,7 +4,7 @@ use ::std::ffi::c_int;
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// The name of an `errno`, if it is one of [`ERRORS`](nondex_core::operation::ERRORS).
+        /// The name of an `errno`, if it is one of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
         pub(super) const fn name(errno: c_int) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)*
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn every_error_that_can_be_asked_for_is_recognised() {
-        assert_eq!(NAMES, nondex_core::operation::ERRORS);
+        assert_eq!(NAMES, nondex_core::protocol::operation::ERRORS);
         assert_eq!(name(libc::EROFS), Some("EROFS"));
         assert_eq!(name(0), None);
     }

@@ -65,7 +65,7 @@ mod interpose {
 mod environment;
 
 use interpose::network;
-use nondex_core::spec::CHILD_VARIABLE;
+use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -1,62 +1,10 @@
 //! From the sites that are responsible to the calls there.
 
-use nondex_core::selection::Calls;
-use nondex_core::{Given, GivenOrder, PointRecord, Scope, Selection, Site};
+use nondex_core::{PointRecord, Scope, Selection, Site};
 
-use super::elements::Exchange;
+use super::call::{Call, scope};
 use super::subset::{Part, smallest};
 use super::{CONFIRMATIONS, Missing, Search};
-
-/// One call of a thread at a site.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// The site.
-    pub site: Site,
-    /// The logical thread path.
-    pub thread: String,
-    /// Which call of the thread at the site, from 0.
-    pub ordinal: u64,
-    /// How many such calls the run made.
-    pub of: u64,
-    /// The elements that were exchanged, if that is known.
-    pub exchange: Option<Exchange>,
-    /// Whether the outcome changes even when the call is given its base order: then no order decides, but what a shim does
-    /// besides, such as allocate.
-    pub is_artefact: bool,
-}
-
-impl Call {
-    /// The call's order as the search left it.
-    #[must_use]
-    pub fn given(&self) -> Option<Given> {
-        let exchange = self.exchange.as_ref()?;
-        Some(self.with_order(GivenOrder::Steps(exchange.steps)))
-    }
-
-    pub(super) fn with_order(&self, order: GivenOrder) -> Given {
-        Given {
-            site: self.site.clone(),
-            thread: self.thread.clone(),
-            ordinal: self.ordinal,
-            order,
-        }
-    }
-
-    pub(super) fn scope(&self) -> Scope {
-        scope(&self.site, &self.thread, self.ordinal, self.ordinal + 1)
-    }
-}
-
-fn scope(site: &Site, thread: &str, from: u64, to: u64) -> Scope {
-    Scope {
-        site: site.clone(),
-        calls: Some(Calls {
-            thread: thread.to_owned(),
-            from,
-            to,
-        }),
-    }
-}
 
 impl Search<'_> {
     /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements of each that make the
@@ -96,14 +44,22 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         for index in 0..calls.len() {
-            if calls[index].site.family.is_of_orders() {
-                calls[index].exchange = self.exchange(&calls, index)?;
+            if has_between(&points, &calls[index]) {
+                calls[index].turn = self.turn(&calls, index)?;
                 calls[index].is_artefact =
-                    calls[index].exchange.is_none() && self.is_artefact(&calls, index)?;
+                    calls[index].turn.is_none() && self.is_artefact(&calls, index)?;
             }
         }
         Ok(calls)
     }
+}
+
+/// Whether anything may lie between a call's base and what was drawn: not so of a value that is just another one.
+fn has_between(points: &[&PointRecord], call: &Call) -> bool {
+    let mut points = points.iter();
+    points.any(|point| {
+        (&point.site, &point.thread) == (&call.site, &call.thread) && point.max_len > 1
+    })
 }
 
 /// The call with this number, when those of all points are counted through.
@@ -116,7 +72,7 @@ fn at(points: &[&PointRecord], element: usize) -> Call {
                 thread: point.thread.clone(),
                 ordinal,
                 of: point.count,
-                exchange: None,
+                turn: None,
                 is_artefact: false,
             };
         }

@@ -1,7 +1,7 @@
-use nondex_core::between::between;
+use nondex_core::choice::between::between;
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, ElementRecord, Level};
+use nondex_core::{Choice, ChoiceRecord, ElementRecord, GivenChoice, Level, NumberRecord, Scale};
 
 use super::*;
 use crate::campaign::evidence::Run;
@@ -43,11 +43,11 @@ impl Program {
         };
         let mut given = spec.given.iter();
         let given = given.find(|given| given.site == site(line) && given.ordinal == ordinal);
-        match given.map(|given| &given.order) {
-            Some(nondex_core::GivenOrder::Ranks(ranks)) => {
+        match given.map(|given| &given.choice) {
+            Some(GivenChoice::Ranks(ranks)) => {
                 (ranks.iter().map(|&rank| rank as usize).collect(), None)
             }
-            Some(&nondex_core::GivenOrder::Steps(steps)) => {
+            Some(&GivenChoice::Steps(steps)) => {
                 let found = between(&drawn(), steps);
                 let element = |rank: usize| ElementRecord {
                     rank: rank as u64,
@@ -64,10 +64,12 @@ impl Program {
                         vec![element(step.first), element(step.second)]
                     }),
                     created: Vec::new(),
+                    number: None,
                 };
                 (found.ranks, Some(step))
             }
-            None if spec.choices.made(&site(line), "0").contains(ordinal) => (drawn(), None),
+            Some(GivenChoice::Number(_)) => unreachable!("these are orders"),
+            None if spec.choices.of(&site(line), "0").contains(ordinal) => (drawn(), None),
             None => ((0..choice.len as usize).collect(), None),
         }
     }
@@ -133,21 +135,28 @@ fn sites(culprits: &Culprits) -> Vec<Site> {
     culprits.sites().cloned().collect()
 }
 
-/// The one exchange that was found.
-fn exchange(culprits: &Culprits) -> &Exchange {
+/// The one turn that was found.
+fn turn(culprits: &Culprits) -> &Turn {
     let [Group { calls, .. }] = &culprits.groups[..] else {
         panic!("{culprits:?}");
     };
     let [
         Call {
-            exchange: Some(exchange),
-            ..
+            turn: Some(turn), ..
         },
     ] = &calls[..]
     else {
         panic!("{calls:?}");
     };
-    exchange
+    turn
+}
+
+/// The elements that were found, and the position.
+fn elements(culprits: &Culprits) -> ([u64; 2], Option<Position>) {
+    match turn(culprits).decisive {
+        Decisive::Elements { ranks, position } => (ranks, position),
+        Decisive::Number(_) => panic!("{culprits:?}"),
+    }
 }
 
 /// The bound on runs for one culprit among so many choice points.
@@ -191,7 +200,7 @@ fn one_call_among_up_to_a_hundred_thousand_is_found_within_the_bound_on_runs() {
                 .map(|call| (call.site.line, call.ordinal))
                 .collect();
             assert_eq!((found, culprits.confirmed), (vec![(line, ordinal)], true));
-            assert_eq!(exchange(&culprits).ranks, [0, 1]);
+            assert_eq!(elements(&culprits).0, [0, 1]);
             assert!(
                 runs as f64 <= bound(points),
                 "{runs} runs for one of {points}"
@@ -209,9 +218,7 @@ fn the_two_elements_whose_order_matters_are_found() {
             let at = |element| order.iter().position(|&other| other == element);
             at(a) < at(b)
         });
-        let found = exchange(&culprits);
-        assert_eq!(found.ranks, [a as u64, b as u64]);
-        assert_eq!(found.position, None);
+        assert_eq!(elements(&culprits), ([a as u64, b as u64], None));
         assert!(runs as f64 <= bound(8), "{runs} runs");
     }
 }
@@ -225,7 +232,7 @@ fn a_position_that_matters_is_told_from_a_pair() {
         (4, Position::Nth(4)),
     ] {
         let (culprits, _) = searched(&program, |orders| orders(2, 1)[at] == at);
-        assert_eq!(exchange(&culprits).position, Some(position));
+        assert_eq!(elements(&culprits).1, Some(position));
     }
 }
 
@@ -308,4 +315,84 @@ fn more_sites_than_a_spec_can_name_are_not_searched() {
     let (culprits, runs) = searched(&Program::sites(5000), |orders| !is_made(orders, 1));
     assert!(culprits.groups.is_empty() && culprits.notes.len() == 1);
     assert_eq!(runs, 0);
+}
+
+/// What a simulated test does that reads a number of bytes, in one of three calls of which only the last one matters: 4,096 in a
+/// clean run, 90 where the seed decides.
+fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
+    let choice = Choice::Number {
+        range: 1..=4096,
+        base: 4096,
+        scale: Scale::Metric,
+    };
+    let mut step = None;
+    let number = match spec.given.iter().find(|given| given.ordinal == 2) {
+        None if spec.choices.of(&site(1), "0").contains(2) => 90,
+        None => 4096,
+        Some(given) => {
+            let GivenChoice::Steps(steps) = given.choice else {
+                unreachable!("it is no order")
+            };
+            let (value, all) = choice.between(90, steps);
+            step = Some(StepRecord {
+                site: site(1),
+                thread: "0".into(),
+                ordinal: 2,
+                len: choice.size(),
+                steps: all,
+                position: 0,
+                exchanged: Vec::new(),
+                created: Vec::new(),
+                number: Some(NumberRecord { base: 4096, value }),
+            });
+            value
+        }
+    };
+    let mut run = run(passes(number), [1]);
+    let point = PointRecord {
+        count: 3,
+        max_len: choice.size(),
+        ..run.points[0].clone()
+    };
+    run.points = [point].into();
+    run.steps = step.into_iter().collect();
+    run
+}
+
+#[test]
+fn of_a_number_it_is_found_from_where_on_it_decides() {
+    for most in [4095, 4000, 100, 90] {
+        let passes = |number: u64| number > most;
+        let spec = RunSpec::new("t", Level::Full, 3);
+        let mut evidence = Evidence::new(true);
+        for spec in [RunSpec::clean("t"), spec.clone()] {
+            evidence.add(spec.clone(), reads(&spec, passes));
+        }
+        let culprits = loop {
+            match search(&evidence, &spec, true, DEFAULT_BUDGET) {
+                Ok(culprits) => break culprits,
+                Err(Missing(specs)) => {
+                    for spec in specs {
+                        let run = reads(&spec, passes);
+                        evidence.add(spec, run);
+                    }
+                }
+            }
+        };
+        assert!(culprits.confirmed);
+        assert_eq!(
+            turn(&culprits).decisive,
+            Decisive::Number(NumberRecord {
+                base: 4096,
+                value: most
+            })
+        );
+        assert_eq!(culprits.groups[0].calls[0].ordinal, 2);
+        let confirming = CONFIRMATIONS_OF_TURN * 2 + CONFIRMATIONS * 3;
+        assert!(
+            evidence.count() < confirming + 4 + 2 + 12 + 4,
+            "{}",
+            evidence.count()
+        );
+    }
 }

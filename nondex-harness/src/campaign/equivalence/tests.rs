@@ -1,4 +1,4 @@
-use nondex_core::{Family, Level, Reading, Schedule, Scope, Selection, selection::Calls};
+use nondex_core::{Calls, Family, Level, Reading, Schedule, Scope, Selection};
 
 use super::*;
 use crate::campaign::simulation;

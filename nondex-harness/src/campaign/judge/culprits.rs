@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use nondex_core::{ElementRecord, Selection, Site, StepRecord};
 
-use crate::campaign::culprit::{self, Call, Culprits, Group};
+use crate::campaign::culprit::{self, Call, Culprits, Decisive, Group};
 use crate::campaign::evidence::Evidence;
 use crate::campaign::workspace::Workspace;
 use crate::project::TestCase;
@@ -83,16 +83,18 @@ impl Reporter<'_> {
             }),
             ..self.site(&call.site, group)
         };
-        let (Some(exchange), Some(step)) = (&call.exchange, culprit::step(&group.steps, call))
-        else {
+        let (Some(turn), Some(step)) = (&call.turn, culprit::step(&group.steps, call)) else {
             return culprit;
         };
         culprit.len = step.len;
         culprit.created = self.created(step);
-        culprit.position = exchange.position;
+        match turn.decisive {
+            Decisive::Elements { position, .. } => culprit.position = position,
+            Decisive::Number(number) => culprit.number = Some(number.into()),
+        }
         let mut elements: Vec<&ElementRecord> = step.exchanged.iter().collect();
         elements.sort_by_key(|element| element.rank);
-        if exchange.position.is_none() {
+        if culprit.position.is_none() {
             let details: Vec<ElementReport> = elements
                 .iter()
                 .map(|element| self.element(element))

@@ -338,7 +338,7 @@ fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
     for (is_order, expected) in [(false, "artefact"), (true, "dependent")] {
         let (conclusion, _) = simulate(&options(), |spec| {
             let given: Vec<StepRecord> = spec.given.iter().map(step).collect();
-            let is_base = |given: &Given| given.order == nondex_core::GivenOrder::Steps(0);
+            let is_base = |given: &Given| given.choice == nondex_core::GivenChoice::Steps(0);
             let is_changed = made(spec, 2) && !(is_order && spec.given.iter().any(is_base));
             let mut run = run(!is_changed, [1, 2]);
             run.points = run
@@ -463,6 +463,7 @@ fn step(given: &Given) -> StepRecord {
         position: 3,
         exchanged: vec![element(7), element(3)],
         created: Vec::new(),
+        number: None,
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp};
-use nondex_core::spec::SPEC_VARIABLE;
+use nondex_core::protocol::spec::SPEC_VARIABLE;
 
 /// How long what was killed may take to end.
 const KILL_GRACE: Duration = Duration::from_millis(100);

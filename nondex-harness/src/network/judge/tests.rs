@@ -1,7 +1,7 @@
 //! Every rule, as a row of a table.
 
 use nondex_core::NetworkOutcome;
-use nondex_core::network::{CHILD, ROUTE, SEND};
+use nondex_core::protocol::network::{CHILD, ROUTE, SEND};
 
 use super::*;
 

@@ -4,37 +4,39 @@ use std::fmt::Write;
 
 use nondex_core::Kind;
 
-use crate::report::schema::{CallReport, Culprit, Position};
+use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
 
 /// Which freedom a call has, and what of it decides.
 pub(super) fn what(culprit: &Culprit) -> String {
     let len = culprit.len;
-    let mut text = match (culprit.kind, culprit.elements, culprit.position) {
-        (Kind::Permute, Some(mut pair), _) => {
-            pair.sort_unstable();
-            let [first, second] = pair.map(|index| named(culprit, index));
-            match first.zip(second) {
-                Some((first, second)) => format!("the order of {first} and {second} decides"),
-                None => {
-                    let [i, j] = pair;
-                    format!("the order of elements {i} and {j} of {len} decides")
+    let mut text = number(culprit).unwrap_or_else(|| {
+        match (culprit.kind, culprit.elements, culprit.position) {
+            (Kind::Permute, Some(mut pair), _) => {
+                pair.sort_unstable();
+                let [first, second] = pair.map(|index| named(culprit, index));
+                match first.zip(second) {
+                    Some((first, second)) => format!("the order of {first} and {second} decides"),
+                    None => {
+                        let [i, j] = pair;
+                        format!("the order of elements {i} and {j} of {len} decides")
+                    }
                 }
             }
+            (Kind::Permute, None, Some(position)) => {
+                let place = match position {
+                    Position::First => "first".to_owned(),
+                    Position::Last => "last".to_owned(),
+                    Position::Nth(index) => format!("at index {index}"),
+                };
+                format!("which of {len} elements comes {place} decides")
+            }
+            (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
+            (Kind::Random, ..) => "the value is open".to_owned(),
+            (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
+            (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
+            (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
         }
-        (Kind::Permute, None, Some(position)) => {
-            let place = match position {
-                Position::First => "first".to_owned(),
-                Position::Last => "last".to_owned(),
-                Position::Nth(index) => format!("at index {index}"),
-            };
-            format!("which of {len} elements comes {place} decides")
-        }
-        (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
-        (Kind::Random, ..) => "the value is open".to_owned(),
-        (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
-        (Kind::Short, ..) => "less than asked for is allowed".to_owned(),
-        (Kind::Spurious, ..) => "it may happen without a cause".to_owned(),
-    };
+    });
     if let Some(CallReport {
         thread,
         ordinal,
@@ -56,6 +58,13 @@ pub(super) fn what(culprit: &Culprit) -> String {
         }
     }
     text
+}
+
+/// From where on a number decides.
+fn number(culprit: &Culprit) -> Option<String> {
+    let NumberReport { base, value } = culprit.number?;
+    let more = if value < base { "fewer" } else { "more" };
+    Some(format!("{value} or {more} decides, where {base} does not"))
 }
 
 fn named(culprit: &Culprit, index: u64) -> Option<String> {

@@ -1,6 +1,6 @@
 //! A call that is responsible for a failure, as far as the search got: which call site, which of its calls, which two elements.
 
-use nondex_core::{Family, Kind, Model, Site};
+use nondex_core::{Family, Kind, Model, NumberRecord, Site};
 use serde::{Deserialize, Serialize};
 
 /// A call that is responsible for a failure: one call at a site when [`call`](Self::call) is known, otherwise all of them.
@@ -21,7 +21,7 @@ pub struct Culprit {
     pub site: Option<String>,
     /// What kind of freedom the API has.
     pub kind: Kind,
-    /// The largest number of elements it had in the failing run.
+    /// The largest number of elements it had in the failing run; of a number, how far it may be from its base.
     pub len: u64,
     /// The two elements whose relative order decides, when known, by [`ElementReport::index`], the first in base order first.
     pub elements: Option<[u64; 2]>,
@@ -48,6 +48,9 @@ pub struct Culprit {
     /// Where the collection was created.
     #[serde(default)]
     pub created: Option<PlaceReport>,
+    /// Of a number, from where on it decides.
+    #[serde(default)]
+    pub number: Option<NumberReport>,
 }
 
 impl Culprit {
@@ -71,6 +74,7 @@ impl Culprit {
             element_details: Vec::new(),
             position: None,
             created: None,
+            number: None,
         }
     }
 
@@ -98,6 +102,21 @@ pub struct CallReport {
     pub ordinal: u64,
     /// How many calls that thread made at the site in the failing run.
     pub of: u64,
+}
+
+/// A number that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NumberReport {
+    /// What it is in a clean run.
+    pub base: u64,
+    /// What it is when the outcome changes. One nearer to the base does not change it.
+    pub value: u64,
+}
+
+impl From<NumberRecord> for NumberReport {
+    fn from(NumberRecord { base, value }: NumberRecord) -> Self {
+        NumberReport { base, value }
+    }
 }
 
 /// One element of a collection.

@@ -9,8 +9,9 @@ use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
+use nondex_core::context::network::{self, Operation};
 use nondex_core::fork_lock::ForkLock;
-use nondex_core::network::{self, CHILD, Operation};
+use nondex_core::protocol::network::CHILD;
 use nondex_core::{NetworkMode, NetworkOutcome};
 
 use super::super::caller;

@@ -7,8 +7,8 @@ use ::std::collections::BTreeMap;
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
 
+use nondex_core::context::network::Operation;
 use nondex_core::fork_lock::ForkLock;
-use nondex_core::network::Operation;
 
 use super::{Lookup, end, is_numeric, look_up, remember};
 use crate::interpose::original;

@@ -4,7 +4,8 @@ use ::std::ffi::{c_char, c_int, c_void};
 use ::std::net::{IpAddr, SocketAddr};
 use ::std::ptr;
 
-use nondex_core::network::{self, NetworkMode};
+use nondex_core::NetworkMode;
+use nondex_core::context::network;
 
 use super::older::reentrant;
 use super::{Lookup, address, ask, by_h_errno, end, original};

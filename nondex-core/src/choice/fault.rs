@@ -1,10 +1,13 @@
 //! Operations on other machines that fail although nothing is wrong: which ones, and how, the seed decides, at choice
 //! points like any other.
 
-use super::NetworkMode;
-use crate::choice;
-use crate::model::Model;
-use crate::site::Caller;
+use rand_core::Rng;
+
+use super::number::number;
+use crate::catalogue::Model;
+use crate::context::network::mode;
+use crate::protocol::network::NetworkMode;
+use crate::protocol::site::Caller;
 
 /// One operation in so many fails.
 const ODDS: u64 = 4;
@@ -16,7 +19,7 @@ pub fn drawn<E: Copy>(
     errors: &[E],
     caller: impl FnOnce() -> Caller,
 ) -> Option<E> {
-    if super::mode() != NetworkMode::Fault {
+    if mode() != NetworkMode::Fault {
         return None;
     }
     let caller = caller();
@@ -24,9 +27,17 @@ pub fn drawn<E: Copy>(
     if caller.file.is_empty() {
         return None;
     }
-    let word = choice::fault(model, caller)?;
-    let error = usize::try_from(word / ODDS).unwrap_or(0) % errors.len();
-    word.is_multiple_of(ODDS).then(|| errors[error])
+    // 0 is none; else the errors are counted through.
+    let len = errors.len() as u64;
+    let fault = number(model, caller, 0..=len, 0, |mut generator| {
+        let word = generator.next_u64();
+        let error = (word / ODDS).checked_rem(len);
+        error
+            .filter(|_| word.is_multiple_of(ODDS))
+            .map_or(0, |error| error + 1)
+    })?;
+    let error = usize::try_from(fault.checked_sub(1)?).ok()?;
+    errors.get(error).copied()
 }
 
 /// The name that an error is recorded under when the seed chose it: it is not the machine's, and explains no failure.

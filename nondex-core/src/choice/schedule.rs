@@ -21,29 +21,14 @@
 //!
 //! **A seed stands alone.** The order depends on the seed, the choice and the length, not on which other seeds are run.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::choice::generator;
+use super::generator::generator;
+use super::permutation::{Permutation, draw};
 use crate::hash::mix;
-use crate::json;
-use crate::permutation::{Permutation, draw};
-
-/// From which orders a campaign's seeds are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Schedule {
-    /// The first seeds are a covering design, the others are random.
-    #[default]
-    Covering,
-    /// Every seed is random.
-    Random,
-}
-
-json::words!(Schedule);
+use crate::protocol::schedule::Schedule;
 
 /// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of seeds, and an order of it costs about
 /// twice as much as a random one, which counts when a long sequence is read again and again.
-pub const DESIGNED_LEN: usize = 1 << 8;
+pub(super) const DESIGNED_LEN: usize = 1 << 8;
 
 /// The level and the key of one choice.
 #[derive(Clone, Copy, Debug)]
@@ -54,30 +39,6 @@ pub(crate) struct Key {
 }
 
 impl Schedule {
-    /// Every schedule.
-    pub const ALL: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
-
-    /// The name on the command line and in every record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Schedule::Covering => "covering",
-            Schedule::Random => "random",
-        }
-    }
-
-    /// Whether it is the one that need not be written down.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Schedule::default()
-    }
-
-    /// Whether `seed` reverses every base order, whichever choice it is of.
-    #[must_use]
-    pub fn reverses(self, seed: u64) -> bool {
-        self == Schedule::Covering && seed == 0
-    }
-
     /// How many seeds, from 0, are designed for sequences of `len` elements.
     #[must_use]
     pub const fn designed(self, len: usize) -> u64 {
@@ -250,43 +211,6 @@ const EIGHT: [[u8; 8]; 8] = [
     [7, 1, 3, 5, 6, 2, 0, 4],
     [6, 2, 0, 3, 1, 7, 4, 5],
 ];
-
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The error of parsing a [`Schedule`]: the text that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseScheduleError {
-    found: String,
-}
-
-impl fmt::Display for ParseScheduleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown schedule `{}`, expected covering or random",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for ParseScheduleError {}
-
-impl FromStr for Schedule {
-    type Err = ParseScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Schedule::ALL
-            .into_iter()
-            .find(|schedule| schedule.name().eq_ignore_ascii_case(text))
-            .ok_or_else(|| ParseScheduleError {
-                found: text.to_owned(),
-            })
-    }
-}
 
 #[cfg(test)]
 mod tests;

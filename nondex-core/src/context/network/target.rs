@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::context;
+use crate::context::pause;
 use crate::fork_lock::ForkLock;
 
 /// Whether an address is of this machine: the loopback, or no address at all, which the kernel takes for it. A name
@@ -39,7 +39,7 @@ fn is_name_server(ip: IpAddr) -> bool {
 }
 
 fn name_servers() -> Vec<IpAddr> {
-    let _pause = context::pause();
+    let _pause = pause();
     let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let servers = text
         .lines()

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::catalogue::Level;
 use crate::json;
-use crate::level::Level;
-use crate::network::NetworkMode;
-use crate::operation::Observed;
-use crate::schedule::Schedule;
-use crate::selection::Selection;
-use crate::site::Site;
+
+use super::network::NetworkMode;
+use super::operation::Observed;
+use super::schedule::Schedule;
+use super::selection::Selection;
+use super::site::Site;
 
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
 pub const PROTOCOL: u32 = 1;
@@ -47,9 +48,9 @@ pub struct RunSpec {
     pub models_off: Vec<String>,
     /// Where the record is written, absolute; `None` keeps nothing.
     pub record: Option<PathBuf>,
-    /// Calls whose order is given.
+    /// Calls whose choice is given.
     pub given: Vec<Given>,
-    /// Sites for which the stack of the first call, or of the last one whose order is given, is kept (slow: it reads debug
+    /// Sites for which the stack of the first call, or of the last one whose choice is given, is kept (slow: it reads debug
     /// information).
     pub trace: Vec<Site>,
     /// What is done about the network.
@@ -79,7 +80,7 @@ json::object!(strict RunSpec {
     observe = optional,
 });
 
-/// The order at one call, given instead of drawn. It holds whether or not the choice is selected.
+/// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The call site.
@@ -88,23 +89,25 @@ pub struct Given {
     pub thread: String,
     /// Which call of the thread at the site, from 0.
     pub ordinal: u64,
-    /// The order.
-    pub order: GivenOrder,
+    /// What is chosen.
+    pub choice: GivenChoice,
 }
 
-json::object!(strict Given { site, thread, ordinal, order });
+json::object!(strict Given { site, thread, ordinal, choice as "order" });
 
 /// See [`Given`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GivenOrder {
-    /// The base order after so many steps towards the order that the seed draws; see [`between`](crate::between). The call
-    /// is described in [`RunRecord::steps`](crate::RunRecord::steps).
+pub enum GivenChoice {
+    /// The base after so many steps towards what the seed draws: an order by exchanges of neighbours (see
+    /// [`between`](crate::choice::between)), a number one by one. The call is described in [`RunRecord::steps`](crate::RunRecord::steps).
     Steps(u64),
     /// The elements as numbered in base order. A list of another length than the collection's is not followed.
     Ranks(Vec<u32>),
+    /// The number. One that the call cannot have is not followed.
+    Number(u64),
 }
 
-json::variants!(GivenOrder { Steps(count) = "steps", Ranks(ranks) = "ranks" });
+json::variants!(GivenChoice { Steps(count) = "steps", Ranks(ranks) = "ranks", Number(number) = "number" });
 
 impl RunSpec {
     /// A clean run of `test`: base order everywhere.

@@ -1,15 +1,43 @@
-//! A decision that is followed only so far, and what is told about the call then.
+//! What a shim does at a choice of an order, and what is told of a call that follows it only so far.
 
-use crate::between::between;
-use crate::choice::Decision;
+use super::between::between;
+use super::permutation::Permutation;
+use crate::catalogue::{Family, Model};
 use crate::context;
-use crate::model::{Family, Model};
-use crate::record::{ElementRecord, Event, Frame, StepRecord};
-use crate::site::{Caller, Site, portable_path};
+use crate::protocol::event::Event;
+use crate::protocol::point::{ElementRecord, StepRecord};
+use crate::protocol::site::{Caller, Frame, Site};
+
+/// What a shim does at one choice point.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Take the base order: nothing is chosen here.
+    Base,
+    /// Do what std and the platform would do under another seed: a hash collection takes its table's own order; a
+    /// directory or environment sorts its names by a hash keyed with `key`, which is the same for the whole run.
+    Std {
+        /// The key, the same for the whole run.
+        key: u64,
+    },
+    /// Permute the base order.
+    Permute(Permutation),
+    /// Sort by content, whatever the base order is, then permute.
+    PermuteContent(Permutation),
+    /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole run, and then compared after an
+    /// exclusive or with `key`. It is the order of long sequences at level EQ, where sorting for each read would cost too much.
+    ByContent {
+        /// Keys the hash.
+        tree: u64,
+        /// Drawn from the contents.
+        key: u64,
+    },
+    /// Take an order between the base order and another decision's.
+    Intermediate(Box<Intermediate>),
+}
 
 /// A decision that a shim follows for some [steps](crate::between) only.
 #[derive(Clone, Debug)]
-pub struct Partly {
+pub struct Intermediate {
     /// The decision in whole.
     pub decision: Decision,
     steps: u64,
@@ -19,7 +47,7 @@ pub struct Partly {
     ordinal: u64,
 }
 
-impl Partly {
+impl Intermediate {
     pub(crate) const fn new(
         decision: Decision,
         steps: u64,
@@ -28,7 +56,7 @@ impl Partly {
         caller: Caller,
         ordinal: u64,
     ) -> Self {
-        Partly {
+        Intermediate {
             decision,
             steps,
             model,
@@ -55,13 +83,7 @@ impl Partly {
         }
         let drawn: Vec<usize> = drawn.iter().map(|&item| ranks[item]).collect();
         let found = between(&drawn, self.steps);
-        let site = Site {
-            api: self.model.api.to_owned(),
-            family: self.family,
-            file: portable_path(self.caller.file).to_owned(),
-            line: self.caller.line,
-            column: self.caller.column,
-        };
+        let site = Site::new(self.model, self.family, self.caller);
         let is_traced = context::is_traced(&site);
         let pause = context::pause();
         let element = |rank: usize| ElementRecord {
@@ -78,6 +100,7 @@ impl Partly {
                 vec![element(step.first), element(step.second)]
             }),
             created: if is_traced { created() } else { Vec::new() },
+            number: None,
             site,
         };
         drop(pause);

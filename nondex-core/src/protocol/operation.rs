@@ -2,12 +2,9 @@
 //!
 //! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe)); no others cost anything.
 
-use crate::context;
-use crate::fork_lock::ForkLock;
 use crate::json;
-use crate::record::{Event, Frame};
-use crate::site::Caller;
-use crate::stack::Stack;
+
+use super::site::Frame;
 
 /// The operations whose failures can be asked for: `bind` and `connect` to addresses of this machine, starting a program,
 /// making a folder, opening and writing a file.
@@ -78,32 +75,6 @@ pub struct OperationRecord {
 
 json::object!(OperationRecord { operation, target, error, thread, site, stack = optional });
 
-/// Whether failures of `operation` with `error` are asked for on this thread. Costs a thread-local lookup.
-#[must_use]
-pub fn is_observed(operation: &str, error: &str) -> bool {
-    context::network_spec(|spec| {
-        let mut asked = spec.observe.iter();
-        asked.any(|asked| asked.operation == operation && asked.error == error)
-    })
-    .unwrap_or(false)
-}
-
-/// Records a failure of an operation by this thread, the first that is alike. Without a `caller` it takes no lock but by
-/// trying: so it is safe in a child that was forked while other threads ran.
-pub fn failed(operation: &str, error: &str, target: String, caller: Option<Caller>) {
-    context::record_operation(|test, thread| {
-        let operation = OperationRecord {
-            operation: operation.to_owned(),
-            target,
-            error: error.to_owned(),
-            thread,
-            site: caller.map_or_else(String::new, |caller| caller.file.to_owned()),
-            stack: Vec::new(),
-        };
-        Event::Operation { test, operation }
-    });
-}
-
 /// Adds up what is alike, in a fixed order. One with a stack counts more than one without.
 #[must_use]
 pub fn fold(records: impl IntoIterator<Item = OperationRecord>) -> Vec<OperationRecord> {
@@ -116,7 +87,7 @@ pub fn fold(records: impl IntoIterator<Item = OperationRecord>) -> Vec<Operation
     records
 }
 
-fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
+pub(crate) fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
     let identity = |record: &OperationRecord| {
         [
             record.operation.clone(),
@@ -127,52 +98,6 @@ fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
         ]
     };
     identity(a) == identity(b)
-}
-
-/// The failures of a run so far, with their stacks, kept unread until the test fails: reading them takes long.
-#[derive(Debug)]
-pub(crate) struct Failures(ForkLock<Vec<(OperationRecord, Option<Stack>)>>);
-
-impl Default for Failures {
-    fn default() -> Self {
-        Failures(ForkLock::new(Vec::new))
-    }
-}
-
-/// How many failures are kept; a test that meets more has been told enough.
-const MAX_FAILURES: usize = 64;
-
-/// How many of them have their stacks kept.
-const MAX_STACKS: usize = 16;
-
-impl Failures {
-    /// Keeps a failure; whether it is new.
-    pub(crate) fn note(&self, record: &OperationRecord) -> bool {
-        let Some(mut kept) = self.0.lock() else {
-            return true;
-        };
-        if kept.len() >= MAX_FAILURES || kept.iter().any(|(known, _)| is_alike(known, record)) {
-            return false;
-        }
-        let has_stack = !record.site.is_empty() && kept.len() < MAX_STACKS;
-        let stack = has_stack.then(Stack::capture);
-        kept.push((record.clone(), stack));
-        true
-    }
-
-    /// Forgets all. When the test `failed`, those that have stacks, with them.
-    pub(crate) fn read(&self, failed: bool) -> Vec<OperationRecord> {
-        let kept = self.0.lock().map(|mut kept| std::mem::take(&mut *kept));
-        kept.unwrap_or_default()
-            .into_iter()
-            .filter_map(|(record, stack)| Some((record, stack?)))
-            .filter(|_| failed)
-            .map(|(mut record, stack)| {
-                record.stack = stack.frames();
-                record
-            })
-            .collect()
-    }
 }
 
 #[cfg(test)]
@@ -211,18 +136,6 @@ mod tests {
                 record("/b", "0", None)
             ]
         );
-    }
-
-    #[test]
-    fn so_many_failures_are_kept_and_no_more() {
-        let failures = Failures::default();
-        assert!(failures.note(&record("/a", "0", None)));
-        assert!(!failures.note(&record("/a", "0", None)), "known");
-        let new = (0..1000).filter(|n| failures.note(&record(&n.to_string(), "0", None)));
-        assert_eq!(new.count(), MAX_FAILURES - 1);
-        let read = failures.read(true);
-        assert_eq!(read.len(), MAX_STACKS);
-        assert!(failures.read(true).is_empty());
     }
 
     #[test]

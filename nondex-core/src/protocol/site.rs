@@ -3,8 +3,8 @@
 use std::fmt;
 use std::panic::Location;
 
+use crate::catalogue::{Family, Model};
 use crate::json;
-use crate::model::{Family, Model};
 
 /// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +87,23 @@ impl fmt::Display for Site {
         )
     }
 }
+
+/// One frame of a stack.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Frame {
+    /// The function's path.
+    pub function: String,
+    /// The source file, as in [`Site::file`].
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+json::object!(Frame {
+    function,
+    file,
+    line
+});
 
 /// A source path without what differs between machines: paths of the workspace are relative already, published
 /// dependencies are cut to `name-version/…`, git dependencies to `name-hash/revision/…`, and std's to `library/…`.

@@ -42,6 +42,15 @@ impl TryRng for ChaCha8Rng {
     }
 }
 
+/// The generator keyed by the four words.
+pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    for (bytes, word) in key.chunks_exact_mut(8).zip([seed, tag, a, b]) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    ChaCha8Rng::from_seed(key)
+}
+
 #[cfg(test)]
 mod tests {
     use rand_core::Rng;

@@ -104,11 +104,11 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use crate::generator::ChaCha8Rng;
+    use super::super::generator::ChaCha8Rng;
     use rand_core::SeedableRng;
 
+    use super::super::permutation::Permutation;
     use super::*;
-    use crate::permutation::Permutation;
 
     fn inversions(order: &[usize]) -> u64 {
         let pairs = |(at, &a): (usize, &usize)| order[at..].iter().filter(|&&b| b < a).count();

@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use crate::generator::ChaCha8Rng;
+use super::generator::ChaCha8Rng;
 use hashbrown::HashMap as Sparse;
 use rand_core::Rng;
 

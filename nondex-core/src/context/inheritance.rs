@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::hash;
-use crate::spec::{CHILD_VARIABLE, RunSpec, SPEC_VARIABLE};
+use crate::protocol::spec::{CHILD_VARIABLE, RunSpec, SPEC_VARIABLE};
 
 /// How far up an ancestor is looked for: a test, a shell, a tool, and some.
 const GENERATIONS: usize = 16;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::fork_lock::ForkLock;
 use crate::json;
-use crate::record::Event;
+use crate::protocol::event::Event;
 
 /// The events of one run.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::json;
-use crate::site::Site;
+
+use super::site::Site;
 
 /// Which choice points of a run are decided by the seed; the others take the base order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -50,29 +51,29 @@ pub struct Calls {
 
 json::object!(strict Calls { thread, from, to });
 
-/// How far the choices of one thread at one site are left to the seed.
+/// Which choices of one thread at one site are left to the seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Made {
-    /// Not at all.
-    Never,
+pub enum Selected {
+    /// None.
+    None,
     /// All of them.
-    Always,
+    All,
     /// The calls in one of these ranges.
     In(Vec<Range<u64>>),
     /// The calls in none of these ranges.
     NotIn(Vec<Range<u64>>),
 }
 
-impl Made {
-    /// Whether the call with this number is.
+impl Selected {
+    /// Whether the call with this number is left to the seed.
     #[must_use]
     pub fn contains(&self, ordinal: u64) -> bool {
         let within = |ranges: &[Range<u64>]| ranges.iter().any(|range| range.contains(&ordinal));
         match self {
-            Made::Never => false,
-            Made::Always => true,
-            Made::In(ranges) => within(ranges),
-            Made::NotIn(ranges) => !within(ranges),
+            Selected::None => false,
+            Selected::All => true,
+            Selected::In(ranges) => within(ranges),
+            Selected::NotIn(ranges) => !within(ranges),
         }
     }
 }
@@ -80,12 +81,12 @@ impl Made {
 impl Selection {
     /// What it says of the choices of one thread at one site. Costs O(scopes).
     #[must_use]
-    pub fn made(&self, site: &Site, thread: &str) -> Made {
+    pub fn of(&self, site: &Site, thread: &str) -> Selected {
         let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
-            Selection::None => return Made::Never,
-            Selection::All => return Made::Always,
-            Selection::Only(scopes) => (scopes, Made::Always, Made::Never, Made::In),
-            Selection::Except(scopes) => (scopes, Made::Never, Made::Always, Made::NotIn),
+            Selection::None => return Selected::None,
+            Selection::All => return Selected::All,
+            Selection::Only(scopes) => (scopes, Selected::All, Selected::None, Selected::In),
+            Selection::Except(scopes) => (scopes, Selected::None, Selected::All, Selected::NotIn),
         };
         let mut ranges = Vec::new();
         for scope in scopes.iter().filter(|scope| scope.site == *site) {
@@ -125,7 +126,7 @@ impl From<Site> for Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Family;
+    use crate::Family;
 
     fn site(line: u32) -> Site {
         Site {
@@ -165,12 +166,12 @@ mod tests {
             for ordinal in 0..9 {
                 let is_in = made.contains(&ordinal);
                 let of =
-                    |selection: &Selection| selection.made(&site(line), thread).contains(ordinal);
+                    |selection: &Selection| selection.of(&site(line), thread).contains(ordinal);
                 assert_eq!(of(&only), is_in, "{line} {thread} {ordinal}");
                 assert_eq!(of(&except), !is_in, "{line} {thread} {ordinal}");
             }
         }
-        assert_eq!(Selection::None.made(&site(1), "0"), Made::Never);
-        assert_eq!(Selection::All.made(&site(1), "0"), Made::Always);
+        assert_eq!(Selection::None.of(&site(1), "0"), Selected::None);
+        assert_eq!(Selection::All.of(&site(1), "0"), Selected::All);
     }
 }

@@ -3,91 +3,8 @@
 use std::fmt;
 
 use crate::json;
-use crate::level::Level;
 
-/// A group of models that are switched together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// `HashMap` with std's `RandomState`.
-    HashMap,
-    /// `HashSet` with std's `RandomState`.
-    HashSet,
-    /// `HashMap` and `HashSet` with any other hasher: their order is repeatable today, and no less open.
-    FixedHasher,
-    /// The order of a directory.
-    Directory,
-    /// The order of the environment.
-    Environment,
-    /// The keys of std's `RandomState` where anything but a collection's own order shows them.
-    HashKeys,
-    /// Random bytes of the operating system.
-    Entropy,
-    /// Whether another machine can be reached.
-    Fault,
-}
-
-json::words!(Family);
-
-impl Family {
-    /// Every family.
-    pub const ALL: [Family; 8] = [
-        Family::HashMap,
-        Family::HashSet,
-        Family::FixedHasher,
-        Family::Directory,
-        Family::Environment,
-        Family::HashKeys,
-        Family::Entropy,
-        Family::Fault,
-    ];
-
-    /// The name used on the command line and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Family::HashMap => "hash_map",
-            Family::HashSet => "hash_set",
-            Family::FixedHasher => "fixed_hasher",
-            Family::Directory => "directory",
-            Family::Environment => "environment",
-            Family::HashKeys => "hash_keys",
-            Family::Entropy => "entropy",
-            Family::Fault => "fault",
-        }
-    }
-
-    /// Whether an order is chosen; else a value is.
-    #[must_use]
-    pub const fn is_of_orders(self) -> bool {
-        !matches!(self, Family::HashKeys | Family::Entropy | Family::Fault)
-    }
-
-    /// The levels at which a run has anything to decide here; at all others it takes what a clean run takes. A fixed hasher never
-    /// varies on one std. The environment is read in one other order throughout the run at STD already. Random values are what every run of today has others of, which is what STD is about: a run at any other
-    /// level would cross them with its orders, and show nothing that is not shown there.
-    #[must_use]
-    pub const fn varies_at(self) -> &'static [Level] {
-        match self {
-            Family::HashMap | Family::HashSet | Family::Directory => &Level::ALL,
-            Family::FixedHasher => &[Level::One, Level::Eq, Level::Id, Level::Full],
-            Family::Environment => &[Level::Std, Level::Eq, Level::Id, Level::Full],
-            Family::HashKeys | Family::Entropy => &[Level::Std],
-            Family::Fault => &Level::ALL,
-        }
-    }
-
-    /// Whether a run at `level` has anything to decide here.
-    #[must_use]
-    pub fn varies(self, level: Level) -> bool {
-        self.varies_at().contains(&level)
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+use super::family::Family;
 
 /// What kind of freedom a specification leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -320,23 +237,6 @@ mod tests {
             );
             assert_eq!(Model::by_api(model.api), Some(*model));
             assert!(model.families().contains(&model.family));
-        }
-    }
-
-    #[test]
-    fn values_vary_at_std_only_and_orders_wherever_a_level_can_tell() {
-        for family in Family::ALL {
-            let levels: Vec<_> = Level::ALL
-                .into_iter()
-                .filter(|level| family.varies(*level))
-                .collect();
-            let expected = match family {
-                Family::HashKeys | Family::Entropy => &Level::ALL[..1],
-                Family::FixedHasher => &Level::ALL[1..],
-                Family::Environment => &[Level::Std, Level::Eq, Level::Id, Level::Full],
-                _ => &Level::ALL,
-            };
-            assert_eq!(levels, expected, "{family}");
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use std::backtrace::Backtrace;
 
-use crate::record::Frame;
-use crate::site::portable_path;
+use crate::protocol::site::{Frame, portable_path};
 
 /// A stack that was captured and not read yet.
 #[derive(Debug)]
@@ -61,7 +60,7 @@ mod tests {
 
     #[test]
     fn frames_are_read_with_inlined_functions_and_without_our_own() {
-        let text = "   0:     0x55d0 - nondex_core::stack::capture\n             at /w/src/stack.rs:11:5\n   \
+        let text = "   0:     0x55d0 - nondex_core::context::stack::capture\n             at /w/src/stack.rs:11:5\n   \
                     1:     0x55d1 - mine::test\n             at /w/src/lib.rs:7:9\n                    \
                     mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
         let frame = |function: &str, line| Frame {

@@ -1,0 +1,60 @@
+//! The context that a process has of its own.
+
+use std::sync::{Arc, OnceLock};
+
+use super::inheritance;
+use super::run::Context;
+use crate::catalogue::Level;
+use crate::protocol::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
+
+pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
+
+/// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and [`LEVEL_VARIABLE`], or none.
+///
+/// A variable that cannot be understood ends the process with code 96 and a message on stderr: a run must never
+/// silently not happen.
+pub fn global() -> Option<&'static Arc<Context>> {
+    GLOBAL
+        .get_or_init(|| match from_environment() {
+            Ok(Some(spec)) => Some(Context::new(spec)),
+            Ok(None) => inheritance::find().map(Context::of_child),
+            Err(message) => {
+                eprintln!("nondex: {message}");
+                std::process::exit(96);
+            }
+        })
+        .as_ref()
+}
+
+/// Makes the process have no context, whatever its ancestors have.
+pub fn renounce() {
+    let _ = GLOBAL.set(None);
+}
+
+fn from_environment() -> Result<Option<RunSpec>, String> {
+    if let Some(text) = std::env::var_os(SPEC_VARIABLE) {
+        let text = text
+            .to_str()
+            .ok_or_else(|| format!("{SPEC_VARIABLE} is not UTF-8"))?;
+        return RunSpec::from_json(text)
+            .map(Some)
+            .map_err(|e| format!("{SPEC_VARIABLE}: {e}"));
+    }
+    let Some(seed) = std::env::var_os(SEED_VARIABLE) else {
+        return Ok(None);
+    };
+    let seed = seed
+        .to_str()
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| {
+            format!("{SEED_VARIABLE} is {seed:?}, expected a whole number below 2^64")
+        })?;
+    let level = match std::env::var(LEVEL_VARIABLE) {
+        Ok(text) => text
+            .parse::<Level>()
+            .map_err(|e| format!("{LEVEL_VARIABLE}: {e}"))?,
+        Err(std::env::VarError::NotPresent) => Level::Full,
+        Err(e) => return Err(format!("{LEVEL_VARIABLE}: {e}")),
+    };
+    Ok(Some(RunSpec::new("", level, seed)))
+}

@@ -1,0 +1,141 @@
+//! One run in one process: what to decide, and where to record it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::failures::Failures;
+use super::inheritance::Child;
+use super::journal::Journal;
+use super::keys::Keys;
+use super::stacks::Stacks;
+use crate::catalogue::{Family, Model};
+use crate::protocol::event::Event;
+use crate::protocol::network::NetworkRecord;
+use crate::protocol::network::fold::{Seen, fold};
+use crate::protocol::spec::RunSpec;
+
+/// One run: what to decide and where to record it.
+#[derive(Debug)]
+pub struct Context {
+    pub(super) spec: RunSpec,
+    pub(super) journal: Journal,
+    /// The path of the main thread: empty in the test's own process, see [`inheritance`](super::inheritance).
+    pub(super) process: String,
+    /// The number of the test's own process.
+    pub(super) root: u32,
+    /// The number of this process; another one in a forked child.
+    pub(super) pid: u32,
+    /// How many threads were started.
+    pub(super) threads: AtomicU32,
+    /// How many threads that no shim saw start have asked for anything.
+    unseen: AtomicU32,
+    /// How many tests run.
+    pub(super) tests: AtomicU32,
+    pub(super) stacks: Stacks,
+    pub(super) failures: Failures,
+    pub(super) keys: Keys,
+    /// The content of the environment as it was read first.
+    pub(super) environment: OnceLock<u64>,
+}
+
+impl Context {
+    /// A context for `spec`, which records to the file it names, or in memory.
+    #[must_use]
+    pub fn new(spec: RunSpec) -> Arc<Self> {
+        Context::of_process(spec, String::new(), std::process::id())
+    }
+
+    pub(super) fn of_child(child: Child) -> Arc<Self> {
+        Context::of_process(child.spec, child.path, child.root)
+    }
+
+    fn of_process(spec: RunSpec, process: String, root: u32) -> Arc<Self> {
+        let journal = Journal::new(spec.record.clone());
+        Arc::new(Context {
+            keys: Keys::new(&spec),
+            environment: OnceLock::new(),
+            spec,
+            journal,
+            process,
+            root,
+            pid: std::process::id(),
+            threads: AtomicU32::new(0),
+            unseen: AtomicU32::new(0),
+            tests: AtomicU32::new(0),
+            stacks: Stacks::default(),
+            failures: Failures::default(),
+        })
+    }
+
+    /// Whether this is the test's own process, whose end is the test's end.
+    #[must_use]
+    pub fn is_own_process(&self) -> bool {
+        self.process.is_empty() && self.pid == std::process::id()
+    }
+
+    /// The path of a test's own thread.
+    pub(super) fn test_thread(&self) -> String {
+        match self.process.as_str() {
+            "" => "0".to_owned(),
+            process => format!("{process}.0"),
+        }
+    }
+
+    /// The path of a thread that no shim saw start: `?`, then `?1`.
+    pub(super) fn unseen_thread(&self) -> String {
+        let number = match self.unseen.fetch_add(1, Ordering::Relaxed) {
+            0 => String::new(),
+            number => number.to_string(),
+        };
+        format!("{}?{number}", self.process)
+    }
+
+    /// What this run was asked to do.
+    #[must_use]
+    pub const fn spec(&self) -> &RunSpec {
+        &self.spec
+    }
+
+    /// The events kept in memory, when the spec names no file.
+    #[must_use]
+    pub fn take_events(&self) -> Vec<Event> {
+        self.journal.take()
+    }
+
+    /// How many events are kept in memory.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.journal.len()
+    }
+
+    /// The operations of a test on other machines, when the spec names no file.
+    #[must_use]
+    pub fn network_of(&self, test: &str) -> Vec<NetworkRecord> {
+        self.network_since(0, test)
+    }
+
+    /// The operations of threads that work for no test in particular, when the spec names neither a test nor a file: those
+    /// with something to say since that many events were [kept](Context::kept).
+    #[must_use]
+    pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
+        self.network_since(since, "")
+    }
+
+    fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
+        let events = self.journal.kept().into_iter().skip(since);
+        fold(events.filter_map(|event| match event {
+            Event::Network {
+                test,
+                id,
+                socket,
+                network,
+            } if test == name => Some(Seen::Operation(id, socket, network)),
+            Event::Received { test, socket } if test == name => Some(Seen::Received(socket)),
+            _ => None,
+        }))
+    }
+
+    pub(super) fn model_is_off(&self, model: &Model, family: Family) -> bool {
+        !self.spec.models_off.is_empty() && self.spec.models_off.contains(&model.name(family))
+    }
+}

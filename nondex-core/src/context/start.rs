@@ -1,0 +1,36 @@
+//! How a process comes to its context before `main`.
+
+use std::sync::Arc;
+
+use super::process::{GLOBAL, global};
+use super::run::Context;
+use super::{inheritance, slot};
+use crate::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
+
+/// As [`global`], and removes our variables from the environment, so that a test sees what cargo gives it. The calling thread is
+/// then known as the main one.
+///
+/// # Safety
+/// The process must have one thread, as before `main`.
+#[expect(
+    unsafe_code,
+    reason = "only the caller knows that no other thread reads the environment"
+)]
+pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
+    let context = global();
+    for variable in [SPEC_VARIABLE, CHILD_VARIABLE] {
+        if std::env::var_os(variable).is_some() {
+            // SAFETY: the process has one thread, as the caller promises.
+            unsafe { std::env::remove_var(variable) }
+        }
+    }
+    context.inspect(|context| slot::enter_main(context))
+}
+
+/// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
+/// called before [`global`]. The calling thread is then known as the main one.
+pub fn adopt() -> Option<&'static Arc<Context>> {
+    let adopted = || inheritance::find().map(Context::of_child);
+    let context = GLOBAL.get_or_init(adopted).as_ref();
+    context.inspect(|context| slot::enter_main(context))
+}

@@ -1,0 +1,14 @@
+//! The protocol between the driver and a test process, versioned: a [`RunSpec`](spec::RunSpec) goes in, a
+//! [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
+
+pub mod choice;
+pub mod event;
+pub mod network;
+pub mod operation;
+pub mod outcome;
+pub mod point;
+pub mod record;
+pub mod schedule;
+pub mod selection;
+pub mod site;
+pub mod spec;

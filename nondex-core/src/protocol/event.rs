@@ -1,0 +1,116 @@
+//! The lines of a record file.
+//!
+//! A test process appends [`Event`]s to its record file, one JSON object on a line, each in one write, so that what
+//! happened before a crash is kept. The driver folds them into a [`RunRecord`](super::RunRecord):
+//!
+//! - `site`: a thread reached a site with a choice for the first time.
+//! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
+//! - `step`: a call whose order was given as steps.
+//! - `panic`: the test's own thread panicked: message and place. The last one counts.
+//! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test has failed.
+//! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
+//! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
+
+use crate::json;
+
+use super::network::NetworkRecord;
+use super::operation::OperationRecord;
+use super::outcome::Failure;
+use super::point::{ChoiceRecord, PointRecord, StepRecord};
+
+/// One line of a record file; see the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// First reach of a site by a thread.
+    Site {
+        /// The test it happened in.
+        test: String,
+        /// The point, with a count of one.
+        point: PointRecord,
+    },
+    /// All points of a thread that ended.
+    Points {
+        /// The test it happened in.
+        test: String,
+        /// The points.
+        points: Vec<PointRecord>,
+        /// Its first choices, in the order they were made.
+        choices: Vec<ChoiceRecord>,
+    },
+    /// A call whose order was given.
+    Step {
+        /// The test it happened in.
+        test: String,
+        /// The call.
+        step: StepRecord,
+    },
+    /// A panic on the test's own thread.
+    Panic {
+        /// The test it happened in.
+        test: String,
+        /// Message and place.
+        failure: Failure,
+    },
+    /// The begin or the end of an operation on another machine.
+    Network {
+        /// The test it happened in.
+        test: String,
+        /// The operation, unique in the run.
+        id: u64,
+        /// The socket it is on, by a number that is the same in every process, where processes may share it.
+        socket: Option<u64>,
+        /// What is known of it so far.
+        network: NetworkRecord,
+    },
+    /// Something was received through a socket, on which another process may have an operation.
+    Received {
+        /// The test it happened in.
+        test: String,
+        /// The socket, as in [`Event::Network`].
+        socket: u64,
+    },
+    /// An operation failed in a way that the spec asks for.
+    Operation {
+        /// The test it happened in.
+        test: String,
+        /// What failed, and how.
+        operation: OperationRecord,
+    },
+    /// The end of the test function.
+    End {
+        /// The test that ended.
+        test: String,
+        /// Whether it passed.
+        passed: bool,
+        /// The reason when it failed.
+        failure: Option<Failure>,
+    },
+}
+
+json::tagged!(Event by "event" {
+    Site = "site" { test, point },
+    Points = "points" { test, points, choices = optional },
+    Step = "step" { test, step },
+    Panic = "panic" { test, failure },
+    Network = "network" { test, id, socket = optional, network },
+    Received = "received" { test, socket },
+    Operation = "operation" { test, operation },
+    End = "end" { test, passed, failure = optional },
+});
+
+impl Event {
+    /// The test an event belongs to.
+    #[must_use]
+    pub fn test(&self) -> &str {
+        match self {
+            Event::Site { test, .. }
+            | Event::Points { test, .. }
+            | Event::Step { test, .. }
+            | Event::Panic { test, .. }
+            | Event::Network { test, .. }
+            | Event::Received { test, .. }
+            | Event::Operation { test, .. }
+            | Event::End { test, .. } => test,
+        }
+    }
+}

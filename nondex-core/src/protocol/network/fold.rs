@@ -1,0 +1,182 @@
+//! From what the processes of a run saw of its operations to one record of each kind.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{NetworkOutcome, NetworkRecord};
+
+/// What a run's record says of an operation, or of a socket.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// What was known at some time of the operation with this number, and of which socket it is.
+    Operation(u64, Option<u64>, NetworkRecord),
+    /// Something was received through this socket, by a process that knows of no operation on it.
+    Received(u64),
+}
+
+/// Adds up what is alike, in a fixed order. Of the same operation the last counts, unless it knows less than one before:
+/// several processes may have one socket, and one of them receives the answer.
+#[must_use]
+pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
+    let mut last: BTreeMap<u64, (Option<u64>, NetworkRecord)> = BTreeMap::new();
+    let mut received = BTreeSet::new();
+    for event in events {
+        match event {
+            Seen::Operation(id, socket, record) => match last.entry(id) {
+                Entry::Vacant(entry) => {
+                    entry.insert((socket, record));
+                }
+                Entry::Occupied(mut entry) => {
+                    let (known_socket, known) = entry.get_mut();
+                    *known_socket = known_socket.or(socket);
+                    if known.outcome.rank() > record.outcome.rank() {
+                        known.stack = record.stack;
+                    } else {
+                        *known = record;
+                    }
+                }
+            },
+            Seen::Received(socket) => {
+                received.insert(socket);
+            }
+        }
+    }
+    for (socket, record) in last.values_mut() {
+        if socket.is_some_and(|socket| received.contains(&socket)) && !record.outcome.has_ended() {
+            record.outcome = NetworkOutcome::Answered;
+        }
+    }
+    let mut records: Vec<NetworkRecord> = last.into_values().map(|(_, record)| record).collect();
+    records.sort_by(|a, b| {
+        a.identity()
+            .cmp(&b.identity())
+            .then_with(|| b.stack.len().cmp(&a.stack.len()))
+    });
+    records.dedup_by(|next, kept| {
+        let alike = next.identity() == kept.identity();
+        if alike {
+            kept.count += next.count;
+            kept.elapsed_ms = kept.elapsed_ms.max(next.elapsed_ms);
+        }
+        alike
+    });
+    records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Frame;
+
+    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
+        NetworkRecord {
+            operation: "connect".to_owned(),
+            target: target.to_owned(),
+            host: None,
+            outcome,
+            thread: "0".to_owned(),
+            site: "stack:1".to_owned(),
+            count: 1,
+            elapsed_ms: 0,
+            stack: Vec::new(),
+        }
+    }
+
+    fn seen(id: u64, record: NetworkRecord) -> Seen {
+        Seen::Operation(id, None, record)
+    }
+
+    fn frame(line: u32) -> Frame {
+        Frame {
+            function: String::new(),
+            file: "src/lib.rs".to_owned(),
+            line,
+        }
+    }
+
+    #[test]
+    fn what_another_process_learnt_of_an_operation_is_not_undone_by_one_that_knows_less() {
+        let target = "192.0.2.1:53";
+        let known = |outcome| seen(1, record(target, outcome));
+        let stack = NetworkRecord {
+            stack: vec![frame(3)],
+            ..record(target, NetworkOutcome::Unawaited)
+        };
+        for outcome in [NetworkOutcome::Answered, NetworkOutcome::Pending] {
+            let folded = fold([
+                known(NetworkOutcome::Unawaited),
+                known(outcome.clone()),
+                known(NetworkOutcome::Awaited),
+                seen(1, stack.clone()),
+            ]);
+            let expected = NetworkRecord {
+                outcome,
+                ..stack.clone()
+            };
+            assert_eq!(folded, [expected]);
+        }
+    }
+
+    #[test]
+    fn what_is_received_by_a_process_that_sent_nothing_answers_what_another_sent_through_the_socket()
+     {
+        let on = |id, socket, outcome| {
+            Seen::Operation(id, Some(socket), record("192.0.2.1:53", outcome))
+        };
+        let outcomes = |events: Vec<Seen>| -> Vec<NetworkOutcome> {
+            fold(events)
+                .into_iter()
+                .map(|record| record.outcome)
+                .collect()
+        };
+        use NetworkOutcome::{Answered, Pending};
+        assert_eq!(
+            outcomes(vec![on(1, 7, Pending), Seen::Received(7)]),
+            [Answered]
+        );
+        assert_eq!(
+            outcomes(vec![on(1, 7, Pending), Seen::Received(8)]),
+            [Pending]
+        );
+        let refused = NetworkOutcome::Failed("ECONNREFUSED".to_owned());
+        assert_eq!(
+            outcomes(vec![on(1, 7, refused.clone()), Seen::Received(7)]),
+            [refused]
+        );
+    }
+
+    #[test]
+    fn the_last_event_of_an_operation_counts_and_alike_ones_are_added_up() {
+        let failed = || NetworkOutcome::Failed("ENETUNREACH".to_owned());
+        let folded = fold([
+            seen(1, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            seen(2, record("192.0.2.1:80", NetworkOutcome::Pending)),
+            seen(3, record("192.0.2.2:80", NetworkOutcome::Pending)),
+            seen(2, record("192.0.2.1:80", failed())),
+            seen(1, record("192.0.2.1:80", failed())),
+        ]);
+        let both = NetworkRecord {
+            count: 2,
+            ..record("192.0.2.1:80", failed())
+        };
+        assert_eq!(
+            folded,
+            [both, record("192.0.2.2:80", NetworkOutcome::Pending)]
+        );
+    }
+
+    #[test]
+    fn of_alike_records_the_longest_stack_is_kept() {
+        let failed = |lines: &[u32]| NetworkRecord {
+            stack: lines.iter().map(|&line| frame(line)).collect(),
+            ..record("192.0.2.1:80", NetworkOutcome::Pending)
+        };
+        let folded = fold([
+            seen(1, failed(&[3])),
+            seen(2, failed(&[3, 9])),
+            seen(3, failed(&[])),
+        ]);
+        assert_eq!(folded.len(), 1);
+        assert_eq!(folded[0].stack, [frame(3), frame(9)]);
+    }
+}

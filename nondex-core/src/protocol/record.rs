@@ -1,0 +1,172 @@
+//! What one run did, folded from the [events](super::event) of its record file: the only output of the runtime.
+
+use std::collections::BTreeMap;
+
+use crate::json;
+
+use super::event::Event;
+use super::network::NetworkRecord;
+use super::network::fold::{Seen, fold as fold_network};
+use super::operation::{self, OperationRecord};
+use super::outcome::{Failure, Outcome};
+use super::point::{ChoiceRecord, PointRecord, StepRecord};
+use super::site::Site;
+use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
+
+/// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
+/// single-threaded or its threads share nothing before they are joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// [`PROTOCOL`].
+    pub protocol: u32,
+    /// [`ALGORITHM`].
+    pub algorithm: u32,
+    /// The test's name.
+    pub test: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed, when it did and said so.
+    pub failure: Option<Failure>,
+    /// The choice points it reached, ordered by site and thread.
+    pub points: Vec<PointRecord>,
+    /// The first choices of an order that each thread made, in the order they were made, thread by thread.
+    pub choices: Vec<ChoiceRecord>,
+    /// The calls whose order was given as steps.
+    pub steps: Vec<StepRecord>,
+    /// Its operations on other machines, in a fixed order.
+    pub network: Vec<NetworkRecord>,
+    /// Operations that failed in a way that the spec asks for, in a fixed order.
+    pub failed_operations: Vec<OperationRecord>,
+}
+
+json::object!(strict RunRecord {
+    protocol,
+    algorithm,
+    test,
+    outcome,
+    failure = optional,
+    points,
+    choices = optional,
+    steps = optional,
+    network = optional,
+    failed_operations = optional,
+});
+
+impl RunRecord {
+    /// Folds the events of a process that ended with `process_end` when its test function did not end.
+    #[must_use]
+    #[inline]
+    pub fn fold(
+        spec: &RunSpec,
+        events: impl IntoIterator<Item = Event>,
+        process_end: Outcome,
+    ) -> Self {
+        let mut points: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
+        let mut ended: BTreeMap<(Site, String), PointRecord> = BTreeMap::new();
+        let mut choices = BTreeMap::new();
+        let mut steps = Vec::new();
+        let mut operations = Vec::new();
+        let mut failed_operations = Vec::new();
+        let mut failure = None;
+        let mut end = None;
+        for event in events.into_iter().filter(|event| event.test() == spec.test) {
+            match event {
+                Event::Site { point, .. } => {
+                    points
+                        .entry((point.site.clone(), point.thread.clone()))
+                        .or_insert(point);
+                }
+                Event::Points {
+                    points: flushed,
+                    choices: made,
+                    ..
+                } => {
+                    if let Some(point) = flushed.first() {
+                        let of_thread: &mut Vec<_> =
+                            choices.entry(point.thread.clone()).or_default();
+                        of_thread.extend(made);
+                    }
+                    for point in flushed {
+                        let key = (point.site.clone(), point.thread.clone());
+                        match ended.entry(key) {
+                            std::collections::btree_map::Entry::Vacant(vacant) => {
+                                vacant.insert(point);
+                            }
+                            std::collections::btree_map::Entry::Occupied(mut occupied) => {
+                                occupied.get_mut().merge(point);
+                            }
+                        }
+                    }
+                }
+                Event::Step { step, .. } => steps.push(step),
+                Event::Network {
+                    id,
+                    socket,
+                    network,
+                    ..
+                } => operations.push(Seen::Operation(id, socket, network)),
+                Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
+                Event::Operation { operation, .. } => failed_operations.push(operation),
+                Event::Panic { failure: found, .. } => failure = Some(found),
+                Event::End {
+                    passed,
+                    failure: found,
+                    ..
+                } => {
+                    end = Some(if passed {
+                        Outcome::Passed
+                    } else {
+                        Outcome::Failed
+                    });
+                    failure = if passed { None } else { found.or(failure) };
+                }
+            }
+        }
+        points.append(&mut ended);
+        // A process that was killed after its test had ended (a hang in a destructor, a crash at exit) did not pass.
+        let outcome = match (end, process_end) {
+            (Some(Outcome::Passed), Outcome::Exited(0))
+            | (Some(Outcome::Passed), Outcome::Passed) => Outcome::Passed,
+            (Some(Outcome::Failed), _) => Outcome::Failed,
+            (_, process_end) => process_end,
+        };
+        RunRecord {
+            protocol: PROTOCOL,
+            algorithm: ALGORITHM,
+            test: spec.test.clone(),
+            outcome,
+            failure,
+            points: points.into_values().collect(),
+            choices: choices.into_values().flatten().collect(),
+            steps,
+            network: fold_network(operations),
+            failed_operations: operation::fold(failed_operations),
+        }
+    }
+
+    /// Parses the lines of a record file. A last line that was cut short by a crash is left out.
+    ///
+    /// # Errors
+    /// When a complete line is not an event; the message has its number.
+    #[inline]
+    pub fn parse_events(text: &str) -> Result<Vec<Event>, String> {
+        let mut events = Vec::new();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            let Some(line) = line.strip_suffix('\n') else {
+                break;
+            };
+            events.push(
+                json::from_str(line).map_err(|e| {
+                    format!("line {} of the record is not an event: {e}", index + 1)
+                })?,
+            );
+        }
+        Ok(events)
+    }
+
+    /// How many choices the run had, over all sites and threads.
+    #[must_use]
+    pub fn choice_points(&self) -> u64 {
+        self.points.iter().map(|point| point.count).sum()
+    }
+}

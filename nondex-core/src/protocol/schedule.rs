@@ -1,0 +1,81 @@
+//! From which orders a campaign's seeds are made.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::json;
+
+/// From which orders a campaign's seeds are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// The first seeds are a covering design, the others are random.
+    #[default]
+    Covering,
+    /// Every seed is random.
+    Random,
+}
+
+json::words!(Schedule);
+
+impl Schedule {
+    /// Every schedule.
+    pub const ALL: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
+
+    /// The name on the command line and in every record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Schedule::Covering => "covering",
+            Schedule::Random => "random",
+        }
+    }
+
+    /// Whether it is the one that need not be written down.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Schedule::default()
+    }
+
+    /// Whether `seed` reverses every base order, whichever choice it is of.
+    #[must_use]
+    pub fn reverses(self, seed: u64) -> bool {
+        self == Schedule::Covering && seed == 0
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The error of parsing a [`Schedule`]: the text that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseScheduleError {
+    found: String,
+}
+
+impl fmt::Display for ParseScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "unknown schedule `{}`, expected covering or random",
+            self.found
+        )
+    }
+}
+
+impl std::error::Error for ParseScheduleError {}
+
+impl FromStr for Schedule {
+    type Err = ParseScheduleError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Schedule::ALL
+            .into_iter()
+            .find(|schedule| schedule.name().eq_ignore_ascii_case(text))
+            .ok_or_else(|| ParseScheduleError {
+                found: text.to_owned(),
+            })
+    }
+}

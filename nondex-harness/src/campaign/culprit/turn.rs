@@ -1,0 +1,84 @@
+//! From a call that is responsible to what of it decides.
+//!
+//! What the seed drew is reached from the base step by step: an order by exchanging neighbours, one pair at a time (see
+//! [`nondex_core::choice::between`]), a number one by one. At the base the outcome is as in the clean runs, at the other end it is
+//! not: a binary search finds a step at which it changes. Of an order, the two elements exchanged there decide, in the order that the
+//! others have then; of a number, this one and any further from the base, if it is as most are.
+
+use nondex_core::{GivenChoice, RunSpec, Scope};
+
+use super::call::{Call, Decisive, Turn};
+use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, Missing, Search, step};
+
+impl Search<'_> {
+    /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when there is no such step, or it does
+    /// not make the difference every time.
+    pub(super) fn turn(&mut self, calls: &[Call], index: usize) -> Result<Option<Turn>, Missing> {
+        let call = &calls[index];
+        let whole = self.with_choice(calls, index, GivenChoice::Steps(u64::MAX));
+        if self.left == 0 || !self.changes(&whole)? {
+            return Ok(None);
+        }
+        let Some(all) = step(&self.run(&whole)?.steps, call).map(|step| step.steps) else {
+            return Ok(None);
+        };
+        // At its base the call is as if it were left out, which the set of calls does not allow.
+        let mut without = 0;
+        let mut with = all;
+        while with - without > 1 {
+            let middle = without + (with - without) / 2;
+            if self.left == 0 {
+                return Ok(None);
+            }
+            if self.changes(&self.with_choice(calls, index, GivenChoice::Steps(middle)))? {
+                with = middle;
+            } else {
+                without = middle;
+            }
+        }
+        let after = self.with_choice(calls, index, GivenChoice::Steps(with));
+        let before = GivenChoice::Steps(with.saturating_sub(1));
+        let before = self.with_choice(calls, index, before);
+        let expected = [(after.clone(), true), (before, false)];
+        if !self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {
+            return Ok(None);
+        }
+        let Some(step) = step(&self.run(&after)?.steps, call) else {
+            return Ok(None);
+        };
+        let decisive = match (step.number, &step.exchanged[..]) {
+            (Some(number), _) => Decisive::Number(number),
+            (None, [first, second]) => {
+                let ranks = [second.rank, first.rank];
+                let position = self.position(calls, index, step, ranks)?;
+                Decisive::Elements { ranks, position }
+            }
+            (None, _) => return Ok(None),
+        };
+        Ok(Some(Turn {
+            steps: with,
+            decisive,
+        }))
+    }
+
+    /// Only these calls, one of them with this choice.
+    pub(super) fn with_choice(&self, calls: &[Call], index: usize, choice: GivenChoice) -> RunSpec {
+        let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
+        self.given(scopes, vec![calls[index].with(choice)])
+    }
+}
+
+impl Search<'_> {
+    /// Whether the outcome changes every time that one of the calls is given its base, the others being made as drawn:
+    /// without that call it does not.
+    pub(super) fn is_artefact(&mut self, calls: &[Call], index: usize) -> Result<bool, Missing> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        let spec = self.with_choice(calls, index, GivenChoice::Steps(0));
+        if !self.changes(&spec)? || step(&self.run(&spec)?.steps, &calls[index]).is_none() {
+            return Ok(false);
+        }
+        self.confirm(&[(spec, true)], CONFIRMATIONS)
+    }
+}
