@@ -91,6 +91,7 @@ pub(crate) fn options(command: &str) -> Vec<OptionHelp> {
     }
     options.retain(|option| option.name != "--help");
     for option in &mut options {
+        option.meaning = option.meaning.replace(" Possible values: ", ". One of ");
         option.variable = option.take("env").map(|name| name.replace('`', ""));
         option.default = option.take("default");
         option.values = option.take("possible values");

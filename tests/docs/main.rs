@@ -2,6 +2,7 @@
 
 mod binary;
 mod command_lines;
+mod evidence;
 mod generated;
 mod page;
 mod source;

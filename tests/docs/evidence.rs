@@ -1,0 +1,114 @@
+//! The figures on the pages add up, and agree with the lists that the scripts in `tests/corpus` compare with.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::page::{Page, repository};
+
+fn list(name: &str) -> Vec<Value> {
+    let text = fs::read_to_string(repository().join("tests/corpus").join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The rows of the table with this first line.
+fn rows(page: &Page, header: &str) -> Vec<Vec<String>> {
+    let start = page.text.find(&format!("{header}\n"));
+    let start = start.unwrap_or_else(|| panic!("{}: no table `{header}`", page.name));
+    let lines = page.text[start..]
+        .lines()
+        .take_while(|line| line.starts_with('|'));
+    let cells = |line: &str| {
+        let cells = line.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    lines.skip(2).map(cells).collect()
+}
+
+fn sum(rows: &[Vec<String>], column: usize) -> u64 {
+    rows.iter()
+        .map(|row| row[column].parse::<u64>().unwrap())
+        .sum()
+}
+
+/// Asserts that the page says this, wherever its lines are broken.
+#[track_caller]
+fn says(page: &Page, text: &str) {
+    let words: Vec<&str> = page.text.split_whitespace().collect();
+    assert!(words.join(" ").contains(text), "{}: {text}", page.name);
+}
+
+#[test]
+fn what_is_said_of_the_published_crates_adds_up() {
+    let page = Page::of_book("evidence");
+    let all = rows(
+        &page,
+        "| crate | version | pass plainly | pass in base order | choice points | runs | time |",
+    );
+    let tests = sum(&all, 3);
+    let thousands = format!("{},{:03}", tests / 1000, tests % 1000);
+    says(
+        &page,
+        &format!("{} crates with {thousands} tests", all.len()),
+    );
+    let expected = list("crates.json");
+    for row in &all {
+        let mut known = expected.iter().filter(|known| known["crate"] == *row[0]);
+        assert!(known.any(|known| known["version"] == *row[1]), "{row:?}");
+    }
+
+    let findings = rows(
+        &page,
+        "| crate | test | verdict | level | culprit | decides | runs of the search |",
+    );
+    for known in &expected {
+        for finding in known["findings"].as_array().unwrap() {
+            let row = findings.iter().find(|row| {
+                known["crate"] == *row[0] && finding["test"].as_str().unwrap().ends_with(&row[1])
+            });
+            let row = row.unwrap_or_else(|| panic!("{finding} is not on the page"));
+            let levels = finding["levels"].as_array().unwrap();
+            assert!(levels.iter().any(|level| *level == *row[3]), "{row:?}");
+            if let (Some(file), Some(lines)) =
+                (finding["file"].as_str(), finding["lines"].as_array())
+            {
+                let mut lines = lines.iter();
+                assert!(
+                    lines.any(|line| row[4].ends_with(&format!("{file}:{line}"))),
+                    "{row:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_said_of_tests_without_a_network_adds_up() {
+    let page = Page::of_book("network");
+    let header = "| crate | tests | labelled | sanitised | rightly | other failures |";
+    let table = rows(&page, header);
+    let expected = list("network.json");
+    for row in &table {
+        let found = expected.iter().find(|known| {
+            let doc = known["arguments"].to_string().contains("--doc");
+            let name = |part: &str| known[part].as_str().unwrap().to_owned();
+            let doctests = if doc { ", doctests" } else { "" };
+            row[0] == format!("{} {}{doctests}", name("crate"), name("version"))
+        });
+        let found = found.unwrap_or_else(|| panic!("{row:?} is not in network.json"));
+        let labelled = found["network"].as_array().map_or(0, Vec::len);
+        assert_eq!(row[2], labelled.to_string(), "{row:?}");
+    }
+    assert_eq!(table.len(), expected.len());
+    let (labelled, sanitised, rightly) = (sum(&table, 2), sum(&table, 3), sum(&table, 4));
+    let share = |of: u64| format!("{:.2}", rightly as f64 / of as f64);
+    says(
+        &page,
+        &format!("precision {}, recall {}", share(sanitised), share(labelled)),
+    );
+    says(&page, &format!("The {labelled} tests that are labelled so"));
+    says(
+        &page,
+        &format!("the {} that fail for another reason", sum(&table, 5)),
+    );
+}
