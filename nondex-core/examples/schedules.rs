@@ -149,12 +149,15 @@ fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
     })
 }
 
-fn main() {
-    println!("Each cell: covering / random, of {INSTANCES} bugs.");
+/// One of the tables: its title, and a row for each kind of bug with a cell for each of some lengths.
+pub(crate) type Table = (&'static str, Vec<(&'static str, Vec<String>)>);
+
+/// What the schedules need for collections of these lengths.
+pub(crate) fn tables(lens: &[usize]) -> [Table; 3] {
     let needed: Vec<Vec<_>> = (0..KINDS.len())
         .map(|kind| {
             let cell = |&len: &usize| Schedule::ALL.map(|schedule| measure(schedule, kind, len));
-            LENS.iter().map(cell).collect()
+            lens.iter().map(cell).collect()
         })
         .collect();
     let parts: [(&str, Show); 3] = [
@@ -166,20 +169,25 @@ fn main() {
             format!("{:.1}", 100.0 * needed.usual)
         }),
     ];
-    for (title, show) in parts {
+    parts.map(|(title, show)| {
+        let cell = |[covering, random]: &[Option<Needed>; 2]| match (covering, random) {
+            (Some(covering), Some(random)) => format!("{} / {}", show(covering), show(random)),
+            _ => "–".to_owned(),
+        };
+        let rows = KINDS.into_iter().zip(&needed);
+        let rows = rows.map(|(kind, cells)| (kind, cells.iter().map(cell).collect()));
+        (title, rows.collect())
+    })
+}
+
+fn main() {
+    println!("Each cell: covering / random, of {INSTANCES} bugs.");
+    for (title, rows) in tables(&LENS) {
         let lens = LENS.map(|len| format!("{len} elements"));
         println!("\n| {title} | {} |", lens.join(" | "));
         println!("|---|{}", "---|".repeat(LENS.len()));
-        for (kind, cells) in KINDS.iter().zip(&needed) {
-            let cells = cells
-                .iter()
-                .map(|[covering, random]| match (covering, random) {
-                    (Some(covering), Some(random)) => {
-                        format!("{} / {}", show(covering), show(random))
-                    }
-                    _ => "–".to_owned(),
-                });
-            println!("| {kind} | {} |", cells.collect::<Vec<_>>().join(" | "));
+        for (kind, cells) in rows {
+            println!("| {kind} | {} |", cells.join(" | "));
         }
     }
 }

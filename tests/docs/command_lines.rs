@@ -6,7 +6,7 @@ use nondex_harness::config::{KEYS, OF_NO_KEY, variable};
 use nondex_harness::exit_code::ExitCode;
 
 use crate::binary;
-use crate::page::Page;
+use crate::page::{Page, repository};
 
 /// Options of other programs that pages speak of.
 const FOREIGN: [&str; 8] = [
@@ -199,6 +199,25 @@ fn every_variable_that_a_page_names_is_read() {
             assert!(known.contains(name), "{}: {name}", page.name);
         }
     }
+}
+
+#[test]
+fn every_path_of_the_repository_that_a_page_names_is_there() {
+    let folders = ["nondex-", "tests/", "examples/", "docs/", ".ci/"];
+    let mut checked = 0;
+    for page in Page::all() {
+        for span in page.spans() {
+            let path = span.split([' ', ':']).next().unwrap_or_default();
+            let is_path = path.contains('/') && folders.iter().any(|start| path.starts_with(start));
+            // The examples speak of their own files.
+            if !is_path || page.name.starts_with("examples/") {
+                continue;
+            }
+            assert!(repository().join(path).exists(), "{}: `{path}`", page.name);
+            checked += 1;
+        }
+    }
+    assert!(checked > 20, "only {checked}");
 }
 
 #[test]

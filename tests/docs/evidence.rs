@@ -112,3 +112,27 @@ fn what_is_said_of_tests_without_a_network_adds_up() {
         &format!("the {} that fail for another reason", sum(&table, 5)),
     );
 }
+
+/// The program that measures the schedules.
+#[path = "../../nondex-core/examples/schedules.rs"]
+#[expect(dead_code, reason = "its `main` prints what is compared here")]
+mod schedules;
+
+#[test]
+fn what_is_said_of_the_schedules_is_what_is_measured() {
+    let page = Page::of_book("schedules");
+    // The shortest collections, and with them the first columns: the others take long without optimisation.
+    let lens = [2, 3, 5];
+    for (title, measured) in schedules::tables(&lens) {
+        let start = page.text.find(&format!("| {title} | "));
+        let table = &page.text[start.unwrap_or_else(|| panic!("no table {title}"))..];
+        for (kind, cells) in measured {
+            let row = format!("| {kind} | {} | ", cells.join(" | "));
+            let shown = table
+                .lines()
+                .find(|line| line.starts_with(&format!("| {kind} | ")));
+            let shown = shown.unwrap_or_default();
+            assert!(shown.starts_with(&row), "{title}: {row} is not {shown}");
+        }
+    }
+}
