@@ -20,15 +20,13 @@ pub mod exit_code;
 #[cfg(feature = "cli")]
 pub mod findings;
 #[cfg(feature = "cli")]
-pub mod network;
+pub mod judge;
 #[cfg(feature = "cli")]
 pub mod project;
 #[cfg(feature = "cli")]
 pub mod report;
 #[cfg(feature = "cli")]
 pub mod repro;
-#[cfg(feature = "cli")]
-pub mod sanitise;
 #[cfg(feature = "cli")]
 pub mod shell;
 #[cfg(feature = "cli")]

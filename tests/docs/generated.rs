@@ -94,6 +94,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
     for file in ["verdict", "culprit", "sanitised"] {
         types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
     }
+    types.extend(source::types(&folder.join("../judge/culprit/position.rs")));
     // In the order in which a reader of the report comes to them.
     let mut text = String::new();
     for found in &types {

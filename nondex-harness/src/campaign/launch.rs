@@ -13,10 +13,10 @@ use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
-use super::evidence::Run;
 use super::message;
 use super::process::{self, End};
 use super::stop::StopFlag;
+use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
 
 /// The largest record that is read. A record has a line for each thread and call site; this is thousands of times more.

@@ -6,9 +6,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::RunSpec;
 use serde::{Deserialize, Serialize};
 
-use super::evidence::{Evidence, Run};
 use crate::error::{Error, Result};
-use crate::findings::id;
+use crate::judge::evidence::Evidence;
+use crate::judge::run::Run;
+use crate::report::id;
 
 /// The version of [`Memo`].
 pub const SCHEMA: u32 = 1;
@@ -68,7 +69,7 @@ impl Memo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::simulation::run;
+    use crate::judge::simulation::run;
 
     #[test]
     fn runs_are_read_back_as_they_were_written_and_a_damaged_file_is_none() {

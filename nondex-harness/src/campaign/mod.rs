@@ -1,33 +1,19 @@
 //! Running the tests of a project under many specs, and what follows from it.
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
-//! the end, is decided by [`plan`] from the runs so far, as a pure function: [`equivalence`] says which runs are
-//! needless, [`patience`] how long they may take, [`exhaustive`] which show all there is, [`culprit`] searches the call that is
-//! responsible, [`isolation`] sees to it that tests which disturb each other are judged from runs on their own, [`judge`] writes the
-//! test's report, [`ordinary`] compares what fails in base order with a build without this tool. [`launch`] turns a spec into one
-//! [`process`] and its record.
+//! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
+//! its record; [`ordinary`] compares what fails in base order with a build without this tool.
 
-pub mod culprit;
-pub mod equivalence;
-pub mod evidence;
-pub mod exhaustive;
-pub mod isolation;
-pub mod judge;
 pub mod launch;
 pub mod memo;
 pub mod message;
-pub mod options;
 pub mod ordinary;
 pub mod output;
-pub mod patience;
-pub mod plan;
 pub mod process;
 pub mod progress;
 pub mod queue;
 pub mod stop;
-pub mod workspace;
 
-pub use options::{Options, TestOptions};
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
@@ -37,19 +23,19 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
-use self::evidence::Run;
-use self::isolation::{Judgement, Runs, Wanted};
 use self::launch::Launcher;
 use self::memo::Memo;
 use self::ordinary::{Builder, Comparison};
-use self::plan::Conclusion;
 use self::queue::{Workload, execute};
-use self::workspace::Workspace;
 use crate::error::{Error, Result};
-use crate::network;
+use crate::judge::conclusion::Conclusion;
+use crate::judge::isolation::{self, Judgement, Runs, Wanted};
+use crate::judge::run::Run;
+use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Suite, TestCase};
 use crate::report::schema::{RunInfo, SCHEMA, Summary};
-use crate::report::{Report, RunDirectory, TestReport};
+use crate::report::workspace::Workspace;
+use crate::report::{Report, RunDirectory, TestReport, judged};
 
 /// A test binary and those of its tests that were selected.
 #[derive(Clone, Debug)]
@@ -125,17 +111,17 @@ pub fn run(
         .flat_map(|selected| selected.tests.iter().map(|test| (selected.suite, test)))
         .map(|(suite, (test, is_run))| {
             let judged = is_run.then(|| reports.next()).flatten();
-            judged.unwrap_or_else(|| judge::not_run(suite, test))
+            judged.unwrap_or_else(|| judged::not_run(suite, test))
         })
         .collect();
-    notes.extend(network::evidence::unknown(&tests, &options.network));
+    notes.extend(judged::network::unknown(&tests, &options.network));
     Ok(Report {
         schema: SCHEMA,
         partial: is_partial,
         run: RunInfo {
             id: run.id().to_owned(),
             command: options.command.clone(),
-            levels: plan::levels(&options.levels),
+            levels: specs::levels(&options.levels),
             seeds: options.seeds.clone(),
             schedule: options.schedule,
             network: options.network.mode,
@@ -195,7 +181,7 @@ struct Campaign<'a> {
 impl Campaign<'_> {
     fn report(&self, test: usize, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
         let (suite, case) = self.tests[test];
-        judge::report(
+        judged::report(
             suite,
             case,
             &self.options[test],
@@ -277,7 +263,7 @@ impl Campaign<'_> {
         let seen = queue::attempt(|| self.report(index, &test.runs, None));
         let mut report = seen.unwrap_or_else(|_| TestReport {
             runs: test.runs.count() as u64,
-            ..judge::not_run(suite, case)
+            ..judged::not_run(suite, case)
         });
         if let Some(panic) = &test.panic {
             report.notes = vec![format!("cargo nondex itself panicked: {panic}")];
@@ -321,7 +307,5 @@ impl Workload for Campaign<'_> {
     }
 }
 
-#[cfg(test)]
-pub(crate) mod simulation;
 #[cfg(test)]
 mod tests;

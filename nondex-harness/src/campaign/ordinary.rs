@@ -13,7 +13,7 @@ use nondex_core::{NetworkMode, Outcome};
 use super::launch;
 use super::process::{self, disable_address_randomisation};
 use super::stop::StopFlag;
-use crate::network::Policy;
+use crate::judge::prerequisite::Policy;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 

@@ -6,7 +6,7 @@
 //! ended first.
 //!
 //! Different tests run at once, as in cargo test and nextest, but never a test with itself: many write to a place that is
-//! their own and no other test's. Runs that are wanted [alone](super::isolation) come last, one at a time.
+//! their own and no other test's. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use nondex_core::{RunSpec, Selection};
 
-use super::evidence::Run;
-use super::isolation::{Judgement, Runs, Wanted};
 use super::progress::Progress;
 use super::stop::StopFlag;
+use crate::judge::isolation::{Judgement, Runs, Wanted};
+use crate::judge::run::Run;
 
 /// What the executor runs, and asks what to run.
 pub trait Workload: Sync {

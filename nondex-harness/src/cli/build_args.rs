@@ -6,8 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::run_args::positive;
-use super::words::words;
+use super::values::{positive, words};
 use crate::project::{BuildPlan, Mode};
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.

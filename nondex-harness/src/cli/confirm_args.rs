@@ -8,9 +8,9 @@ use clap::Args;
 use super::build_args::BuildArgs;
 use super::config_args::ConfigArgs;
 use super::output_args::OutputArgs;
-use super::run_args::{positive, seconds};
 use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
+use super::values::{positive, seconds};
 
 /// The options of `cargo nondex confirm`.
 #[derive(Args, Clone, Debug)]

@@ -16,7 +16,7 @@ pub mod report_args;
 pub mod run_args;
 pub mod seeds;
 pub mod test_filter;
-mod words;
+pub(crate) mod values;
 
 pub use build_args::BuildArgs;
 pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs};

@@ -3,8 +3,8 @@
 use clap::Args;
 use nondex_core::NetworkMode;
 
-use super::words::words;
-use crate::network::{Limit, Policy};
+use super::values::words;
+use crate::judge::prerequisite::{Limit, Policy};
 
 /// The options about the network.
 #[derive(Args, Clone, Debug, Default)]

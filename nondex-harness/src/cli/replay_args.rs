@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::location_args::LocationArgs;
 use super::output_args::OutputArgs;
-use super::run_args::seconds;
+use super::values::seconds;
 
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]

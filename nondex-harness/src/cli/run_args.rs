@@ -14,7 +14,8 @@ use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
 use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
-use crate::campaign::options::DEFAULT_SEEDS;
+use super::values::{positive, seconds};
+use crate::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -122,33 +123,5 @@ impl RunArgs {
             .into_iter()
             .filter(|level| self.levels.is_empty() || self.levels.contains(level))
             .collect()
-    }
-}
-
-/// Reads a whole number of at least 1.
-pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    text.parse()
-        .map_err(|_| "expected a whole number of at least 1".to_owned())
-}
-
-/// Reads a positive number of seconds, with or without a fraction.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse::<f64>()
-        .ok()
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_timeout_is_a_positive_number_of_seconds() {
-        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
-        for text in ["0", "-1", "NaN", "inf", "1e400", "1s", ""] {
-            assert!(seconds(text).is_err(), "{text}");
-        }
     }
 }

@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::{interrupt, selection};
-use crate::campaign::options::DEFAULT_TIMEOUT;
 use crate::campaign::{StopFlag, launch, process};
 use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
+use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::project::{self, EntropyLibrary, Mode, Project, TestBinary, TestCase};
 use crate::repro::{Repro, Subject};
 use crate::shell;

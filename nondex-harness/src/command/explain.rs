@@ -9,13 +9,15 @@ use super::console::Console;
 use super::replay;
 use super::report::Place;
 use super::{interrupt, outcome, selection};
+use crate::campaign::Selected;
 use crate::campaign::memo::Memo;
-use crate::campaign::{self, Options, Selected};
 use crate::cli::ExplainArgs;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
-use crate::network::Policy;
+use crate::judge::Options;
+use crate::judge::prerequisite::Policy;
+use crate::judge::run::Run;
 use crate::report::{Report, RunDirectory};
 
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
@@ -122,10 +124,7 @@ fn find(store: &Store, text: &str) -> Result<Finding> {
 }
 
 /// The runs of the campaign that made the finding, by the test's id.
-fn known(
-    target: &Utf8Path,
-    finding: &Finding,
-) -> Option<(String, Vec<(RunSpec, campaign::evidence::Run)>)> {
+fn known(target: &Utf8Path, finding: &Finding) -> Option<(String, Vec<(RunSpec, Run)>)> {
     let run = target.join("nondex/runs").join(&finding.run);
     let memo = Memo::read(&Memo::path(&run, &finding.test, &finding.spec))?;
     Some((memo.test, memo.runs))

@@ -7,10 +7,11 @@ use camino::Utf8Path;
 use super::console::Console;
 use super::progress::Display;
 use crate::campaign::ordinary::Builder;
-use crate::campaign::{self, Options, Selected, StopFlag};
+use crate::campaign::{self, Selected, StopFlag};
 use crate::cli::MessageFormat;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
+use crate::judge::Options;
 use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code, junit};
 

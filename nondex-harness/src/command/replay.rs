@@ -12,13 +12,13 @@ use serde::Serialize;
 use super::console::Console;
 use super::interrupt;
 use super::report::Place;
-use crate::campaign::evidence::Run;
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Difference, Finding, Fingerprint, Store};
+use crate::judge::run::Run;
 use crate::project::{self, Doctests, Harness, Project, Suite, TestBinary, TestCase};
 
 /// What came of a replay, as JSON.

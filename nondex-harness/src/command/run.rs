@@ -10,13 +10,14 @@ use super::configuration::Asked;
 use super::console::Console;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
+use crate::campaign;
 use crate::campaign::ordinary::Builder;
-use crate::campaign::{self, Options};
 use crate::cli::RunArgs;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store, Tried};
+use crate::judge::{Options, specs};
 use crate::project::{self, BuildPlan, Doctests, Mode, Project, Suite};
 use crate::report::{Report, RunDirectory};
 
@@ -55,12 +56,12 @@ pub(super) fn run(
         unused.iter().for_each(|warning| console.warning(warning));
     }
     let mut options = options(args, line, &project, models_off);
-    options.per_test = per_test.of(&selected);
+    options.per_test = per_test.of(selection::tests(&selected));
     for (test, tried) in regressions(args, &project, console)? {
         options.per_test.entry(test).or_default().regressions = tried;
     }
     for sanitiser in &asked.config.sanitisers {
-        options.sanitisers.push(Arc::new(sanitiser.clone()));
+        options.prerequisites.push(Arc::new(sanitiser.clone()));
     }
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
@@ -175,7 +176,7 @@ fn findings(
     let plan = plan.written(&project.workspace_root);
     let common = |test: &str| {
         let options = options.of(test);
-        (campaign::plan::clean_spec("", &options), options.timeout)
+        (specs::clean_spec("", &options), options.timeout)
     };
     Finding::all_of(report, project, &plan, &common)
 }

@@ -11,7 +11,7 @@ use super::nearest::instead;
 use super::sanitisers::{self, Entry};
 use super::{Config, Settings};
 use crate::error::{Error, Result};
-use crate::sanitise::OperationSanitiser;
+use crate::judge::prerequisite::Operations;
 
 /// The profile that every other one builds on.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -21,7 +21,7 @@ pub const DEFAULT_PROFILE: &str = "default";
 pub struct File {
     path: Utf8PathBuf,
     profiles: BTreeMap<String, Settings>,
-    sanitisers: Vec<OperationSanitiser>,
+    sanitisers: Vec<Operations>,
 }
 
 /// What is written in it.

@@ -22,7 +22,7 @@ pub use variables::{OF_NO_KEY, Variables, variable};
 use camino::Utf8Path;
 
 use crate::error::Result;
-use crate::sanitise::OperationSanitiser;
+use crate::judge::prerequisite::Operations;
 
 /// What variables and file say.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Config {
     /// What the chosen profile and the default one below it set.
     pub profile: Settings,
     /// The entries `[[sanitise]]`, of all profiles.
-    pub sanitisers: Vec<OperationSanitiser>,
+    pub sanitisers: Vec<Operations>,
 }
 
 /// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root of the workspace that

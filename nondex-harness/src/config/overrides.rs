@@ -10,11 +10,11 @@ use toml::Spanned;
 
 use super::nearest::instead;
 use super::value::{Read, one, required};
-use crate::campaign::{Selected, TestOptions};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
 use crate::error::{Error, Result};
-use crate::project::Suite;
+use crate::judge::TestOptions;
+use crate::project::{Suite, TestCase};
 
 /// The keys of an override.
 pub const KEYS: [&str; 6] = [
@@ -146,11 +146,10 @@ impl<'a> PerTest<'a> {
 
     /// The options of those tests that have any of their own, by id.
     #[must_use]
-    pub fn of(&self, selected: &[Selected<'_>]) -> BTreeMap<String, TestOptions> {
-        let tests = selected.iter().flat_map(|selected| {
-            let tests = selected.tests.iter();
-            tests.map(|(test, _)| (selected.suite, test))
-        });
+    pub fn of<'t>(
+        &self,
+        tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
+    ) -> BTreeMap<String, TestOptions> {
         tests
             .map(|(suite, test)| {
                 let options = self.of_one(&Query::of(suite, test));

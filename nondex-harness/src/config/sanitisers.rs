@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::nearest::instead;
 use super::value::{All, Read, required};
-use crate::sanitise::{NetworkSanitiser, OperationSanitiser};
+use crate::judge::prerequisite::{Network, Operations};
 
 /// The keys of an entry.
 pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
@@ -65,8 +65,8 @@ fn known(text: &str, known: &[&'static str]) -> Result<String, String> {
 /// The entry that cannot be one, and why.
 pub(super) fn sanitisers(
     entries: Vec<Spanned<Entry>>,
-) -> Result<Vec<OperationSanitiser>, (Range<usize>, String)> {
-    let mut all: Vec<OperationSanitiser> = Vec::new();
+) -> Result<Vec<Operations>, (Range<usize>, String)> {
+    let mut all: Vec<Operations> = Vec::new();
     for entry in entries {
         let span = entry.span();
         let Entry {
@@ -85,13 +85,13 @@ pub(super) fn sanitisers(
         let missing = missing.into_iter().find(|(_, is_missing)| *is_missing);
         let why = if let Some((key, _)) = missing {
             format!("a sanitiser needs `{key}`")
-        } else if name == NetworkSanitiser::NAME {
+        } else if name == Network::NAME {
             "`network` is the name of the built-in sanitiser".to_owned()
         } else if all.iter().any(|other| other.name == *name) {
             format!("there are two sanitisers `{name}`")
         } else {
             let entry = entry.into_inner();
-            all.push(OperationSanitiser {
+            all.push(Operations {
                 name: entry.name,
                 reason: entry.reason,
                 operations: entry.operation.0.into_iter().map(|name| name.0).collect(),

@@ -12,7 +12,7 @@ use toml::Spanned;
 use super::overrides::Override;
 use super::value::{FilterText, Names, many, one};
 use crate::cli::seeds::Seeds;
-use crate::network::Limit;
+use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.

@@ -10,9 +10,9 @@ use regex::Regex;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::cli::filterset::Expression;
-use crate::cli::run_args::{positive, seconds};
 use crate::cli::seeds::Seeds;
-use crate::network::Limit;
+use crate::cli::values::{positive, seconds};
+use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// A value that is written as text.

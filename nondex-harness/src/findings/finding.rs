@@ -7,9 +7,8 @@ use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use super::id;
 use crate::project::{BuildPlan, Harness, Project, Suite};
-use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict};
+use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict, id};
 
 /// The version of [`Finding`].
 pub const SCHEMA: u32 = 2;

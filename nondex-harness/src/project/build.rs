@@ -135,7 +135,13 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Mode::Plain => "plain",
     });
     let rustix = if plan.mode == Mode::Program && !plan.without_network {
-        rustix::backend(&cargo, &own)?
+        rustix::backend(&workspace_root.join("Cargo.lock"), || {
+            let intercept = Intercept {
+                rustix_uses_libc: true,
+                ..cargo.intercept()
+            };
+            cargo.fetch(&own.join("fetch"), &intercept).is_ok()
+        })?
     } else {
         Backend::Unchanged
     };

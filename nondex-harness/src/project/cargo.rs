@@ -11,7 +11,7 @@ use super::config::runner_variable;
 use super::intercept::{Intercept, RECORD, Start};
 use super::plan::{BuildPlan, Mode};
 use super::suite::{Harness, TestBinary};
-use super::toolchain::{self, Toolchain};
+use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
 
 /// A test executable that cargo built.
@@ -253,13 +253,4 @@ impl Cargo<'_> {
             kind: kind.to_owned(),
         }
     }
-}
-
-/// The path of this program.
-pub(super) fn own() -> Result<String> {
-    let own = std::env::current_exe()
-        .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
-    own.into_os_string()
-        .into_string()
-        .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))
 }

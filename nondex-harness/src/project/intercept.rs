@@ -13,7 +13,6 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::doctest::keep;
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
@@ -71,33 +70,20 @@ impl Intercept {
     }
 }
 
-/// Does the work of an intercepted call and returns its exit code; `None` when this is an ordinary start.
-#[must_use]
-pub fn intercept() -> Option<ExitCode> {
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if let Some(result) = keep::intercept(&arguments) {
-        return Some(said(result));
-    }
+/// Does the work of a call by cargo or rustdoc; `None` when this is another start.
+pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
     let text = std::env::var(VARIABLE).ok()?;
     let result = serde_json::from_str::<Intercept>(&text)
         .map_err(|e| format!("{VARIABLE}: {e}"))
         .and_then(|intercept| match arguments.first() {
             Some(first) if first == RECORD => record(&intercept, Tool::Runner, &arguments[1..]),
             Some(first) if first.as_bytes().starts_with(b"-") => {
-                record(&intercept, Tool::Rustdoc, &arguments)
+                record(&intercept, Tool::Rustdoc, arguments)
             }
-            Some(_) => rustc(&intercept, &arguments),
+            Some(_) => rustc(&intercept, arguments),
             None => Err("started in the middle of a build without arguments".to_owned()),
         });
-    Some(said(result))
-}
-
-/// The exit code of an intercepted call, after its error was printed.
-fn said(result: Result<ExitCode, String>) -> ExitCode {
-    result.unwrap_or_else(|message| {
-        anstream::eprintln!("cargo-nondex: {message}");
-        ExitCode::FAILURE
-    })
+    Some(result)
 }
 
 /// Runs rustc, with the facade for every crate that is built for the target.

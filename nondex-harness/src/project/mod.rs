@@ -18,8 +18,22 @@ mod toolchain;
 
 pub use build::{Project, build, metadata};
 pub use doc_place::DocPlace;
-pub use intercept::intercept;
 pub use plan::{BuildPlan, Doctests, Mode, Names};
 pub use preload::EntropyLibrary;
 pub use runtime::cache_dir;
 pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase};
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Does the work of a call by cargo, rustdoc or a compiler and returns its exit code; `None` when this is an ordinary start.
+#[must_use]
+pub fn intercept() -> Option<ExitCode> {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let result =
+        doctest::keep::intercept(&arguments).or_else(|| intercept::intercept(&arguments))?;
+    Some(result.unwrap_or_else(|message| {
+        anstream::eprintln!("cargo-nondex: {message}");
+        ExitCode::FAILURE
+    }))
+}

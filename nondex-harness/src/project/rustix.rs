@@ -5,8 +5,6 @@ use std::ffi::OsStr;
 
 use camino::Utf8Path;
 
-use super::cargo::Cargo;
-use super::intercept::Intercept;
 use crate::error::{Error, Result};
 
 /// What tells rustix to go through libc.
@@ -48,26 +46,21 @@ impl Backend {
     }
 }
 
-/// How rustix is to be built in the workspace of `cargo`. Nothing is asked, and no time taken, when its lock file has no
-/// rustix; else cargo may fetch a crate. `folder` is for what it remembers.
+/// How rustix is to be built in the workspace of this lock file. Nothing is fetched, and no time taken, when it has no rustix;
+/// else `fetch` says whether cargo could fetch what rustix depends on when it goes through libc.
 ///
 /// # Errors
 /// When the lock file cannot be read.
-pub(super) fn backend(cargo: &Cargo<'_>, folder: &Utf8Path) -> Result<Backend> {
-    let lock = cargo.metadata.workspace_root.join("Cargo.lock");
-    match std::fs::read_to_string(&lock) {
+pub(super) fn backend(lock: &Utf8Path, fetch: impl FnOnce() -> bool) -> Result<Backend> {
+    match std::fs::read_to_string(lock) {
         Ok(text) if !is_locked(&text) => return Ok(Backend::Unchanged),
         Ok(_) => {}
         // Cargo is about to write it.
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
         Err(e) => return Err(Error::setup(format!("failed to read `{lock}`: {e}"))),
     }
-    let intercept = Intercept {
-        rustix_uses_libc: true,
-        ..cargo.intercept()
-    };
-    let fetched = cargo.fetch(&folder.join("fetch"), &intercept).is_ok();
-    match std::fs::read_to_string(&lock) {
+    let fetched = fetch();
+    match std::fs::read_to_string(lock) {
         Ok(text) if is_locked(&text) => {}
         _ => return Ok(Backend::Unchanged),
     }

@@ -97,3 +97,12 @@ pub(super) fn stdout(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout)
         .map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
 }
+
+/// The path of this program.
+pub(super) fn own() -> Result<String> {
+    let own = std::env::current_exe()
+        .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
+    own.into_os_string()
+        .into_string()
+        .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))
+}

@@ -1,11 +1,14 @@
-//! What is written down: the schema, where it is stored, and the exit code that follows from it.
+//! What is written down: the schema, how a judgement becomes a part of it, where it is stored, and the exit code that follows.
 
 pub mod difference;
 pub mod exit;
 pub mod human;
+pub mod id;
+pub mod judged;
 pub mod junit;
 pub mod schema;
 pub mod store;
+pub mod workspace;
 
 pub use exit::exit_code;
 pub use schema::{Culprit, FailureReport, Report, TestReport, Verdict};

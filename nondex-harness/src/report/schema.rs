@@ -15,10 +15,11 @@ use nondex_core::{Family, Level, Outcome, Schedule};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
-pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport, Position};
+pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
 pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
-use crate::network::Limit;
+pub use crate::judge::culprit::Position;
+use crate::judge::prerequisite::Limit;
 
 /// The version of [`Report`].
 pub const SCHEMA: u32 = 1;
@@ -314,7 +315,7 @@ impl TestReport {
 /// One failing run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReport {
-    /// What `cargo nondex replay` takes: see [`findings::id`](crate::findings::id).
+    /// What `cargo nondex replay` takes: see [`report::id`](super::id).
     #[serde(default)]
     pub id: Option<String>,
     /// The level; null for a clean run.

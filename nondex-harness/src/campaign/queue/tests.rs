@@ -5,9 +5,9 @@ use std::time::Duration;
 use nondex_core::Outcome;
 
 use super::*;
-use crate::campaign::plan::Conclusion;
 use crate::campaign::progress::Silent;
-use crate::campaign::simulation;
+use crate::judge::conclusion::Conclusion;
+use crate::judge::simulation;
 use crate::report::TestReport;
 
 /// How long a test of the executor waits for what must come, so that it fails and does not hang.

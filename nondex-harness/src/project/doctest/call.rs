@@ -9,8 +9,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
-use crate::project::cargo::own;
 use crate::project::intercept::Start;
+use crate::project::toolchain::own;
 
 /// Variables of libtest that change what rustdoc prints.
 const LIBTEST_VARIABLES: [&str; 3] = [

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::campaign::workspace::Workspace;
+use crate::report::workspace::Workspace;
 
 /// Reads the source of the workspace, and that of dependencies as cargo keeps it.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 use nondex_core::{Family, Kind, Model, NumberRecord, Site};
 use serde::{Deserialize, Serialize};
 
+use crate::judge::culprit::Position;
+
 /// A call that is responsible for a failure: one call at a site when [`call`](Self::call) is known, otherwise all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Culprit {
@@ -134,18 +136,6 @@ pub struct ElementReport {
     /// Line of that call, from 1.
     #[serde(default)]
     pub line: Option<u32>,
-}
-
-/// A position in an order. Serialised as `"first"`, `"last"` or `{"nth": index}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Position {
-    /// The first one.
-    First,
-    /// The last one.
-    Last,
-    /// Any other, from 0.
-    Nth(u64),
 }
 
 /// A place in the source.

@@ -293,11 +293,11 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
                 "user_file": null, "user_line": null, "site": null,
                 "call": { "thread": "0.1", "ordinal": 2, "of": 12 },
                 "element_details": [{ "index": 0, "name": "a", "file": "src/lib.rs", "line": 3 }],
-                "position": { "nth": 1 }, "created": { "file": "src/lib.rs", "line": 2, "column": 5 }
+                "position": { "nth": 1 }, "number": null, "created": { "file": "src/lib.rs", "line": 2, "column": 5 }
             }],
             "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
             "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
-            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null, "ordinary": null, "unjudged": false
+            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null, "ordinary": null, "unjudged": false, "elapsed_ms": 0
         }],
         "notes": []
     });

@@ -1,0 +1,48 @@
+//! Values of options: one of some words, numbers, durations.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// A parser of the names of `all`.
+pub(super) fn words<T, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.map(name)).map(move |word| {
+        let mut all = all.into_iter();
+        all.find(|one| name(*one) == word)
+            .expect("no other word is accepted")
+    })
+}
+
+/// Reads a whole number of at least 1.
+pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
+/// Reads a positive number of seconds, with or without a fraction.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "expected a number of seconds above 0, such as `60` or `0.5`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_is_a_positive_number_of_seconds() {
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for text in ["0", "-1", "NaN", "inf", "1e400", "1s", ""] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What is concluded about a test.
+
+use nondex_core::RunSpec;
+
+use super::culprit::Culprits;
+use super::evidence::Evidence;
+use super::options::Options;
+use super::prerequisite::{Explanation, explained_by, explained_by_network};
+
+/// What is concluded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// It passed in every run.
+    Stable,
+    /// It failed in every run.
+    Broken,
+    /// Two runs that should be the same were not.
+    NonDeterministic {
+        /// The spec whose runs differed.
+        spec: Box<RunSpec>,
+    },
+    /// Its outcome depends on the choices.
+    Dependent(Box<Dependence>),
+    /// It changes when there are choices, whatever is chosen: a shim makes it.
+    Artefact(Box<Dependence>),
+    /// All its failures are explained by a prerequisite that is not there.
+    Explained(Box<Explained>),
+}
+
+impl Conclusion {
+    /// This, or that all failures are explained. What a choice decides, only the network's absence explains.
+    pub(super) fn or_explained(self, evidence: &Evidence, options: &Options) -> Conclusion {
+        let (policy, own) = (&options.network, &options.prerequisites);
+        let explanation = match self {
+            Conclusion::Broken | Conclusion::NonDeterministic { .. } => {
+                explained_by_network(evidence, policy)
+                    .or_else(|| explained_by(evidence, policy, own))
+            }
+            Conclusion::Dependent(_) => explained_by_network(evidence, policy),
+            Conclusion::Stable | Conclusion::Artefact(_) | Conclusion::Explained(_) => None,
+        };
+        match explanation {
+            None => self,
+            Some(explanation) => Conclusion::Explained(Box::new(Explained {
+                explanation,
+                shown: self,
+            })),
+        }
+    }
+}
+
+/// A test whose failures are all explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// By what.
+    pub explanation: Explanation,
+    /// What the runs show, were it not for that.
+    pub shown: Conclusion,
+}
+
+/// A test whose outcome depends on the choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependence {
+    /// Whether it passes in base order.
+    pub baseline: bool,
+    /// A spec of the weakest level under which it ends otherwise, every time.
+    pub spec: RunSpec,
+    /// The calls that are responsible.
+    pub culprits: Culprits,
+}

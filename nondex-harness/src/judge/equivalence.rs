@@ -1,0 +1,130 @@
+//! Which runs need not be made because their choices are those of a run that was made.
+//!
+//! A test that is deterministic but for its choices does the same in two runs up to the first choice that differs. So if two specs
+//! decide alike at every choice point that a run under the first one *reached*, then a run under the second one is that very run.
+
+use std::ops::Range;
+
+use nondex_core::choice::draw;
+use nondex_core::context::place;
+use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Site};
+
+use super::run::Run;
+
+/// Beyond this many elements two permutations are not compared: they are hardly ever the same (1 in 8!).
+const MAX_LEN: u64 = 8;
+
+/// Whether a run under `other` makes the very choices that `run`, under `made`, made. Both specs are of the same test. False
+/// when that cannot be known.
+#[must_use]
+pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
+    if !(made.given.is_empty() && other.given.is_empty()) {
+        return made == other;
+    }
+    if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
+        return false;
+    }
+    run.points
+        .iter()
+        .all(|point| alike_at(made, other, point, &run.choices))
+}
+
+/// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
+#[must_use]
+pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
+    site.family.varies(spec.level) && spec.choices.of(site, thread) != Selected::None
+}
+
+fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceRecord]) -> bool {
+    let (a_made, b_made) = (made(a, point), made(b, point));
+    if a_made == Selected::None && b_made == Selected::None {
+        return true;
+    }
+    // A value depends on the seed alone, whatever the level.
+    let is_value = !point.site.family.is_of_orders();
+    let is_same_seed = a.seed == b.seed && (is_value || a.schedule == b.schedule);
+    if a_made == b_made && is_same_seed && (is_value || a.level == b.level) {
+        return true;
+    }
+    if is_value {
+        return false;
+    }
+    let place = place(&a.test, &point.thread, &point.site);
+    let mut listed = 0;
+    let are_alike = choices
+        .iter()
+        .filter(|choice| choice.place == place)
+        .all(|choice| {
+            listed += 1;
+            let a_order = order(a, &a_made, a.level, choice);
+            a_order.is_some() && a_order == order(b, &b_made, a.level, choice)
+        });
+    are_alike && listed == point.count
+}
+
+/// Which of the calls that a run reached are left to the seed.
+fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
+    if !point.site.family.varies(spec.level) {
+        return Selected::None;
+    }
+    let made = spec.choices.of(&point.site, &point.thread);
+    let (Selected::In(ranges) | Selected::NotIn(ranges)) = &made else {
+        return made;
+    };
+    match (number_within(ranges, point.count), &made) {
+        (0, Selected::In(_)) => Selected::None,
+        (0, _) => Selected::All,
+        (all, Selected::In(_)) if all == point.count => Selected::All,
+        (all, _) if all == point.count => Selected::None,
+        _ => made,
+    }
+}
+
+/// How many of the numbers below `end` are in one of the ranges.
+fn number_within(ranges: &[Range<u64>], end: u64) -> u64 {
+    let mut ranges: Vec<_> = ranges
+        .iter()
+        .map(|range| range.start..range.end.min(end))
+        .collect();
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut number = 0;
+    let mut from = 0;
+    for range in ranges {
+        number += range.end.saturating_sub(range.start.max(from));
+        from = from.max(range.end);
+    }
+    number
+}
+
+/// The order of one call, as far as it is known without running it.
+#[derive(PartialEq, Eq)]
+enum Order {
+    Base,
+    Permuted(Vec<usize>),
+    /// Of the elements sorted by content.
+    OfContents(Vec<usize>),
+}
+
+/// The order that a run of `spec` takes at a choice that was recorded at level `recorded`.
+fn order(spec: &RunSpec, made: &Selected, recorded: Level, choice: &ChoiceRecord) -> Option<Order> {
+    if !made.contains(choice.ordinal) || choice.keeps_base(spec.level) {
+        return Some(Order::Base);
+    }
+    if choice.len > MAX_LEN {
+        return None;
+    }
+    let looked_at = |level| (level == recorded).then_some(choice.aspect).flatten();
+    let choice = ChoiceRecord {
+        aspect: looked_at(spec.level),
+        ..*choice
+    };
+    let order: Vec<usize> = draw(spec.schedule, spec.level, spec.seed, &choice)?.collect();
+    Some(match spec.level {
+        Level::Eq => Order::OfContents(order),
+        _ if order.is_sorted() => Order::Base,
+        _ => Order::Permuted(order),
+    })
+}
+
+#[cfg(test)]
+mod tests;

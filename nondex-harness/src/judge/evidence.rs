@@ -1,0 +1,439 @@
+//! The runs of one test so far, and what is still missing.
+//!
+//! Whatever is decided about a test is written as plain code that *asks* for the results it needs. An ask that cannot be answered
+//! yet ends that code with [`Missing`]; when the missing runs have been made, it is run again from its beginning. So it is
+//! a pure function of the runs.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use nondex_core::{Level, Outcome, RunSpec, Selection};
+
+use super::equivalence::decide_alike;
+use super::run::Run;
+
+/// The runs that must be made before the question can be answered, in the order they should be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing(pub Vec<RunSpec>);
+
+/// The answer to one question.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The spec that was run: the one that was asked about, or one that makes the same choices.
+    pub spec: &'a RunSpec,
+    /// Its first run.
+    pub run: &'a Run,
+    /// Whether `spec` is another one than was asked about.
+    pub implied: bool,
+}
+
+/// All runs of one test.
+///
+/// A question that was answered once is answered in constant time, so that asking all of them again after each wave stays
+/// cheap with thousands of seeds.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    runs: Vec<(RunSpec, Vec<Run>)>,
+    /// The places in `runs` of the specs with this key.
+    places: HashMap<Key, Vec<usize>>,
+    /// Which run stands for a spec that was not run, as found before.
+    implied: RefCell<HashMap<Key, Vec<(RunSpec, usize)>>>,
+    /// Whether the output of a failing run is kept already.
+    has_output: bool,
+    /// The same of a passing one.
+    has_passing_output: bool,
+    /// The place, and the run there, whose output is kept because it made all choices but some and passed.
+    rest: Option<(usize, usize)>,
+    prune: bool,
+    /// How many runs the time limit ended that were made again with a longer one.
+    replaced: usize,
+}
+
+/// What nearly tells specs of one test apart, and is cheap to hash.
+type Key = (Level, u64, u8, usize, usize);
+
+fn key(spec: &RunSpec) -> Key {
+    let (kind, sites) = match &spec.choices {
+        Selection::None => (0, 0),
+        Selection::All => (1, 0),
+        Selection::Only(sites) => (2, sites.len()),
+        Selection::Except(sites) => (3, sites.len()),
+    };
+    (spec.level, spec.seed, kind, sites, spec.given.len())
+}
+
+impl Evidence {
+    /// No runs yet. With `prune`, a run that makes the choices of another one is not asked for.
+    #[must_use]
+    pub fn new(prune: bool) -> Self {
+        Evidence {
+            prune,
+            ..Evidence::default()
+        }
+    }
+
+    /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit ended.
+    pub fn add(&mut self, spec: RunSpec, mut run: Run) {
+        // Most often it reached what the clean run reached, or the run before.
+        let ends = [self.runs.first(), self.runs.last()];
+        let known = || ends.into_iter().flatten().flat_map(|(_, runs)| runs);
+        if let Some(same) = known().map(|run| &run.points).find(|p| **p == run.points) {
+            run.points = Arc::clone(same);
+        }
+        if let Some(same) = known().map(|run| &run.choices).find(|c| **c == run.choices) {
+            run.choices = Arc::clone(same);
+        }
+        let place = self.place(&spec);
+        let cut = place.and_then(|place| Some((place, self.cut_short(place, &run)?)));
+        if let Some((place, number)) = cut {
+            self.replaced += 1;
+            if self.runs[place].1[number].output.take().is_some() {
+                self.has_output = false;
+            }
+            self.keep_output(&spec, Some(place), &mut run);
+            self.runs[place].1[number] = run;
+            self.implied.get_mut().clear();
+            return;
+        }
+        self.keep_output(&spec, place, &mut run);
+        match place {
+            Some(place) => {
+                self.runs[place].1.push(run);
+                // It may contradict the first run, which then no longer stands for others.
+                self.implied.get_mut().clear();
+            }
+            None => {
+                self.places
+                    .entry(key(&spec))
+                    .or_default()
+                    .push(self.runs.len());
+                self.runs.push((spec, vec![run]));
+            }
+        }
+    }
+
+    /// The number of the first run at `place` that was ended by a shorter time limit than `run` had.
+    fn cut_short(&self, place: usize, run: &Run) -> Option<usize> {
+        let mut runs = self.runs[place].1.iter();
+        runs.position(|earlier| earlier.outcome == Outcome::TimedOut && earlier.limit < run.limit)
+    }
+
+    /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is needed.
+    fn keep_output(&mut self, spec: &RunSpec, place: Option<usize>, run: &mut Run) {
+        if run.output.is_none() {
+            return;
+        }
+        if run.passed() && matches!(spec.choices, Selection::Except(_)) {
+            let new = match place {
+                Some(place) => (place, self.runs[place].1.len()),
+                None => (self.runs.len(), 0),
+            };
+            if let Some((place, earlier)) = self.rest.replace(new) {
+                self.runs[place].1[earlier].output = None;
+            }
+            return;
+        }
+        let has_one = if run.passed() {
+            &mut self.has_passing_output
+        } else {
+            &mut self.has_output
+        };
+        if std::mem::replace(has_one, true) {
+            run.output = None;
+        }
+    }
+
+    fn place(&self, spec: &RunSpec) -> Option<usize> {
+        let places = self.places.get(&key(spec))?;
+        places
+            .iter()
+            .copied()
+            .find(|&place| self.runs[place].0 == *spec)
+    }
+
+    /// Adds those runs that there are.
+    pub fn extend(&mut self, runs: impl IntoIterator<Item = (RunSpec, Option<Run>)>) {
+        for (spec, run) in runs {
+            if let Some(run) = run {
+                self.add(spec, run);
+            }
+        }
+    }
+
+    /// Every run with its spec.
+    pub fn all(&self) -> impl Iterator<Item = (&RunSpec, &Run)> {
+        self.runs
+            .iter()
+            .flat_map(|(spec, runs)| runs.iter().map(move |run| (spec, run)))
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let runs = self.runs.iter().map(|(_, runs)| runs.len());
+        runs.sum::<usize>() + self.replaced
+    }
+
+    /// The first spec whose runs did not all end alike, with them.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
+        self.specs()
+            .find(|(_, runs)| runs.iter().any(|run| run.passed() != runs[0].passed()))
+    }
+
+    /// The runs of this spec or, when there are none, of one that makes the same choices.
+    #[must_use]
+    pub fn standing_for(&self, spec: &RunSpec) -> &[Run] {
+        self.answer(spec).map_or(&[], |answer| self.of(answer.spec))
+    }
+
+    /// The runs of each spec.
+    pub fn specs(&self) -> impl Iterator<Item = (&RunSpec, &[Run])> {
+        self.runs.iter().map(|(spec, runs)| (spec, runs.as_slice()))
+    }
+
+    /// The runs of exactly this spec.
+    #[must_use]
+    pub fn of(&self, spec: &RunSpec) -> &[Run] {
+        self.place(spec).map_or(&[], |place| &self.runs[place].1)
+    }
+
+    /// The first result of each spec.
+    ///
+    /// # Errors
+    /// The runs to make first. Of several specs that are likely to make the same choices only one is asked for: once it has run,
+    /// it may answer for the others.
+    pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
+        let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
+        let mut missing: Vec<RunSpec> = Vec::new();
+        // Only a guess at what they will reach: which runs stand for others is decided by what a run did reach.
+        let expected = self.all().next().map(|(_, run)| run);
+        for (spec, _) in specs
+            .iter()
+            .zip(&found)
+            .filter(|(_, answer)| answer.is_none())
+        {
+            let is_covered = missing.contains(spec)
+                || self.prune
+                    && expected.is_some_and(|run| {
+                        missing.iter().any(|other| decide_alike(other, spec, run))
+                    });
+            if !is_covered {
+                missing.push(spec.clone());
+            }
+        }
+        if missing.is_empty() {
+            Ok(found.into_iter().flatten().collect())
+        } else {
+            Err(Missing(missing))
+        }
+    }
+
+    /// The first `times` runs of a spec, or of one that makes the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
+        let made = self.answer(spec).map_or(spec, |answer| answer.spec);
+        let runs = self.of(made);
+        runs.get(..times)
+            .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
+    }
+
+    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in turns: a test may fail for a
+    /// while, for a reason of its own, and must not do so for one spec only.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn repeat_in_turns(
+        &self,
+        specs: &[&RunSpec],
+        times: usize,
+    ) -> Result<Vec<&[Run]>, Missing> {
+        let mut repeated = Vec::new();
+        let mut missing: Vec<Vec<RunSpec>> = Vec::new();
+        for spec in specs {
+            match self.repeat(spec, times) {
+                Ok(runs) => repeated.push(runs),
+                Err(Missing(specs)) => missing.push(specs),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(repeated);
+        }
+        let longest = missing.iter().map(Vec::len).max().unwrap_or(0);
+        let turns =
+            (0..longest).flat_map(|turn| missing.iter().filter_map(move |specs| specs.get(turn)));
+        Err(Missing(turns.cloned().collect()))
+    }
+
+    fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
+        let exact = self.place(spec);
+        let place = exact.or_else(|| self.implying(spec))?;
+        let (made, runs) = &self.runs[place];
+        Some(Answer {
+            spec: made,
+            run: &runs[0],
+            implied: exact.is_none(),
+        })
+    }
+
+    /// The place of a spec whose run is that of `spec`.
+    fn implying(&self, spec: &RunSpec) -> Option<usize> {
+        if !self.prune || !spec.trace.is_empty() {
+            return None;
+        }
+        let key = key(spec);
+        let mut implied = self.implied.borrow_mut();
+        let known = implied.get(&key).into_iter().flatten();
+        if let Some((_, place)) = known.into_iter().find(|(known, _)| known == spec) {
+            return Some(*place);
+        }
+        let place = self.runs.iter().position(|(made, runs)| {
+            let outcome = &runs[0].outcome;
+            let is_whole = runs[0].complete
+                && matches!(outcome, Outcome::Passed | Outcome::Failed)
+                && runs.iter().all(|run| run.outcome == *outcome);
+            is_whole && decide_alike(made, spec, &runs[0])
+        })?;
+        implied.entry(key).or_default().push((spec.clone(), place));
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn run(outcome: Outcome, complete: bool) -> Run {
+        Run {
+            outcome,
+            failure: None,
+            points: Arc::new([]),
+            choices: Arc::new([]),
+            steps: Vec::new(),
+            took: Duration::ZERO,
+            limit: Duration::ZERO,
+            complete,
+            output: None,
+            notes: Vec::new(),
+            network: [].into(),
+            failed_operations: [].into(),
+        }
+    }
+
+    #[test]
+    fn runs_are_asked_for_until_there_are_enough() {
+        let clean = RunSpec::clean("t");
+        let mut evidence = Evidence::new(true);
+        assert_eq!(
+            evidence.repeat(&clean, 2).unwrap_err(),
+            Missing(vec![clean.clone(), clean.clone()])
+        );
+        evidence.add(clean.clone(), run(Outcome::Passed, true));
+        assert_eq!(
+            evidence.repeat(&clean, 2).unwrap_err(),
+            Missing(vec![clean.clone()])
+        );
+        evidence.add(clean.clone(), run(Outcome::Failed, true));
+        let outcomes: Vec<_> = evidence
+            .repeat(&clean, 2)
+            .unwrap()
+            .iter()
+            .map(|run| run.outcome.clone())
+            .collect();
+        assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed]);
+    }
+
+    #[test]
+    fn only_a_whole_and_repeatable_run_stands_for_another() {
+        let spec = RunSpec::new("t", Level::One, 1);
+        for (runs, prune, implied) in [
+            (vec![run(Outcome::Passed, true)], true, true),
+            (vec![run(Outcome::Failed, true)], true, true),
+            (vec![run(Outcome::Passed, true)], false, false),
+            (vec![run(Outcome::Passed, false)], true, false),
+            (vec![run(Outcome::TimedOut, true)], true, false),
+            (vec![run(Outcome::Exited(1), true)], true, false),
+            (
+                vec![run(Outcome::Passed, true), run(Outcome::Failed, true)],
+                true,
+                false,
+            ),
+        ] {
+            let mut evidence = Evidence::new(prune);
+            for run in &runs {
+                evidence.add(RunSpec::clean("t"), run.clone());
+            }
+            let answers = evidence.answers(std::slice::from_ref(&spec));
+            assert_eq!(
+                answers.is_ok_and(|answers| answers[0].implied),
+                implied,
+                "{runs:?} prune {prune}"
+            );
+        }
+    }
+
+    #[test]
+    fn of_all_outputs_three_are_kept() {
+        let except = |line| {
+            let site = nondex_core::Site {
+                api: "std::fs::read_dir".into(),
+                family: nondex_core::Family::Directory,
+                file: "src/lib.rs".into(),
+                line,
+                column: 1,
+            };
+            RunSpec {
+                choices: Selection::Except(vec![site.into()]),
+                ..RunSpec::new("t", Level::One, 1)
+            }
+        };
+        let mut evidence = Evidence::new(true);
+        for (spec, outcome, output) in [
+            (RunSpec::clean("t"), Outcome::Passed, "first passing"),
+            (RunSpec::clean("t"), Outcome::Passed, ""),
+            (
+                RunSpec::new("t", Level::One, 1),
+                Outcome::Failed,
+                "first failing",
+            ),
+            (except(1), Outcome::Failed, ""),
+            (except(2), Outcome::Passed, ""),
+            (except(3), Outcome::Passed, ""),
+            (except(3), Outcome::Passed, "last of all but some"),
+        ] {
+            let run = Run {
+                output: Some(output.into()),
+                ..run(outcome, true)
+            };
+            evidence.add(spec, run);
+        }
+        let kept: Vec<_> = evidence
+            .all()
+            .filter_map(|(_, run)| run.output.as_deref())
+            .collect();
+        assert_eq!(
+            kept,
+            ["first passing", "first failing", "last of all but some"]
+        );
+    }
+
+    #[test]
+    fn of_specs_that_seem_alike_one_is_asked_for_first() {
+        let specs: Vec<_> = (0..10)
+            .map(|seed| RunSpec::new("t", Level::One, seed))
+            .collect();
+        let mut evidence = Evidence::new(true);
+        evidence.add(RunSpec::clean("t"), run(Outcome::Passed, false));
+        assert_eq!(
+            evidence.answers(&specs).unwrap_err(),
+            Missing(specs[..1].to_vec())
+        );
+        evidence.add(specs[0].clone(), run(Outcome::Passed, true));
+        assert!(evidence.answers(&specs).is_ok());
+    }
+}

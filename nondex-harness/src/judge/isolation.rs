@@ -1,0 +1,240 @@
+//! Tests that disturb each other, and how they are judged all the same.
+//!
+//! Tests run in processes of their own, several at once, but may share something outside them: a path below `/tmp` that is
+//! made from a counter within the process, a port. What fails only then is no finding: `cargo test`, with all tests in one process, never
+//! sees it. So what is concluded from runs *beside* others is believed when it is consistent; otherwise the test runs again
+//! *alone*, while no other test does, and is judged from those runs only.
+
+use std::time::Duration;
+
+use nondex_core::RunSpec;
+
+use super::conclusion::Conclusion;
+use super::evidence::{Evidence, Missing};
+use super::options::Options;
+use super::patience::{Wave, patiently};
+use super::plan;
+use super::specs::clean_spec;
+
+/// How often the runs that disagreed are made again alone, at least.
+const MIN_REPETITIONS: usize = 5;
+
+/// How many runs alone are enough, however seldom the test failed beside others.
+const MAX_RUNS: usize = 50;
+
+/// A test that fails by itself, as often alone as it did beside others, is taken for a disturbed one with at most this probability.
+const ERROR: f64 = 0.01;
+
+/// All runs of one test.
+#[derive(Clone, Debug)]
+pub struct Runs {
+    /// Those at the time of which other tests may have run.
+    pub beside: Evidence,
+    /// Those at the time of which none did.
+    pub alone: Evidence,
+    /// Whether the campaign runs tests at once at all.
+    is_shared: bool,
+}
+
+/// The runs that must be made before more can be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The specs, in the order they should be run.
+    pub specs: Vec<RunSpec>,
+    /// How long each may take, when that is not as usual: see [`patience`](super::patience).
+    pub limit: Option<Duration>,
+    /// Whether no other test may run meanwhile.
+    pub alone: bool,
+}
+
+/// What is concluded about a test, and from which of its runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// What follows.
+    pub conclusion: Conclusion,
+    /// Whether it follows from the runs alone, not from those beside other tests.
+    pub from_alone: bool,
+    /// How the runs beside others differed from those alone; `None` when other tests make no difference.
+    pub interference: Option<Interference>,
+}
+
+/// A test that ends otherwise when other tests run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interference {
+    /// Beside other tests, how many runs failed, of how many.
+    pub beside: [usize; 2],
+    /// The same alone.
+    pub alone: [usize; 2],
+}
+
+impl Runs {
+    /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is made alone, and none is
+    /// asked for again.
+    #[must_use]
+    pub fn new(prune: bool, is_shared: bool) -> Self {
+        Runs {
+            beside: Evidence::new(prune),
+            alone: Evidence::new(prune),
+            is_shared,
+        }
+    }
+
+    /// The runs of this kind.
+    pub fn of_mut(&mut self, alone: bool) -> &mut Evidence {
+        if alone {
+            &mut self.alone
+        } else {
+            &mut self.beside
+        }
+    }
+
+    /// The runs that `judgement` follows from.
+    #[must_use]
+    pub fn judged_by(&self, judgement: Option<&Judgement>) -> &Evidence {
+        if judgement.is_some_and(|judgement| judgement.from_alone) {
+            &self.alone
+        } else {
+            &self.beside
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.beside.count() + self.alone.count()
+    }
+
+    /// How long they took together.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        let all = self.beside.all().chain(self.alone.all());
+        all.map(|(_, run)| run.took).sum()
+    }
+}
+
+/// What is concluded about `test` from its runs; see [`plan::conclude`].
+///
+/// # Errors
+/// The runs to make first.
+pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
+    let judgement = judge(test, options, runs)?;
+    let evidence = runs.judged_by(Some(&judgement));
+    Ok(Judgement {
+        conclusion: judgement.conclusion.or_explained(evidence, options),
+        ..judgement
+    })
+}
+
+/// As [`conclude`], of a machine that has everything.
+fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
+    let wanted = |Wave { specs, limit }, alone| Wanted {
+        specs,
+        limit,
+        alone,
+    };
+    let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
+    if !runs.is_shared || !is_doubtful(&beside, &runs.beside) {
+        return Ok(Judgement {
+            conclusion: beside,
+            from_alone: false,
+            interference: None,
+        });
+    }
+    patiently(options.timeout, &runs.alone, || {
+        judge_alone(test, options, runs, beside)
+    })
+    .map_err(|wave| wanted(wave, true))
+}
+
+/// Whether other tests might be the reason for a conclusion.
+fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
+    match conclusion {
+        Conclusion::Broken | Conclusion::NonDeterministic { .. } => true,
+        Conclusion::Dependent(dependence) if !dependence.culprits.confirmed => true,
+        Conclusion::Dependent(_)
+        | Conclusion::Artefact(_)
+        | Conclusion::Explained(_)
+        | Conclusion::Stable => evidence.contradiction().is_some(),
+    }
+}
+
+fn judge_alone(
+    test: &str,
+    options: &Options,
+    runs: &Runs,
+    beside: Conclusion,
+) -> Result<Judgement, Missing> {
+    let clean = clean_spec(test, options);
+    let as_beside = |conclusion| Judgement {
+        conclusion,
+        from_alone: false,
+        interference: None,
+    };
+    if beside == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
+        // It agrees with all the others.
+        return Ok(as_beside(beside));
+    }
+    if matches!(beside, Conclusion::NonDeterministic { .. }) {
+        let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+        let clean = runs.alone.repeat(&clean, times)?;
+        if clean.iter().all(|run| !run.passed()) {
+            // Others are not what makes it fail; more likely what its own earlier runs left behind.
+            return Ok(as_beside(beside));
+        }
+    }
+    let mut conclusion = plan::judge(test, options, &runs.alone)?;
+    if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
+        // So few runs may agree by chance.
+        let disagreed = match beside {
+            Conclusion::NonDeterministic { spec } => *spec,
+            _ => runs
+                .beside
+                .contradiction()
+                .map_or(clean, |(spec, _)| spec.clone()),
+        };
+        let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
+        let times = sufficient(failures(&runs.beside)).saturating_sub(others);
+        runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
+        if let Some((spec, _)) = runs.alone.contradiction() {
+            conclusion = Conclusion::NonDeterministic {
+                spec: Box::new(spec.clone()),
+            };
+        }
+    }
+    let is_clear = match &conclusion {
+        Conclusion::NonDeterministic { .. } => false,
+        Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
+        Conclusion::Stable
+        | Conclusion::Broken
+        | Conclusion::Artefact(_)
+        | Conclusion::Explained(_) => true,
+    };
+    Ok(Judgement {
+        conclusion,
+        from_alone: true,
+        interference: is_clear.then(|| Interference {
+            beside: failures(&runs.beside),
+            alone: failures(&runs.alone),
+        }),
+    })
+}
+
+/// How many runs failed, of how many.
+fn failures(evidence: &Evidence) -> [usize; 2] {
+    let failed = evidence.all().filter(|(_, run)| !run.passed()).count();
+    [failed, evidence.count()]
+}
+
+/// How many runs that all end alike make it unlikely that they come from a test which fails in `failed` of `runs`.
+fn sufficient([failed, runs]: [usize; 2]) -> usize {
+    let minority = failed.min(runs - failed);
+    if minority == 0 {
+        return MIN_REPETITIONS;
+    }
+    (MIN_REPETITIONS..MAX_RUNS)
+        .find(|&n| (1.0 - minority as f64 / runs as f64).powf(n as f64) <= ERROR)
+        .unwrap_or(MAX_RUNS)
+}
+
+#[cfg(test)]
+mod tests;

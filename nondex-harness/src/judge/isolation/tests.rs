@@ -1,0 +1,188 @@
+use nondex_core::{Level, Selection};
+
+use super::*;
+use crate::judge::run::Run;
+use crate::judge::simulation::{made, options, run};
+
+/// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the run, as the executor would.
+fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
+    let mut runs = Runs::new(true, is_shared);
+    for _ in 0..1000 {
+        match conclude("t", &options(), &runs) {
+            Ok(judgement) => return (judgement, runs),
+            Err(Wanted { specs, alone, .. }) => {
+                assert!(!specs.is_empty());
+                for spec in specs {
+                    let run = test(&spec, alone, runs.count());
+                    runs.of_mut(alone).add(spec, run);
+                }
+            }
+        }
+    }
+    panic!("no judgement after 1000 waves");
+}
+
+/// The word for a conclusion.
+fn verdict(judgement: &Judgement) -> &'static str {
+    match &judgement.conclusion {
+        Conclusion::Stable => "stable",
+        Conclusion::Broken => "broken",
+        Conclusion::NonDeterministic { .. } => "ND",
+        Conclusion::Dependent(dependence) if dependence.culprits.confirmed => "ID",
+        Conclusion::Dependent(_) => "suspected",
+        Conclusion::Artefact(_) => "artefact",
+        Conclusion::Explained(_) => "explained",
+    }
+}
+
+#[test]
+fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
+    type Simulated = Box<dyn Fn(&RunSpec, bool, usize) -> Run>;
+    let depends = |spec: &RunSpec| made(spec, 2) && spec.level >= Level::One && spec.seed == 4;
+    // What it is; the test; the verdict, whether it is from runs alone, whether others interfere.
+    let table: Vec<(&str, Simulated, &str, bool, bool)> = vec![
+        (
+            "stable",
+            Box::new(|_, _, _| run(true, [1])),
+            "stable",
+            false,
+            false,
+        ),
+        (
+            "broken",
+            Box::new(|_, _, _| run(false, [1])),
+            "broken",
+            false,
+            false,
+        ),
+        (
+            "dependent",
+            Box::new(move |spec, _, _| run(!depends(spec), [1, 2])),
+            "ID",
+            false,
+            false,
+        ),
+        (
+            "always disturbed",
+            Box::new(|_, alone, _| run(alone, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed in a clean run",
+            Box::new(|_, alone, n| run(alone || n != 1, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "without choices, disturbed",
+            Box::new(|_, alone, n| run(alone || n != 1, [])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed at a seed",
+            Box::new(|_, alone, n| run(alone || n != 7, [1])),
+            "stable",
+            true,
+            true,
+        ),
+        (
+            "disturbed and dependent",
+            Box::new(move |spec, alone, n| run((alone || n != 1) && !depends(spec), [1, 2])),
+            "ID",
+            true,
+            true,
+        ),
+        (
+            "disturbed when its failure is repeated",
+            Box::new(move |spec, alone, n| {
+                let is_late = spec.choices == Selection::All && n > 30;
+                run(!depends(spec) || !alone && is_late, [1, 2])
+            }),
+            "ID",
+            true,
+            true,
+        ),
+        (
+            "passes the first time only",
+            Box::new(|_, _, n| run(n == 0, [1])),
+            "ND",
+            false,
+            false,
+        ),
+        (
+            "every second run fails",
+            Box::new(|_, _, n| run(n % 2 == 0, [1])),
+            "ND",
+            true,
+            false,
+        ),
+        (
+            "every fifth run fails",
+            Box::new(|_, _, n| run(n % 5 != 4, [1])),
+            "ND",
+            true,
+            false,
+        ),
+        (
+            "fails in the end",
+            Box::new(|_, _, n| run(n != 1 && n < 55, [1])),
+            "ND",
+            true,
+            false,
+        ),
+    ];
+    for (name, test, expected, from_alone, interferes) in table {
+        let (judgement, runs) = simulate(&test, true);
+        assert_eq!(
+            (
+                verdict(&judgement),
+                judgement.from_alone,
+                judgement.interference.is_some()
+            ),
+            (expected, from_alone, interferes),
+            "{name}"
+        );
+        if expected == "stable" && !from_alone {
+            assert_eq!(runs.alone.count(), 0, "{name}");
+        }
+        let (judgement, runs) = simulate(&test, false);
+        assert!(!judgement.from_alone && runs.alone.count() == 0, "{name}");
+    }
+}
+
+#[test]
+fn a_broken_test_costs_one_run_alone() {
+    let (_, runs) = simulate(|_, _, _| run(false, [1]), true);
+    assert_eq!(runs.alone.count(), 1);
+}
+
+#[test]
+fn the_figures_of_both_kinds_of_runs_are_given() {
+    let (judgement, _) = simulate(|_, alone, n| run(alone || n != 1, []), true);
+    assert_eq!(
+        judgement.interference,
+        Some(Interference {
+            beside: [1, 2],
+            alone: [0, 7]
+        })
+    );
+}
+
+#[test]
+fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
+    for (failures, expected) in [
+        ([2, 2], 5),
+        ([0, 9], 5),
+        ([1, 2], 7),
+        ([1, 10], 44),
+        ([9, 10], 44),
+        ([1, 54], 50),
+    ] {
+        assert_eq!(sufficient(failures), expected, "{failures:?}");
+    }
+}

@@ -1,0 +1,24 @@
+//! What follows from the runs of one test: a pure function of records.
+//!
+//! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first. [`evidence`] is the runs so far, which
+//! [`plan`] asks; [`equivalence`] says which runs are needless, [`patience`] how long they may take, [`exhaustive`] which show all
+//! there is, [`culprit`] searches the call that is responsible, [`prerequisite`] knows what failures say of the machine only, and
+//! [`isolation`] sees to it that tests which disturb each other are judged from runs on their own. Nothing here runs anything.
+
+pub mod conclusion;
+pub mod culprit;
+pub mod equivalence;
+pub mod evidence;
+pub mod exhaustive;
+pub mod isolation;
+pub mod options;
+pub mod patience;
+pub mod plan;
+pub mod prerequisite;
+pub mod run;
+pub mod specs;
+
+pub use options::{Options, TestOptions};
+
+#[cfg(test)]
+pub(crate) mod simulation;

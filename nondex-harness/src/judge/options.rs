@@ -1,0 +1,183 @@
+//! What a campaign is asked to do.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
+
+use super::prerequisite::{Limit, Policy, Prerequisite};
+use super::run::Run;
+
+/// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often each test runs in base order unless another number is given.
+pub const DEFAULT_CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(2).unwrap();
+
+/// How many seeds are tried unless others are given: 0 to 9.
+pub const DEFAULT_SEEDS: u64 = 10;
+
+/// How many runs the search for the culprits of one test may ask for, unless another number is given (`--budget`).
+pub const DEFAULT_BUDGET: usize = 200;
+
+/// What a campaign is asked to do. [`Options::new`] has the defaults of the command line.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The command line, for the report.
+    pub command: String,
+    /// The root of the user's workspace: which source files are the user's own.
+    pub workspace_root: Utf8PathBuf,
+    /// The levels; their order and repetitions do not matter. With none, as with no seeds, there are clean runs only.
+    pub levels: Vec<Level>,
+    /// The seeds, in the order they are tried.
+    pub seeds: Vec<u64>,
+    /// Which orders the seeds mean.
+    pub schedule: Schedule,
+    /// How often each test runs in base order.
+    pub clean_runs: NonZeroU32,
+    /// How many test processes run at once.
+    pub jobs: NonZeroUsize,
+    /// The time limit of one run.
+    pub timeout: Duration,
+    /// Whether runs are left out whose outcome follows from another run.
+    pub prune: bool,
+    /// Whether all levels are run, even above the weakest one that fails.
+    pub all_levels: bool,
+    /// A test with at most so many orders at a level is run under all of them; with at most as many as there are seeds, in any
+    /// case.
+    pub exhaustive: u64,
+    /// Whether findings that are advice are failures all the same.
+    pub strict: bool,
+    /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
+    pub models_off: Vec<String>,
+    /// Flags that the command that reproduces a failure needs to find the project, such as `--manifest-path x`. Quoted for a
+    /// shell where needed.
+    pub location_flags: Vec<String>,
+    /// Choices that made the test fail before, whose options these are: what is tried before all others, at the levels asked
+    /// for.
+    pub regressions: Vec<(Schedule, Level, u64)>,
+    /// Runs that were made before, of the same executable, by the id of the test.
+    pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
+    /// How many runs the search for the culprits of one test may ask for.
+    pub budget: usize,
+    /// What is done about the network.
+    pub network: Policy,
+    /// How many tests may be sanitised.
+    pub max_sanitised: Option<Limit>,
+    /// What explains failures besides the network's absence; the first that does gives its name.
+    pub prerequisites: Vec<Arc<dyn Prerequisite>>,
+    /// What is different for single tests, by their ids.
+    pub per_test: BTreeMap<String, TestOptions>,
+}
+
+/// Options of a test; `None` is what holds for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestOptions {
+    /// The levels.
+    pub levels: Option<Vec<Level>>,
+    /// Names of models that are off, besides those that are off for all.
+    pub models_off: Option<Vec<String>>,
+    /// What is done about the network.
+    pub network: Option<NetworkMode>,
+    /// Whether failures that say nothing about the code are told apart.
+    pub sanitise: Option<bool>,
+    /// The time limit of one run.
+    pub timeout: Option<Duration>,
+    /// Choices that made it fail before.
+    pub regressions: Vec<(Schedule, Level, u64)>,
+}
+
+impl Options {
+    /// The defaults for the workspace at `workspace_root`.
+    #[must_use]
+    pub fn new(workspace_root: impl Into<Utf8PathBuf>) -> Self {
+        Options {
+            command: "cargo nondex".to_owned(),
+            workspace_root: workspace_root.into(),
+            levels: Level::ALL.to_vec(),
+            seeds: (0..DEFAULT_SEEDS).collect(),
+            schedule: Schedule::default(),
+            clean_runs: DEFAULT_CLEAN_RUNS,
+            jobs: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            timeout: DEFAULT_TIMEOUT,
+            prune: true,
+            all_levels: false,
+            exhaustive: 0,
+            strict: false,
+            models_off: Vec::new(),
+            location_flags: Vec::new(),
+            regressions: Vec::new(),
+            known: BTreeMap::new(),
+            budget: DEFAULT_BUDGET,
+            network: Policy::default(),
+            max_sanitised: None,
+            prerequisites: Vec::new(),
+            per_test: BTreeMap::new(),
+        }
+    }
+
+    /// The options of a test that differ from these. Copies them.
+    #[must_use]
+    pub fn with(&self, test: &TestOptions) -> Self {
+        let mut options = Options {
+            per_test: BTreeMap::new(),
+            ..self.clone()
+        };
+        options.levels = test.levels.clone().unwrap_or(options.levels);
+        options.timeout = test.timeout.unwrap_or(options.timeout);
+        options.regressions.clone_from(&test.regressions);
+        for model in test.models_off.iter().flatten() {
+            if !options.models_off.contains(model) {
+                options.models_off.push(model.clone());
+            }
+        }
+        if let Some(mode) = test.network.filter(|mode| *mode != self.network.mode) {
+            let Policy {
+                allow,
+                sanitise,
+                verify,
+                ..
+            } = options.network;
+            options.network = Policy {
+                verify,
+                ..Policy::new(mode, allow, sanitise)
+            };
+        }
+        options.network.sanitise = test.sanitise.unwrap_or(options.network.sanitise);
+        options
+    }
+
+    /// The options of the test with this id.
+    #[must_use]
+    pub fn of(&self, test_id: &str) -> Cow<'_, Options> {
+        match self.per_test.get(test_id) {
+            Some(test) => Cow::Owned(self.with(test)),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// `spec` with what all runs of a campaign have in common.
+    #[must_use]
+    pub fn apply(&self, spec: RunSpec) -> RunSpec {
+        RunSpec {
+            models_off: self.models_off.clone(),
+            schedule: self.schedule,
+            observe: self.observed(),
+            ..self.network.apply(spec)
+        }
+    }
+
+    /// The failures that prerequisites ask for, each once.
+    fn observed(&self) -> Vec<Observed> {
+        if !self.network.sanitise {
+            return Vec::new();
+        }
+        let observed = self.prerequisites.iter().flat_map(|one| one.observes());
+        let observed: BTreeSet<Observed> = observed.collect();
+        observed.into_iter().collect()
+    }
+}

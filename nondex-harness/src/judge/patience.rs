@@ -1,0 +1,115 @@
+//! How long a run may take before it is called a hang.
+//!
+//! The choices that this tool makes cost time, some levels more than others, so a run that reaches its time limit where the clean
+//! runs end may only be slow. It is no result until the run was made again with a longer limit; if it ends then, that is its
+//! outcome. A hang is waited for so long once. After that the usual limit will do for the same test, unless its clean run takes a
+//! good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order.
+
+use std::time::Duration;
+
+use nondex_core::{Outcome, RunSpec, Selection};
+
+use super::evidence::{Evidence, Missing};
+use super::run::Run;
+
+/// How many times the time limit the first run gets that seems to hang.
+pub const LONGER: u32 = 5;
+
+/// How many times as long as the clean run it gets at least.
+const PROPORTION: u32 = 10;
+
+/// How many times as long as the clean run the others get once one hangs for certain.
+const PROPORTION_OF_OTHERS: u32 = 5;
+
+/// Runs to make, and how long each may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wave {
+    /// The specs, in the order they should be run.
+    pub specs: Vec<RunSpec>,
+    /// The time limit, when it is not the usual one.
+    pub limit: Option<Duration>,
+}
+
+/// What `conclude` says of the evidence, once no time-out in it is doubtful.
+///
+/// # Errors
+/// The runs to make first.
+pub fn patiently<T>(
+    usual: Duration,
+    evidence: &Evidence,
+    conclude: impl FnOnce() -> Result<T, Missing>,
+) -> Result<T, Wave> {
+    let limits = Limits::new(usual, evidence);
+    if let Some(spec) = limits.doubtful(evidence) {
+        return Err(Wave {
+            specs: vec![spec.clone()],
+            limit: Some(limits.sufficient),
+        });
+    }
+    conclude().map_err(|Missing(specs)| Wave {
+        specs,
+        limit: limits.next(),
+    })
+}
+
+/// Whether a run ended, but only after the usual time limit.
+pub(crate) fn is_late(run: &Run, usual: Duration) -> bool {
+    !is_cut(run) && run.took > usual
+}
+
+/// Whether the time limit ended it.
+fn is_cut(run: &Run) -> bool {
+    run.outcome == Outcome::TimedOut
+}
+
+/// The time limits for the runs of one test.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    usual: Duration,
+    /// A run that was given so long and did not end hangs.
+    sufficient: Duration,
+    /// Whether a run ended after the usual limit: others will.
+    is_slow: bool,
+    /// Whether a run hangs for certain.
+    is_proven: bool,
+}
+
+impl Limits {
+    fn new(usual: Duration, evidence: &Evidence) -> Self {
+        let ended = || evidence.all().filter(|(_, run)| !is_cut(run));
+        // The first one, so that what was sufficient stays so.
+        let clean = ended().find(|(spec, _)| spec.choices == Selection::None);
+        let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
+        let long = (usual * LONGER).max(clean * PROPORTION);
+        let is_slow = ended().any(|(_, run)| is_late(run, usual));
+        let is_proven = evidence
+            .all()
+            .any(|(_, run)| is_cut(run) && run.limit >= long);
+        Limits {
+            usual,
+            sufficient: if is_proven && !is_slow {
+                usual.max(clean * PROPORTION_OF_OTHERS)
+            } else {
+                long
+            },
+            is_slow,
+            is_proven,
+        }
+    }
+
+    /// The first spec with a run that the limit ended too soon, of a test that ended in another run.
+    fn doubtful<'a>(&self, evidence: &'a Evidence) -> Option<&'a RunSpec> {
+        if evidence.all().all(|(_, run)| is_cut(run)) {
+            return None;
+        }
+        let mut runs = evidence.all();
+        runs.find(|(_, run)| is_cut(run) && run.limit < self.sufficient)
+            .map(|(spec, _)| spec)
+    }
+
+    /// The limit of the next runs, when it is not the usual one.
+    fn next(&self) -> Option<Duration> {
+        let is_known = self.is_slow || self.is_proven;
+        (is_known && self.sufficient > self.usual).then_some(self.sufficient)
+    }
+}

@@ -1,0 +1,243 @@
+//! What one test still has to run, and what is concluded from its runs: the campaign as a pure function.
+//!
+//! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first level at which the outcome
+//! depends on the seed is the weakest one, and the levels above it are left out unless they are asked for: they would show the
+//! same defect again, less realistically. A failing spec is run again before it counts; then the culprits are searched.
+//!
+//! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
+//! holds with pass and fail exchanged.
+
+use nondex_core::{Level, Outcome, RunSpec};
+
+use super::conclusion::{Conclusion, Dependence};
+use super::culprit;
+use super::evidence::{Evidence, Missing};
+use super::exhaustive::{Exploration, explore};
+use super::options::Options;
+use super::patience::{Wave, patiently};
+use super::prerequisite;
+use super::run::Run;
+use super::specs::{clean_spec, levels, regressions, seed_spec, seed_specs};
+
+/// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
+const MAX_HANGS: usize = 2;
+
+/// So many failing specs are run again before a test whose failures do not repeat is called non-deterministic.
+const MAX_CANDIDATES: usize = 3;
+
+/// How often a failing spec and the clean one must agree with themselves before a test is said to depend on choices.
+const REPETITIONS: usize = 5;
+
+/// The same when no culprit was confirmed: then it is doubtful that there is any.
+const REPETITIONS_UNCONFIRMED: usize = 10;
+
+/// What is concluded about `test` from the evidence.
+///
+/// # Errors
+/// The runs to make first.
+pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Wave> {
+    patiently(options.timeout, evidence, || judge(test, options, evidence))
+}
+
+/// As [`conclude`], of evidence in which no time-out is doubtful.
+pub(super) fn judge(
+    test: &str,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Conclusion, Missing> {
+    let clean_spec = clean_spec(test, options);
+    let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    let clean = evidence.repeat(&clean_spec, clean_runs)?;
+    let baseline = clean[0].passed();
+    if clean.iter().any(|run| run.passed() != baseline) {
+        return Ok(non_deterministic(clean_spec));
+    }
+    let unchanged = if baseline {
+        Conclusion::Stable
+    } else {
+        Conclusion::Broken
+    };
+    // Without a network, what it depends on besides cannot be seen.
+    if !baseline && prerequisite::explains_all(clean, &options.network, &[]) {
+        if let Some(spec) = options.network.verification(&clean_spec) {
+            evidence.repeat(&spec, 1)?;
+        }
+        return Ok(unchanged);
+    }
+    if !baseline && prerequisite::explains_all(clean, &options.network, &options.prerequisites) {
+        return Ok(unchanged);
+    }
+    // A test that never ends would take the time limit at every seed.
+    let hangs = clean.iter().all(|run| run.outcome == Outcome::TimedOut);
+    let has_choice = clean.iter().any(|run| !run.points.is_empty());
+    if hangs || options.prune && !has_choice {
+        return Ok(unchanged);
+    }
+    // What failed before is tried before what may fail.
+    evidence.answers(&regressions(test, &options.levels, options))?;
+    let mut weakest = None;
+    let holds_for_all = holds_for_all(test, baseline, options, evidence)?;
+    for level in levels(&options.levels) {
+        if holds_for_all && level != Level::Std {
+            break;
+        }
+        let specs = answered_specs(test, level, options, evidence)?;
+        if weakest.is_none() {
+            match reproducible(&specs, baseline, evidence)? {
+                Reproduction::NothingChanged => {}
+                Reproduction::Always(spec) => weakest = Some(spec),
+                Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
+            }
+        }
+        if weakest.is_some() && !options.all_levels {
+            break;
+        }
+    }
+    let Some(spec) = weakest else {
+        return Ok(unchanged);
+    };
+    let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
+    // A run that hangs takes the whole time limit, and was made twice already.
+    let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
+        .run
+        .outcome
+        == Outcome::TimedOut;
+    let repetitions = match culprits.confirmed {
+        _ if hangs => 2,
+        true => REPETITIONS,
+        false => REPETITIONS_UNCONFIRMED,
+    };
+    let repeated = evidence.repeat_in_turns(&[&clean_spec, &spec], repetitions)?;
+    for ((runs, spec), passes) in repeated
+        .iter()
+        .zip([&clean_spec, &spec])
+        .zip([baseline, !baseline])
+    {
+        if runs.iter().any(|run| run.passed() != passes) {
+            return Ok(non_deterministic(spec.clone()));
+        }
+    }
+    if culprits.artefacts().is_some() {
+        return Ok(Conclusion::Artefact(Box::new(Dependence {
+            baseline,
+            spec,
+            culprits,
+        })));
+    }
+    let traced: Vec<RunSpec> = culprits
+        .groups
+        .iter()
+        .map(|group| culprit::traced(&spec, group))
+        .collect();
+    for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
+        group.points = answer.run.points.to_vec();
+        group.steps.clone_from(&answer.run.steps);
+    }
+    Ok(Conclusion::Dependent(Box::new(Dependence {
+        baseline,
+        spec,
+        culprits,
+    })))
+}
+
+/// Two runs of `spec` were not the same.
+fn non_deterministic(spec: RunSpec) -> Conclusion {
+    Conclusion::NonDeterministic {
+        spec: Box::new(spec),
+    }
+}
+
+/// Whether the test was run under all orders and never changed its outcome: no level but STD can then show anything new.
+fn holds_for_all(
+    test: &str,
+    baseline: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    if !options.prune || !options.levels.contains(&Level::Full) {
+        return Ok(false);
+    }
+    let Exploration::Complete(seeds) = explore(test, Level::Full, options, evidence)? else {
+        return Ok(false);
+    };
+    let specs = seeds
+        .into_iter()
+        .map(|seed| seed_spec(test, Level::Full, seed, options));
+    let answers = evidence.answers(&specs.collect::<Vec<_>>())?;
+    Ok(answers.iter().all(|answer| answer.run.passed() == baseline))
+}
+
+/// Those of the level's specs that were tried: all seeds, and all orders where they are few; fewer if the test hangs.
+fn answered_specs(
+    test: &str,
+    level: Level,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Vec<RunSpec>, Missing> {
+    let mut specs = regressions(test, &[level], options);
+    if let Exploration::Complete(seeds) = explore(test, level, options, evidence)? {
+        specs.extend(
+            seeds
+                .into_iter()
+                .map(|seed| seed_spec(test, level, seed, options)),
+        );
+    }
+    for spec in seed_specs(test, level, options) {
+        if !specs.contains(&spec) {
+            specs.push(spec);
+        }
+    }
+    let mut hangs = 0;
+    let mut answered = 0;
+    while answered < specs.len() && hangs < MAX_HANGS {
+        // As many again as are known not to hang; one by one once one does.
+        let chunk = if hangs > 0 { 1 } else { answered.max(1) };
+        let end = specs.len().min(answered + chunk);
+        hangs += evidence
+            .answers(&specs[answered..end])?
+            .iter()
+            .filter(|answer| answer.run.outcome == Outcome::TimedOut)
+            .count();
+        answered = end;
+    }
+    specs.truncate(answered);
+    Ok(specs)
+}
+
+enum Reproduction {
+    /// No spec ended otherwise than the clean runs.
+    NothingChanged,
+    /// This one always does.
+    Always(RunSpec),
+    /// Some did, such as this one, but none when it was run again.
+    Never(RunSpec),
+}
+
+/// The first spec that ends otherwise than the clean runs, and does so again.
+fn reproducible(
+    specs: &[RunSpec],
+    baseline: bool,
+    evidence: &Evidence,
+) -> Result<Reproduction, Missing> {
+    let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
+    for answer in evidence.answers(specs)? {
+        // A run that stands for several specs is one candidate.
+        if answer.run.passed() != baseline && changed.iter().all(|(spec, _)| *spec != answer.spec) {
+            changed.push((answer.spec, answer.run));
+        }
+    }
+    changed.sort_by_key(|(_, run)| run.outcome == Outcome::TimedOut);
+    let Some(&(first, _)) = changed.first() else {
+        return Ok(Reproduction::NothingChanged);
+    };
+    for &(candidate, _) in changed.iter().take(MAX_CANDIDATES) {
+        let runs = evidence.repeat(candidate, 2)?;
+        if runs.iter().all(|run| run.passed() != baseline) {
+            return Ok(Reproduction::Always(candidate.clone()));
+        }
+    }
+    Ok(Reproduction::Never(first.clone()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! What is kept of one run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nondex_core::protocol::network::meaning::Ending;
+use nondex_core::{
+    ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord, StepRecord,
+};
+use serde::{Deserialize, Serialize};
+
+/// What is kept of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// The choice points it reached. Shared between runs that reached the same.
+    pub points: Arc<[PointRecord]>,
+    /// Its first choices of an order. Shared in the same way.
+    pub choices: Arc<[ChoiceRecord]>,
+    /// The calls whose order was given as steps.
+    pub steps: Vec<StepRecord>,
+    /// How long it took.
+    #[serde(default)]
+    pub took: Duration,
+    /// How long it was allowed to take.
+    #[serde(default)]
+    pub limit: Duration,
+    /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
+    pub complete: bool,
+    /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
+    /// passing one that made all choices but some.
+    pub output: Option<String>,
+    /// What else happened, such as a child that was left behind.
+    pub notes: Vec<String>,
+    /// Its operations on other machines.
+    pub network: Arc<[NetworkRecord]>,
+    /// Its operations that failed as a sanitiser asks.
+    pub failed_operations: Arc<[OperationRecord]>,
+}
+
+impl Run {
+    /// Whether the test passed.
+    #[must_use]
+    pub const fn passed(&self) -> bool {
+        self.outcome.passed()
+    }
+
+    /// How it ended, for what its operations on other machines mean.
+    #[must_use]
+    pub fn ending(&self) -> Ending<'_> {
+        Ending::of(&self.outcome, self.failure.as_ref())
+    }
+}

@@ -1,0 +1,108 @@
+//! Tests of the campaign's logic run simulated tests: functions from a spec to a run.
+
+use std::time::Duration;
+
+use nondex_core::{Family, Level, Outcome, PointRecord, RunSpec, Selection, Site};
+
+use super::conclusion::Conclusion;
+use super::equivalence::is_made;
+use super::evidence::Evidence;
+use super::options::Options;
+use super::patience::Wave;
+use super::plan::conclude;
+use super::run::Run;
+
+/// The call site on this line.
+pub(crate) fn site(line: u32) -> Site {
+    Site {
+        api: "std::collections::HashMap::iter".into(),
+        family: Family::HashMap,
+        file: "src/lib.rs".into(),
+        line,
+        column: 5,
+    }
+}
+
+/// A site that was reached often, with so many elements that no two seeds agree on their order.
+pub(crate) fn point(site: Site) -> PointRecord {
+    PointRecord {
+        site,
+        thread: "0".into(),
+        count: 3,
+        max_len: 100,
+        stack: Vec::new(),
+    }
+}
+
+/// A run that reached these lines.
+pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
+    Run {
+        outcome: if passed {
+            Outcome::Passed
+        } else {
+            Outcome::Failed
+        },
+        failure: None,
+        points: lines.into_iter().map(|line| point(site(line))).collect(),
+        choices: [].into(),
+        steps: Vec::new(),
+        took: Duration::ZERO,
+        limit: Duration::ZERO,
+        complete: true,
+        output: None,
+        notes: Vec::new(),
+        network: [].into(),
+        failed_operations: [].into(),
+    }
+}
+
+/// Whether the seed decides at the site on this line in a run of `spec`.
+pub(crate) fn made(spec: &RunSpec, line: u32) -> bool {
+    is_made(spec, &site(line), "0")
+}
+
+/// Options with all levels and ten seeds.
+pub(crate) fn options() -> Options {
+    Options::new("/nonexistent")
+}
+
+/// Runs a simulated test as the executor would, one wave at a time.
+pub(crate) fn simulate(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Conclusion, Evidence) {
+    simulate_within(options, |spec, _| test(spec))
+}
+
+/// As [`simulate`], of a test that also sees its time limit.
+pub(crate) fn simulate_within(
+    options: &Options,
+    mut test: impl FnMut(&RunSpec, Duration) -> Run,
+) -> (Conclusion, Evidence) {
+    let mut evidence = Evidence::new(options.prune);
+    for _ in 0..1000 {
+        match conclude("t", options, &evidence) {
+            Ok(conclusion) => return (conclusion, evidence),
+            Err(Wave { specs, limit }) => {
+                assert!(!specs.is_empty());
+                let limit = limit.unwrap_or(options.timeout);
+                for spec in specs {
+                    let run = Run {
+                        limit,
+                        ..test(&spec, limit)
+                    };
+                    evidence.add(spec, run);
+                }
+            }
+        }
+    }
+    panic!("no conclusion after 1000 waves");
+}
+
+/// How many runs made all choices at `level`.
+pub(crate) fn runs_at(evidence: &Evidence, level: Level) -> usize {
+    evidence
+        .all()
+        .filter(|(spec, _)| spec.choices == Selection::All && spec.level == level)
+        .count()
+}

@@ -1,0 +1,44 @@
+//! The specs of a campaign's runs of one test.
+
+use nondex_core::{Level, RunSpec};
+
+use super::options::Options;
+
+/// The levels from the most realistic one, each once.
+#[must_use]
+pub fn levels(levels: &[Level]) -> Vec<Level> {
+    Level::ALL
+        .into_iter()
+        .filter(|level| levels.contains(level))
+        .collect()
+}
+
+/// The spec of a clean run, as the campaign runs it.
+pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
+    options.apply(RunSpec::clean(test))
+}
+
+/// The spec of each seed at `level`, as the campaign runs it.
+pub(crate) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<RunSpec> {
+    let seeds = options.seeds.iter();
+    seeds
+        .map(|&seed| seed_spec(test, level, seed, options))
+        .collect()
+}
+
+/// The spec of one seed at `level`, as the campaign runs it.
+pub(crate) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
+    options.apply(RunSpec::new(test, level, seed))
+}
+
+/// The specs that made the test fail before, of those levels that are asked for.
+pub(crate) fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
+    let known = options.regressions.iter();
+    known
+        .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())
+        .map(|&(schedule, level, seed)| RunSpec {
+            schedule,
+            ..options.apply(RunSpec::new(test, level, seed))
+        })
+        .collect()
+}

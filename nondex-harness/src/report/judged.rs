@@ -1,0 +1,410 @@
+//! From the runs of a test, and what was concluded from them, to its part of the report.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use nondex_core::{Level, PointRecord, RunSpec, Schedule, Selection, Site};
+
+use super::difference;
+use super::id;
+use super::schema::{
+    FailureReport, MAX_FAILURES, NetworkEvent, PointReport, Sanitised, TestReport, Verdict,
+};
+use super::workspace::Workspace;
+use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::evidence::Evidence;
+use crate::judge::isolation::{Interference, Judgement, Runs};
+use crate::judge::prerequisite::{self, Explanation, FailedOperation};
+use crate::judge::run::Run;
+use crate::judge::{Options, exhaustive, patience, specs};
+use crate::project::{Suite, TestCase};
+
+/// What is written about a test that was not run.
+#[must_use]
+pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
+    TestReport {
+        file: test.file.clone(),
+        line: test.line,
+        ..TestReport::new(&suite.binary.package, &suite.binary.id, &test.name)
+    }
+}
+
+/// What is written about a test with these runs; without a judgement, because the campaign was stopped, it counts as not run.
+#[must_use]
+pub fn report(
+    suite: &Suite,
+    test: &TestCase,
+    options: &Options,
+    workspace: &Workspace,
+    runs: &Runs,
+    judgement: Option<&Judgement>,
+) -> TestReport {
+    let evidence = runs.judged_by(judgement);
+    let (conclusion, explanation) = match judgement.map(|judgement| &judgement.conclusion) {
+        Some(Conclusion::Explained(found)) => (Some(&found.shown), Some(&found.explanation)),
+        other => (other, None),
+    };
+    let mut report = not_run(suite, test);
+    report.runs = runs.count() as u64;
+    report.elapsed_ms = u64::try_from(runs.took().as_millis()).unwrap_or(u64::MAX);
+    if let Some((_, first)) = evidence.all().next() {
+        report.points = points(&first.points);
+        report.choice_points = report.points.iter().map(|point| point.count).sum();
+    }
+    // Above the weakest level only what other runs imply is known, which is no rate.
+    let highest = match conclusion {
+        Some(Conclusion::Dependent(dependence) | Conclusion::Artefact(dependence))
+            if !options.all_levels =>
+        {
+            dependence.spec.level
+        }
+        Some(Conclusion::NonDeterministic { spec }) => spec.level,
+        _ => Level::Full,
+    };
+    for level in specs::levels(&options.levels) {
+        if level > highest {
+            break;
+        }
+        let (rate, implied) = rate(&specs::seed_specs(&test.name, level, options), evidence);
+        if rate[1] > 0 {
+            report.failure_rate.insert(level, rate);
+            report.implied += implied;
+        }
+    }
+    let failing = failing_runs(evidence, options);
+    report.failures = failing
+        .iter()
+        .take(MAX_FAILURES)
+        .map(|(spec, run)| failure(&report.id, spec, run, options.timeout))
+        .collect();
+    report.output = failing.iter().find_map(|(_, run)| run.output.clone());
+    report.difference = difference(evidence, &failing);
+    report.notes = run_notes(evidence);
+    report.notes.extend(lateness(evidence, options));
+    let reproduced = match conclusion {
+        None => {
+            if report.runs > 0 {
+                report
+                    .notes
+                    .push("the campaign was stopped before this test was judged".to_owned());
+            }
+            None
+        }
+        // No explanation is of an explanation.
+        Some(Conclusion::Explained(_)) => None,
+        Some(Conclusion::Stable) => {
+            report.verdict = Verdict::Stable;
+            report.verified = exhaustive::verified(&test.name, options, evidence);
+            None
+        }
+        Some(Conclusion::Broken) => {
+            report.verdict = Verdict::Broken;
+            Some(specs::clean_spec(&test.name, options))
+        }
+        Some(Conclusion::Artefact(dependence)) => {
+            report.unjudged = true;
+            report.search_runs = culprits::runs(evidence);
+            report.notes.push(artefact(dependence));
+            None
+        }
+        Some(Conclusion::NonDeterministic { spec }) => {
+            report.verdict = Verdict::NonDeterministic;
+            report.notes.push(disagreement(evidence.of(spec), spec));
+            Some(spec.as_ref().clone())
+        }
+        Some(Conclusion::Dependent(dependence)) => {
+            report.verdict = Verdict::ImplementationDependent;
+            report.weakest_level = Some(dependence.spec.level);
+            report.culprits =
+                culprits::report(&dependence.culprits, test, &suite.binary.cwd, workspace);
+            report.search_runs = culprits::runs(evidence);
+            report
+                .notes
+                .extend(dependence.culprits.notes.iter().cloned());
+            let tried = specs::seed_specs(&test.name, dependence.spec.level, options);
+            let RunSpec { level, seed, .. } = dependence.spec;
+            if !tried.contains(&dependence.spec) {
+                let known = specs::regressions(&test.name, &[level], options);
+                report.notes.push(if known.contains(&dependence.spec) {
+                    format!(
+                        "it is a regression of an earlier finding: level {level} with seed {seed} was kept and tried first"
+                    )
+                } else {
+                    format!(
+                        "all its orders at level {level} were tried: seed {seed} is one that shows a failing order"
+                    )
+                });
+            }
+            if dependence.baseline {
+                Some(dependence.spec.clone())
+            } else {
+                report.notes.push(format!(
+                    "it fails in base order too, and passes at level {} with seed {}",
+                    dependence.spec.level, dependence.spec.seed
+                ));
+                Some(specs::clean_spec(&test.name, options))
+            }
+        }
+    };
+    let event = |one: &FailedOperation| event(one, workspace, &suite.binary.cwd);
+    let seen = prerequisite::seen(evidence, &options.network);
+    let shown = seen.operations.iter().take(MAX_EVENTS);
+    report.network = shown.map(event).collect();
+    report.hosts = seen.hosts.into_iter().collect();
+    if report.verdict == Verdict::Stable && seen.is_ignored {
+        let hosts = report.hosts.join(", ");
+        report.notes.push(format!(
+            "it passes without the network that it asks for ({hosts})"
+        ));
+    }
+    if let Some(explanation) = explanation {
+        explain(&mut report, explanation, event);
+    }
+    let clean = specs::clean_spec(&test.name, options);
+    let verification = options.network.verification(&clean);
+    report
+        .notes
+        .extend(verification.and_then(|spec| network::verified(evidence, &spec, report.verdict)));
+    if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
+        report.run_alone = true;
+        report.notes.push(disturbance(interference));
+    }
+    report.reproduce = reproduced.and_then(|spec| {
+        let id = id::of(&report.id, &spec);
+        let ids = || {
+            report
+                .failures
+                .iter()
+                .filter_map(|failure| failure.id.as_ref())
+        };
+        // A run that was only made to find a culprit is no finding of its own.
+        let known = ids().find(|known| **known == id).or_else(|| ids().next())?;
+        Some(reproduce(options, known))
+    });
+    let doctest = test.doctest.as_ref();
+    if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
+        places::in_source(&mut report, place, workspace.root());
+    }
+    report
+}
+
+/// How many operations a report names of one test.
+const MAX_EVENTS: usize = 20;
+
+/// Writes what explains the failures. Without a network no more is known of the test; any other prerequisite leaves the verdict.
+fn explain(
+    report: &mut TestReport,
+    explanation: &Explanation,
+    event: impl Fn(&FailedOperation) -> NetworkEvent,
+) {
+    let operations = explanation.operations.iter().take(MAX_EVENTS);
+    report.sanitised_by = Some(Sanitised {
+        name: explanation.name.clone(),
+        reason: explanation.reason.clone(),
+        operations: operations.map(event).collect(),
+    });
+    report
+        .notes
+        .extend(explanation.reservations.iter().cloned());
+    if explanation.is_of_network() {
+        report.verdict = Verdict::Network;
+        report.weakest_level = None;
+        report.culprits.clear();
+    }
+}
+
+fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> NetworkEvent {
+    let (file, line) = workspace.nearest(&one.stack, cwd).unzip();
+    NetworkEvent {
+        operation: one.operation.clone(),
+        address: one.target.clone(),
+        error: one.error.clone(),
+        file,
+        line,
+        thread: one.thread.clone(),
+        elapsed_ms: one.elapsed_ms,
+    }
+}
+
+/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
+fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
+    let mut rate = [0, 0];
+    let mut implied = 0;
+    for spec in specs {
+        if let Ok(answers) = evidence.answers(std::slice::from_ref(spec)) {
+            rate[0] += u64::from(!answers[0].run.passed());
+            rate[1] += 1;
+            implied += u64::from(answers[0].implied);
+        }
+    }
+    (rate, implied)
+}
+
+/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed.
+fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSpec, &'a Run)> {
+    let mut failing: Vec<_> = evidence
+        .specs()
+        .filter(|(spec, _)| {
+            matches!(spec.choices, Selection::None | Selection::All)
+                && spec.trace.is_empty()
+                && spec.network == options.network.mode
+        })
+        .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))
+        .collect();
+    failing.sort_by_key(|(spec, _)| {
+        let position = options.seeds.iter().position(|seed| *seed == spec.seed);
+        (spec.choices != Selection::None, spec.level, position)
+    });
+    failing
+}
+
+/// Says that some runs took longer than they usually may.
+fn lateness(evidence: &Evidence, options: &Options) -> Option<String> {
+    let usual = options.timeout;
+    let late = || {
+        evidence
+            .all()
+            .filter(|(_, run)| patience::is_late(run, usual))
+    };
+    let limit = late().map(|(_, run)| run.limit).max()?;
+    Some(format!(
+        "some of its runs took longer than the time limit of {usual:?} and were given up to {limit:?}, because the clean runs \
+         end: see `--timeout`"
+    ))
+}
+
+fn failure(test_id: &str, spec: &RunSpec, run: &Run, usual: Duration) -> FailureReport {
+    let is_clean = spec.choices == Selection::None;
+    let failure = run.failure.clone().unwrap_or_default();
+    FailureReport {
+        id: Some(id::of(test_id, spec)),
+        level: (!is_clean).then_some(spec.level),
+        seed: (!is_clean).then_some(spec.seed),
+        schedule: if is_clean {
+            Schedule::default()
+        } else {
+            spec.schedule
+        },
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        outcome: run.outcome.clone(),
+        limit_ms: patience::is_late(run, usual)
+            .then(|| u64::try_from(run.limit.as_millis()).unwrap_or(u64::MAX)),
+    }
+}
+
+/// Where the output of the first failing run departs from that of a passing one: best of all of one that made the same choices but
+/// the culprits', otherwise of one in base order.
+fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
+    let (spec, run, output) = failing
+        .iter()
+        .find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
+    let failure = run.failure.as_ref();
+    let message = failure.map_or("", |failure| failure.message.as_str());
+    let passing = |is_nearest: fn(&RunSpec, &RunSpec) -> bool| {
+        evidence
+            .all()
+            .filter(|(passing, run)| {
+                run.passed() && passing.given.is_empty() && is_nearest(passing, spec)
+            })
+            .find_map(|(_, run)| run.output.as_deref())
+    };
+    let passing = passing(|passing, spec| {
+        matches!(passing.choices, Selection::Except(_))
+            && (passing.level, passing.seed) == (spec.level, spec.seed)
+    })
+    .or_else(|| passing(|passing, _| passing.choices == Selection::None))?;
+    difference::between(passing, output, message)
+}
+
+/// The notes of its runs, each once.
+fn run_notes(evidence: &Evidence) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for (_, run) in evidence.all() {
+        for note in &run.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    notes
+}
+
+fn disagreement(runs: &[Run], spec: &RunSpec) -> String {
+    let failed = runs.iter().filter(|run| !run.passed()).count();
+    let all = runs.len();
+    match spec.choices {
+        Selection::None => format!("{failed} of {all} runs in base order failed"),
+        _ => format!(
+            "{failed} of {all} runs at level {} with seed {} failed",
+            spec.level, spec.seed
+        ),
+    }
+}
+
+/// Why a test that a choice seems to decide is not judged.
+fn artefact(dependence: &Dependence) -> String {
+    let calls = dependence.culprits.artefacts().unwrap_or_default();
+    let calls: Vec<String> = calls
+        .iter()
+        .map(|call| {
+            format!(
+                "`{}` at {}:{}",
+                call.site.api, call.site.file, call.site.line
+            )
+        })
+        .collect();
+    format!(
+        "it is not judged: at level {} its outcome changes even when {} has the order of the clean runs, so that not an order \
+         decides but what this tool does there to give one, such as allocate",
+        dependence.spec.level,
+        calls.join(" and ")
+    )
+}
+
+fn disturbance(Interference { beside, alone }: Interference) -> String {
+    let [failed, runs] = beside;
+    let [failed_alone, runs_alone] = alone;
+    format!(
+        "it failed in {failed} of {runs} runs beside other tests of the campaign and in {failed_alone} of {runs_alone} alone: \
+         they share something outside the process, such as a path, so it was judged from runs alone"
+    )
+}
+
+/// The call sites of a run, over all threads.
+fn points(records: &[PointRecord]) -> Vec<PointReport> {
+    let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
+    for record in records {
+        let (count, max_len) = sites.entry(&record.site).or_default();
+        *count += record.count;
+        *max_len = record.max_len.max(*max_len);
+    }
+    sites
+        .into_iter()
+        .map(|(site, (count, max_len))| PointReport {
+            api: site.api.clone(),
+            family: site.family,
+            file: site.file.clone(),
+            line: site.line,
+            column: site.column,
+            count,
+            max_len,
+        })
+        .collect()
+}
+
+/// The command that makes the run of a finding again.
+fn reproduce(options: &Options, id: &str) -> String {
+    let mut words = vec!["cargo nondex replay"];
+    words.extend(options.location_flags.iter().map(String::as_str));
+    words.push(id);
+    words.join(" ")
+}
+
+mod culprits;
+pub mod network;
+mod places;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! What is reported of the culprits that a search found.
+
+use camino::Utf8Path;
+use nondex_core::{ElementRecord, Selection, Site, StepRecord};
+
+use crate::judge::culprit::{self, Call, Culprits, Decisive, Group};
+use crate::judge::evidence::Evidence;
+use crate::project::TestCase;
+use crate::report::Culprit;
+use crate::report::schema::{CallReport, ElementReport, PlaceReport};
+use crate::report::workspace::Workspace;
+
+/// One culprit for each call or, where the search did not get so far, for each site.
+pub(super) fn report(
+    found: &Culprits,
+    test: &TestCase,
+    cwd: &Utf8Path,
+    workspace: &Workspace,
+) -> Vec<Culprit> {
+    let reporter = Reporter {
+        test,
+        cwd,
+        workspace,
+        confirmed: found.confirmed,
+    };
+    let mut culprits = Vec::new();
+    for group in &found.groups {
+        if group.calls.is_empty() {
+            culprits.extend(group.sites.iter().map(|site| reporter.site(site, group)));
+        } else {
+            culprits.extend(group.calls.iter().map(|call| reporter.call(call, group)));
+        }
+    }
+    culprits
+}
+
+/// How many runs a search made.
+pub(super) fn runs(evidence: &Evidence) -> u64 {
+    let searching = evidence.all().filter(|(spec, _)| {
+        let is_partial = matches!(spec.choices, Selection::Only(_) | Selection::Except(_));
+        is_partial || !spec.given.is_empty() || !spec.trace.is_empty()
+    });
+    searching.count() as u64
+}
+
+struct Reporter<'a> {
+    test: &'a TestCase,
+    cwd: &'a Utf8Path,
+    workspace: &'a Workspace,
+    confirmed: bool,
+}
+
+impl Reporter<'_> {
+    fn site(&self, site: &Site, group: &Group) -> Culprit {
+        let records = || group.points.iter().filter(|point| point.site == *site);
+        let frames: Vec<_> = records().flat_map(|point| point.stack.clone()).collect();
+        let mut culprit = Culprit {
+            len: records().map(|point| point.max_len).max().unwrap_or(0),
+            confirmed: self.confirmed,
+            ..Culprit::new(site)
+        };
+        if has_place(site) {
+            if !self.workspace.is_users(&site.file) {
+                let user = self.workspace.nearest_of_users(&frames, self.cwd);
+                (culprit.user_file, culprit.user_line) = user.unzip();
+            }
+            return culprit;
+        }
+        let test = || Some((self.test.file.clone()?, self.test.line?));
+        let nearest = self.workspace.nearest(&frames, self.cwd);
+        let (file, line) = nearest.or_else(test).unwrap_or_default();
+        culprit.site = Some(std::mem::replace(&mut culprit.file, file));
+        culprit.line = line;
+        culprit
+    }
+
+    fn call(&self, call: &Call, group: &Group) -> Culprit {
+        let mut culprit = Culprit {
+            call: Some(CallReport {
+                thread: call.thread.clone(),
+                ordinal: call.ordinal,
+                of: call.of,
+            }),
+            ..self.site(&call.site, group)
+        };
+        let (Some(turn), Some(step)) = (&call.turn, culprit::step(&group.steps, call)) else {
+            return culprit;
+        };
+        culprit.len = step.len;
+        culprit.created = self.created(step);
+        match turn.decisive {
+            Decisive::Elements { position, .. } => culprit.position = position,
+            Decisive::Number(number) => culprit.number = Some(number.into()),
+        }
+        let mut elements: Vec<&ElementRecord> = step.exchanged.iter().collect();
+        elements.sort_by_key(|element| element.rank);
+        if culprit.position.is_none() {
+            let details: Vec<ElementReport> = elements
+                .iter()
+                .map(|element| self.element(element))
+                .collect();
+            if let [first, second] = &details[..] {
+                culprit.elements = Some([first.index, second.index]);
+            }
+            culprit.element_details = details;
+        }
+        culprit
+    }
+
+    fn element(&self, element: &ElementRecord) -> ElementReport {
+        let (file, line) = self.workspace.nearest(&element.stack, self.cwd).unzip();
+        ElementReport {
+            index: element.index.unwrap_or(element.rank),
+            name: element.name.clone(),
+            file,
+            line,
+        }
+    }
+
+    fn created(&self, step: &StepRecord) -> Option<PlaceReport> {
+        // Where `#[track_caller]` knows the place it is the only frame, be it in a dependency.
+        let nearest = self.workspace.nearest(&step.created, self.cwd);
+        let (file, line) = nearest.or_else(|| match &step.created[..] {
+            [frame] => Some((frame.file.clone(), frame.line)),
+            _ => None,
+        })?;
+        Some(PlaceReport {
+            file,
+            line,
+            column: None,
+        })
+    }
+}
+
+/// Whether a call has a place in the source of its own, and not only its stack as identity.
+const fn has_place(site: &Site) -> bool {
+    site.line > 0
+}

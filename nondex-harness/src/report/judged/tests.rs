@@ -1,0 +1,371 @@
+use camino::Utf8PathBuf;
+use nondex_core::{Failure, Frame, Level, Outcome};
+
+use super::*;
+use crate::judge::culprit::{Culprits, Group};
+use crate::judge::simulation::{made, options, run, simulate, site};
+use crate::project::{Harness, TestBinary};
+
+fn suite() -> Suite {
+    Suite {
+        binary: TestBinary {
+            id: "pkg::it".into(),
+            package: "pkg".into(),
+            target: "it".into(),
+            kind: "test".into(),
+            executable: "/nonexistent/it".into(),
+            cwd: "/nonexistent".into(),
+            env: BTreeMap::new(),
+            runner: Vec::new(),
+            harness: Harness::Nondex,
+            preload: None,
+        },
+        tests: Vec::new(),
+    }
+}
+
+fn case(name: &str) -> TestCase {
+    TestCase {
+        name: name.into(),
+        file: Some("tests/it.rs".into()),
+        line: Some(12),
+        ignored: false,
+        doctest: None,
+    }
+}
+
+fn judged(test: impl FnMut(&RunSpec) -> Run) -> TestReport {
+    judged_with(&options(), test)
+}
+
+fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestReport {
+    let (conclusion, evidence) = simulate(options, test);
+    let mut runs = Runs::new(true, false);
+    runs.beside = evidence;
+    let judgement = Judgement {
+        conclusion,
+        from_alone: false,
+        interference: None,
+    };
+    reported(options, &runs, Some(&judgement))
+}
+
+fn reported(options: &Options, runs: &Runs, judgement: Option<&Judgement>) -> TestReport {
+    let workspace = Workspace::new("/nonexistent".into());
+    report(&suite(), &case("t"), options, &workspace, runs, judgement)
+}
+
+fn failing(message: &str, lines: impl IntoIterator<Item = u32>) -> Run {
+    Run {
+        failure: Some(Failure {
+            message: message.into(),
+            file: Some("src/lib.rs".into()),
+            line: Some(9),
+        }),
+        output: Some(format!("output of {message}")),
+        ..run(false, lines)
+    }
+}
+
+#[test]
+fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
+    let mut clean = 0;
+    let mut run_number = 0;
+    type Simulated<'a> = Box<dyn FnMut(&RunSpec) -> Run + 'a>;
+    let table: [(&str, Simulated<'_>, Verdict, Option<RunSpec>); 5] = [
+        (
+            "stable",
+            Box::new(|_| run(true, [1])),
+            Verdict::Stable,
+            None,
+        ),
+        (
+            "broken",
+            Box::new(|_| run(false, [1])),
+            Verdict::Broken,
+            Some(RunSpec::clean("t")),
+        ),
+        (
+            "dependent",
+            Box::new(|spec| {
+                run(
+                    !(made(spec, 1) && spec.level == Level::One && spec.seed == 4),
+                    [1],
+                )
+            }),
+            Verdict::ImplementationDependent,
+            Some(RunSpec::new("t", Level::One, 4)),
+        ),
+        (
+            "clean runs differ",
+            Box::new(|_| {
+                clean += 1;
+                run(clean != 2, [1])
+            }),
+            Verdict::NonDeterministic,
+            Some(RunSpec::clean("t")),
+        ),
+        (
+            "does not repeat",
+            Box::new(|_| {
+                run_number += 1;
+                run(run_number != 4, [1])
+            }),
+            Verdict::NonDeterministic,
+            Some(RunSpec::new("t", Level::Std, 1)),
+        ),
+    ];
+    for (name, test, verdict, reproduce) in table {
+        let report = judged(test);
+        assert_eq!(report.verdict, verdict, "{name}");
+        let id = reproduce.map(|spec| id::of("pkg::it$t", &spec));
+        let expected = id.as_ref().map(|id| format!("cargo nondex replay {id}"));
+        assert_eq!(report.reproduce, expected, "{name}");
+        let failures = report.failures.iter();
+        let ids: Vec<_> = failures.map(|failure| failure.id.clone()).collect();
+        assert_eq!(id.is_some(), ids.contains(&id), "{name}");
+    }
+}
+
+#[test]
+fn a_finding_has_its_rate_its_failures_and_its_culprit() {
+    let report = judged(|spec| {
+        if made(spec, 2) && spec.level == Level::Eq && spec.seed % 2 == 0 {
+            failing(&format!("seed {}", spec.seed), [1, 2])
+        } else {
+            run(true, [1, 2])
+        }
+    });
+    assert_eq!(report.weakest_level, Some(Level::Eq));
+    let rates: Vec<_> = report.failure_rate.into_iter().collect();
+    assert_eq!(
+        rates,
+        [
+            (Level::Std, [0, 10]),
+            (Level::One, [0, 10]),
+            (Level::Eq, [5, 10])
+        ]
+    );
+    let failures: Vec<_> = report
+        .failures
+        .iter()
+        .map(|failure| (failure.level, failure.seed, failure.message.as_str()))
+        .collect();
+    let expected: Vec<_> = [0, 2, 4, 6, 8]
+        .map(|seed| (Some(Level::Eq), Some(seed), format!("seed {seed}")))
+        .to_vec();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(l, s, m)| (*l, *s, m.as_str()))
+        .collect();
+    assert_eq!(failures, expected);
+    assert_eq!(report.output.as_deref(), Some("output of seed 0"));
+    assert_eq!(report.choice_points, 6);
+    let [culprit] = report.culprits.as_slice() else {
+        panic!("{:?}", report.culprits)
+    };
+    assert_eq!(
+        (culprit.line, culprit.len, culprit.confirmed),
+        (2, 100, true)
+    );
+    assert_eq!(culprit.place(), ("src/lib.rs", 2, Some(5)));
+}
+
+#[test]
+fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
+    let report = judged(|_| failing("always", []));
+    assert_eq!(report.failures.len(), 1);
+    let failure = &report.failures[0];
+    assert_eq!((failure.level, failure.seed), (None, None));
+    assert_eq!(
+        (failure.message.as_str(), failure.line),
+        ("always", Some(9))
+    );
+}
+
+#[test]
+fn a_test_that_passes_in_another_order_than_the_base_says_so() {
+    let report = judged(|spec| run(made(spec, 1) && spec.seed == 3, [1]));
+    assert_eq!(report.verdict, Verdict::ImplementationDependent);
+    assert_eq!(
+        report.notes,
+        ["it fails in base order too, and passes at level STD with seed 3"]
+    );
+    assert_eq!(report.failure_rate[&Level::Std], [9, 10]);
+}
+
+#[test]
+fn implied_results_count_in_the_rate_and_are_told_apart() {
+    let report = judged(|_| run(true, []));
+    assert_eq!((report.runs, report.implied), (2, 50));
+    assert_eq!(report.failure_rate[&Level::Full], [0, 10]);
+}
+
+#[test]
+fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+    std::fs::create_dir(root.join("src")).unwrap();
+    std::fs::write(root.join("src/mine.rs"), "").unwrap();
+    let mine = root.join("src/mine.rs");
+    let frame = |(file, line): (&str, u32)| Frame {
+        function: "f".into(),
+        file: file.into(),
+        line,
+    };
+    let (dependency, std) = (("dep-1.0.0/src/lib.rs", 2), ("library/std/src/x.rs", 1));
+    let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
+    let all = [&[std, dependency], &users[..]].concat();
+    let stack = ("stack:9baf4734e811ac81", 0, 0);
+    // The site, its stack, the culprit's place, the place that is shown, and the site that it keeps.
+    for (site, frames, place, shown, identity) in [
+        (
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            &all[..],
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            ("src/mine.rs", 3, None),
+            None,
+        ),
+        (
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            &[],
+            ("dep-1.0.0/src/lib.rs", 9, 5),
+            ("dep-1.0.0/src/lib.rs", 9, Some(5)),
+            None,
+        ),
+        (
+            stack,
+            &all,
+            ("src/mine.rs", 3, 0),
+            ("src/mine.rs", 3, None),
+            Some(stack.0),
+        ),
+        (
+            stack,
+            &[std, dependency],
+            ("dep-1.0.0/src/lib.rs", 2, 0),
+            ("dep-1.0.0/src/lib.rs", 2, None),
+            Some(stack.0),
+        ),
+        (
+            stack,
+            &[std],
+            ("tests/it.rs", 12, 0),
+            ("tests/it.rs", 12, None),
+            Some(stack.0),
+        ),
+    ] {
+        let mut point = crate::judge::simulation::point(self::site(1));
+        (point.site.file, point.site.line, point.site.column) = (site.0.into(), site.1, site.2);
+        point.stack = frames.iter().copied().map(frame).collect();
+        let group = Group {
+            sites: vec![point.site.clone()],
+            points: vec![point],
+            ..Group::default()
+        };
+        let found = Culprits {
+            groups: vec![group],
+            confirmed: true,
+            notes: Vec::new(),
+        };
+        let workspace = Workspace::new(root.clone());
+        let found = culprits::report(&found, &case("t"), &root, &workspace);
+        assert_eq!(
+            (found[0].file.as_str(), found[0].line, found[0].column),
+            place
+        );
+        assert_eq!(found[0].place(), shown);
+        assert_eq!(found[0].site.as_deref(), identity);
+    }
+}
+
+#[test]
+fn what_reproduces_a_failure_says_where_the_project_is() {
+    let mut options = options();
+    options.location_flags = vec!["--manifest-path".into(), "'a b/Cargo.toml'".into()];
+    assert_eq!(
+        reproduce(&options, "0123abcd"),
+        "cargo nondex replay --manifest-path 'a b/Cargo.toml' 0123abcd"
+    );
+}
+
+#[test]
+fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
+    let mut runs = Runs::new(true, true);
+    runs.beside.add(RunSpec::clean("t"), failing("seen", [1]));
+    let report = reported(&options(), &runs, None);
+    assert_eq!(report.verdict, Verdict::NotRun);
+    assert_eq!(report.failures[0].outcome, Outcome::Failed);
+    assert_eq!((report.runs, report.notes.len()), (1, 1));
+}
+
+#[test]
+fn levels_above_the_weakest_have_no_rate_though_some_of_their_runs_are_implied() {
+    let few = |passed| Run {
+        points: [PointRecord {
+            count: 1,
+            max_len: 2,
+            ..crate::judge::simulation::point(site(1))
+        }]
+        .into(),
+        ..run(passed, [])
+    };
+    let report = judged(|spec| few(!(made(spec, 1) && spec.level == Level::Std && spec.seed == 2)));
+    assert_eq!(report.weakest_level, Some(Level::Std));
+    assert_eq!(
+        report.failure_rate.keys().collect::<Vec<_>>(),
+        [&Level::Std]
+    );
+    let stable = judged(|_| few(true));
+    assert_eq!(stable.failure_rate.len(), 5);
+}
+
+#[test]
+fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
+    let clean = RunSpec::clean("t");
+    let mut runs = Runs::new(true, true);
+    runs.beside.add(clean.clone(), failing("disturbed", [1]));
+    runs.alone.add(clean.clone(), run(true, [1]));
+    runs.alone.add(clean, run(true, [1]));
+    let judgement = Judgement {
+        conclusion: Conclusion::Stable,
+        from_alone: true,
+        interference: Some(Interference {
+            beside: [1, 1],
+            alone: [0, 2],
+        }),
+    };
+    let report = reported(&options(), &runs, Some(&judgement));
+    assert_eq!(
+        (report.verdict, report.run_alone, report.runs),
+        (Verdict::Stable, true, 3)
+    );
+    assert!(report.failures.is_empty() && report.output.is_none());
+    assert_eq!(
+        report.notes,
+        [
+            "it failed in 1 of 1 runs beside other tests of the campaign and in 0 of 2 alone: they share something outside \
+             the process, such as a path, so it was judged from runs alone"
+        ]
+    );
+}
+
+#[test]
+fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_else_in_base_order() {
+    for (lines, passing) in [([1].as_slice(), "base order"), (&[1, 2], "all but one")] {
+        let report = judged(|spec| {
+            let fails = made(spec, 1);
+            let output = match spec.choices {
+                _ if fails => "culprit",
+                Selection::None => "base order",
+                _ => "all but one",
+            };
+            Run {
+                output: Some(format!("same\n{output}\n")),
+                ..run(!fails, lines.iter().copied())
+            }
+        });
+        let expected = format!("@@ -1,2 +1,2 @@\n same\n-{passing}\n+culprit");
+        assert_eq!(report.difference, Some(expected));
+    }
+}

@@ -1,0 +1,241 @@
+//! The house: which folder of the sources may know which. Arrows lead downward only, and no two files of a folder know each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders of `nondex-harness/src`, and its files beside them, from the top floor down, each with those below that it may know.
+const HARNESS: [(&str, &[&str]); 14] = [
+    (
+        "command",
+        &[
+            "config",
+            "cli",
+            "repro",
+            "campaign",
+            "findings",
+            "report",
+            "judge",
+            "project",
+            "shell",
+            "error",
+            "exit_code",
+            "statistics",
+        ],
+    ),
+    ("config", &["cli", "judge", "project", "error"]),
+    (
+        "cli",
+        &[
+            "findings",
+            "judge",
+            "project",
+            "shell",
+            "error",
+            "exit_code",
+        ],
+    ),
+    (
+        "repro",
+        &[
+            "campaign",
+            "findings",
+            "report",
+            "project",
+            "shell",
+            "error",
+            "statistics",
+        ],
+    ),
+    ("campaign", &["report", "judge", "project", "error"]),
+    ("findings", &["report", "project", "error"]),
+    (
+        "report",
+        &["judge", "project", "error", "exit_code", "statistics"],
+    ),
+    ("judge", &[]),
+    ("project", &["error", "exit_code"]),
+    ("inprocess", &[]),
+    ("error", &["exit_code"]),
+    ("shell", &[]),
+    ("exit_code", &[]),
+    ("statistics", &[]),
+];
+
+/// The names that a text imports by a path that starts so: `crate::a`, or `crate::{a, b}`.
+fn imported<'a>(text: &'a str, start: &str) -> BTreeSet<&'a str> {
+    let word = |text: &'a str| {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        &text[..end.unwrap_or(text.len())]
+    };
+    let mut names = BTreeSet::new();
+    for (at, _) in text.match_indices(start) {
+        let rest = &text[at + start.len()..];
+        match rest.strip_prefix('{') {
+            None => _ = names.insert(word(rest)),
+            Some(list) => {
+                let mut depth = 0;
+                let mut begins = true;
+                for (at, c) in list.char_indices() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => begins = true,
+                        _ if c.is_whitespace() => {}
+                        _ if begins && depth == 0 => {
+                            begins = false;
+                            names.insert(word(&list[at..]));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+/// A source file without its tests and comments.
+fn source(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let end = [
+        "\n#[cfg(test)]\nmod tests {",
+        "\n#[cfg(test)]\npub(crate) mod tests {",
+    ]
+    .iter()
+    .filter_map(|start| text.find(start))
+    .min();
+    let lines = text[..end.unwrap_or(text.len())].lines();
+    let code = lines.filter(|line| !line.trim_start().starts_with("//"));
+    code.collect::<Vec<_>>().join("\n")
+}
+
+/// Every source file below a folder, but tests and what only they use.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !["tests", "simulation"]
+                .map(Some)
+                .contains(&path.file_stem().and_then(|s| s.to_str()))
+        {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn harness() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
+}
+
+/// The first name of a path below `root`, without its extension.
+fn room(root: &Path, file: &Path) -> String {
+    let relative = file.strip_prefix(root).unwrap();
+    let first = relative
+        .components()
+        .next()
+        .unwrap()
+        .as_os_str()
+        .to_str()
+        .unwrap();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+#[test]
+fn arrows_between_folders_lead_downward_only() {
+    let root = harness();
+    for (floor, (name, below)) in HARNESS.iter().enumerate() {
+        for other in *below {
+            let found = HARNESS.iter().position(|(known, _)| known == other);
+            assert!(
+                found.unwrap() > floor,
+                "`{name}` may not know `{other}`: it is above it"
+            );
+        }
+    }
+    let mut used = BTreeSet::new();
+    for file in files(&root) {
+        let own = room(&root, &file);
+        let Some((_, below)) = HARNESS.iter().find(|(name, _)| *name == own) else {
+            assert_eq!(own, "lib", "{} has no place in the house", file.display());
+            continue;
+        };
+        for other in imported(&source(&file), "crate::") {
+            let is_room = HARNESS.iter().any(|(name, _)| *name == other);
+            assert!(
+                !is_room || other == own || below.contains(&other),
+                "{} makes a new arrow, from `{own}` to `{other}`: what both need belongs below both of them",
+                file.display(),
+            );
+            used.insert((own.clone(), other.to_owned()));
+        }
+    }
+    for (name, below) in HARNESS {
+        for other in below {
+            let arrow = (name.to_owned(), (*other).to_owned());
+            assert!(
+                used.contains(&arrow),
+                "no file of `{name}` uses `{other}` any more"
+            );
+        }
+    }
+}
+
+#[test]
+fn files_of_one_folder_know_each_other_in_one_direction_only() {
+    let root = harness();
+    for (name, _) in HARNESS {
+        let folder = root.join(name);
+        if !folder.is_dir() {
+            continue;
+        }
+        // A file with a folder of its own is one room with it.
+        let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for file in files(&folder) {
+            let own = room(&folder, &file);
+            let text = source(&file);
+            let is_in_folder = file.parent() == Some(&folder);
+            let siblings = if is_in_folder {
+                "super::"
+            } else {
+                "super::super::"
+            };
+            let from_root = format!("crate::{name}::");
+            let known = imported(&text, &from_root)
+                .into_iter()
+                .chain(imported(&text, siblings));
+            let known = known.filter(|other| *other != own && own != "mod");
+            arrows
+                .entry(own.clone())
+                .or_default()
+                .extend(known.map(str::to_owned));
+        }
+        for start in arrows.keys() {
+            let mut open = vec![vec![start.clone()]];
+            let mut seen = BTreeSet::new();
+            while let Some(path) = open.pop() {
+                for next in arrows.get(path.last().unwrap()).into_iter().flatten() {
+                    let mut longer = path.clone();
+                    longer.push(next.clone());
+                    assert_ne!(next, start, "a circle in `{name}`: {}", longer.join(" -> "));
+                    if seen.insert(next.clone()) {
+                        open.push(longer);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn imports_are_read_from_paths_and_lists() {
+    let text = "use crate::a::B;\nuse crate::{c, d::{e, f}, g};\nlet x = crate::h::i();";
+    let names: Vec<&str> = imported(text, "crate::").into_iter().collect();
+    assert_eq!(names, ["a", "c", "d", "g", "h"]);
+}
