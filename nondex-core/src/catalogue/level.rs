@@ -7,7 +7,7 @@ use crate::json;
 
 /// How freely the choices of one run may differ from what std does today.
 ///
-/// The upper four are the levels of the NonDex paper (Gyori et al., ICST 2016); [`Level::Std`] is the rung beneath
+/// The upper four are the levels of the NonDex paper (Shi, Gyori, Legunsen, Marinov, ICST 2016); [`Level::Std`] is beneath
 /// them. The order of the variants is the order of realism: the weakest level that makes a test fail says how real the
 /// finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

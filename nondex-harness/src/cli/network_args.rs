@@ -24,11 +24,11 @@ pub struct NetworkArgs {
     #[arg(value_name = "BOOL")]
     pub network_verify: Option<bool>,
 
-    /// Fail when more tests, or a larger share, fail only for want of the network
+    /// Fail when more tests, or a larger share of them, are sanitised
     #[arg(long, value_name = "N|P%")]
     pub max_sanitised: Option<Limit>,
 
-    /// Failures for want of the network are failures like any other
+    /// Failures that a missing network or another missing prerequisite explains are failures like any other
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL")]
     pub no_sanitise: Option<bool>,

@@ -38,7 +38,7 @@ pub struct Report {
     pub summary: Summary,
     /// Every selected test, in the order of binaries and names.
     pub tests: Vec<TestReport>,
-    /// What the whole run wants to say, such as that address randomisation could not be switched off.
+    /// What there is to say about the whole run, a sentence each, such as that address randomisation could not be switched off.
     #[serde(default)]
     pub notes: Vec<String>,
 }

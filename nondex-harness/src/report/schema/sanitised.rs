@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Sanitised {
     /// The name of the sanitiser; `network` is the built-in one.
     pub name: String,
-    /// What the machine was in want of, a sentence.
+    /// Which prerequisite was missing, a sentence.
     pub reason: String,
     /// The operations that failed, such as `exec`, each once.
     pub operations: Vec<NetworkEvent>,
