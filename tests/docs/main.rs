@@ -181,3 +181,53 @@ fn the_readme_is_short_and_begins_with_what_is_needed() {
         assert!(first.iter().any(|line| line.contains(part)), "{part}");
     }
 }
+
+/// Items of the library, each with its path as pages write it.
+macro_rules! items {
+    ($($path:path),* $(,)?) => {{
+        $({
+            #[expect(unused_imports, reason = "that it compiles is the check")]
+            use $path as _;
+        })*
+        [$(stringify!($path).replace(' ', "")),*]
+    }};
+}
+
+#[test]
+fn every_item_of_the_library_that_a_page_names_is_there() {
+    let items = items![
+        nondex_core::choice::number,
+        nondex_core::decide,
+        nondex_harness::judge::prerequisite::Prerequisite,
+        nondex_harness::main,
+        nondex_harness::report::schema,
+    ];
+    for page in Page::all() {
+        let starts = ["nondex_harness::", "nondex_core::"];
+        let named = page
+            .spans()
+            .filter(|span| starts.iter().any(|start| span.starts_with(start)));
+        for span in named {
+            let path = span.split('(').next().unwrap_or_default();
+            assert!(
+                items.iter().any(|item| item == path),
+                "{}: `{span}`",
+                page.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_picture_of_the_house_has_every_room() {
+    let page = Page::of_book("contributing/house");
+    for folder in ["nondex-harness/src", "nondex-core/src"] {
+        for entry in std::fs::read_dir(page::repository().join(folder)).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{}/", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                assert!(page.text.contains(&name), "{folder}/{name}");
+            }
+        }
+    }
+}
