@@ -71,6 +71,7 @@ pub fn run(
     if running.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
+    let stop = &stop.within(options.max_time);
     let records = absolute(&run.records())?;
     let mut notes = Vec::new();
     if !process::disable_address_randomisation() {
@@ -101,6 +102,14 @@ pub fn run(
     let has_panicked = !panics.is_empty();
     notes.extend(panics);
     let mut is_partial = executed.stopped || has_panicked;
+    if executed.stopped && stop.is_late() {
+        let judged = executed.tests.iter();
+        let judged = judged.filter(|test| test.judgement.is_some()).count();
+        notes.push(format!(
+            "the time of `--max-time` was over when {judged} of {} tests were judged",
+            running.len()
+        ));
+    }
     if let Some(builder) = ordinary {
         // What is not known now is said of each test.
         is_partial |= campaign.compare(builder, stop) && stop.is_set();
@@ -191,6 +200,15 @@ impl Campaign<'_> {
         )
     }
 
+    /// Keeps the runs of a test that depends on choices.
+    fn remember(&self, id: &str, runs: &Runs, judgement: &Judgement) {
+        if let Conclusion::Dependent(dependence) = &judgement.conclusion {
+            let memo = Memo::new(id, runs.judged_by(Some(judgement)));
+            // Without it, `explain` begins anew.
+            let _ = memo.write(&Memo::path(&self.directory, id, &dependence.spec));
+        }
+    }
+
     /// What this program itself panicked with, a sentence for each test that it happened with.
     fn panics(&self, concluded: &[queue::Concluded]) -> Vec<String> {
         let panicked = concluded
@@ -257,10 +275,18 @@ impl Campaign<'_> {
 }
 
 impl Campaign<'_> {
-    /// The report of a test that was stopped or given up: not judged, with what was seen of it.
+    /// The report of a test that was stopped or given up: what is known of it by then.
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
-        let seen = queue::attempt(|| self.report(index, &test.runs, None));
+        let seen = queue::attempt(|| {
+            let known = plan::so_far(&case.name, &self.options[index], &test.runs.beside);
+            let known = known.map(Judgement::provisional);
+            let report = self.report(index, &test.runs, known.as_ref());
+            if let Some(known) = &known {
+                self.remember(&report.id, &test.runs, known);
+            }
+            report
+        });
         let mut report = seen.unwrap_or_else(|_| TestReport {
             runs: test.runs.count() as u64,
             ..judged::not_run(suite, case)
@@ -295,11 +321,7 @@ impl Workload for Campaign<'_> {
 
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement) {
         let report = self.report(test, runs, Some(judgement));
-        if let Conclusion::Dependent(dependence) = &judgement.conclusion {
-            let memo = Memo::new(&report.id, runs.judged_by(Some(judgement)));
-            // Without it, `explain` begins anew.
-            let _ = memo.write(&Memo::path(&self.directory, &report.id, &dependence.spec));
-        }
+        self.remember(&report.id, runs, judgement);
         self.lock_reports()[test] = Some(report.clone());
         if !self.is_compared(test, &report) {
             self.progress.judged(&report);

@@ -18,7 +18,7 @@ use crate::project::{Harness, Suite, TestCase};
 use crate::report::{TestReport, Verdict};
 
 /// Why a test was not compared when the campaign was stopped.
-const INTERRUPTED: &str = "the run was interrupted";
+const INTERRUPTED: &str = "the run was stopped before";
 
 /// How often a test is run in an ordinary build.
 pub const RUNS: u64 = 3;

@@ -4,6 +4,7 @@
 //! child behind that holds it. Both are noticed by looking at the process itself, every `TICK` at the latest, so that nothing
 //! a test does can make the driver hang.
 
+pub mod guardian;
 mod leftover;
 
 use std::io::{self, PipeReader};
@@ -19,6 +20,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use self::guardian::Guarded;
 use super::output::Output;
 use super::stop::StopFlag;
 
@@ -36,6 +38,13 @@ const MAX_YIELDS: u32 = 32;
 
 /// How much is read at once: what a pipe holds.
 const BUFFER: usize = 64 << 10;
+
+/// After so many reads in a row that got little, the next one waits until there is more: a test that writes a line in ten pieces
+/// would wake us, and wait for us, ten times.
+const MAX_SMALL_READS: u32 = 8;
+
+/// How long it waits. In this time no test writes as much as a pipe holds, in small pieces.
+const GATHERING: Duration = Duration::from_millis(1);
 
 /// How often a process is started that could not be for want of resources.
 const START_ATTEMPTS: u32 = 5;
@@ -99,10 +108,14 @@ fn watch(
     let (child, run) = leftover::start(&mut command, start)?;
     // It holds the writing end of the pipe.
     drop(command);
+    let group =
+        Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits"));
+    let _guarded = Guarded::new(group);
     let mut watch = Watch {
-        group: Pid::from_raw(i32::try_from(child.id()).expect("a process id is positive and fits")),
+        group,
         child,
         reader,
+        small_reads: 0,
         buffer: vec![0; BUFFER],
         output: Output::default(),
     };
@@ -166,6 +179,8 @@ struct Watch {
     reader: Option<PipeReader>,
     buffer: Vec<u8>,
     output: Output,
+    /// How many reads in a row got little.
+    small_reads: u32,
 }
 
 impl Watch {
@@ -199,6 +214,9 @@ impl Watch {
                     pause = (pause * 2).min(TICK);
                 }
             } else if self.read(left.min(TICK))? && looked + TICK > now {
+                if self.small_reads >= MAX_SMALL_READS {
+                    thread::sleep(GATHERING.min(left));
+                }
                 continue;
             }
             looked = now;
@@ -223,7 +241,11 @@ impl Watch {
                     self.reader = None;
                     Ok(false)
                 }
-                Ok(_) => Ok(true),
+                Ok(read) => {
+                    let is_small = read < BUFFER / 4;
+                    self.small_reads = if is_small { self.small_reads + 1 } else { 0 };
+                    Ok(true)
+                }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(false),
                 Err(e) => Err(e),
             },

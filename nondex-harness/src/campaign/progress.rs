@@ -7,9 +7,6 @@ use crate::report::TestReport;
 /// Hears what happens, in the order it happens. Called from worker threads, one call at a time; a slow listener slows
 /// the campaign down.
 pub trait Progress: Sync {
-    /// So many runs are known to be needed by now, the finished ones included. It only grows.
-    fn planned(&self, runs: u64);
-
     /// A run of the test with this id was started.
     fn started(&self, test_id: &str, spec: &RunSpec);
 
@@ -28,7 +25,6 @@ pub trait Progress: Sync {
 pub struct Silent;
 
 impl Progress for Silent {
-    fn planned(&self, _runs: u64) {}
     fn started(&self, _test_id: &str, _spec: &RunSpec) {}
     fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {}
     fn judged(&self, _test: &TestReport) {}

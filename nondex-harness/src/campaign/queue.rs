@@ -103,14 +103,12 @@ pub fn execute(
                 .collect(),
             busy: 0,
             models: BTreeSet::new(),
-            asked: 0,
             unfinished: tests,
         }),
     };
     for test in 0..tests {
         drop(executor.advance(executor.lock(), test));
     }
-    executor.plan(&executor.lock());
     thread::scope(|scope| {
         for _ in 0..jobs.get() {
             scope.spawn(|| executor.work());
@@ -166,8 +164,6 @@ struct State {
     /// How many tests run or are judged now.
     busy: usize,
     models: BTreeSet<String>,
-    /// Runs asked for so far.
-    asked: u64,
     /// How many tests are neither judged nor given up.
     unfinished: usize,
 }
@@ -238,7 +234,6 @@ impl State {
         test.limit = limit;
         test.is_alone = alone;
         test.open = specs.len();
-        self.asked += specs.len() as u64;
         for (i, spec) in specs.into_iter().enumerate() {
             self.queue
                 .insert(Turn::new(index, i, &spec, alone), spec.clone());
@@ -327,11 +322,7 @@ impl Executor<'_> {
                     test.wave[turn.index].1 = Some(run);
                     test.open -= 1;
                     if test.open == 0 {
-                        let asked = state.asked;
                         state = self.advance(state, turn.test);
-                        if state.asked > asked {
-                            self.plan(&state);
-                        }
                         self.changed.notify_all();
                     }
                 }
@@ -374,12 +365,6 @@ impl Executor<'_> {
             Err(panic) => state.give_up(index, panic),
         }
         state
-    }
-
-    /// Says how many runs were asked for so far: with the lock, so that the number only grows.
-    fn plan(&self, state: &State) {
-        // A listener that panics is none the wiser.
-        let _ = attempt(|| self.progress.planned(state.asked));
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Once set, running tests are killed, no other is started, and the report says that it is partial.
 #[derive(Clone, Debug, Default)]
-pub struct StopFlag(Arc<AtomicBool>);
+pub struct StopFlag {
+    flag: Arc<AtomicBool>,
+    deadline: Option<Instant>,
+}
 
 impl StopFlag {
     /// A flag that is not set.
@@ -14,20 +18,53 @@ impl StopFlag {
         Self::default()
     }
 
+    /// The same flag, which is also set once this time has passed.
+    #[must_use]
+    pub fn within(&self, time: Option<Duration>) -> Self {
+        StopFlag {
+            flag: Arc::clone(&self.flag),
+            deadline: time.and_then(|time| Instant::now().checked_add(time)),
+        }
+    }
+
     /// Sets the flag. Takes effect within a fraction of a second.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
     /// Whether it is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed) || self.is_late()
+    }
+
+    /// Whether its time has passed.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The flag itself, for `signal_hook::flag::register`.
     #[must_use]
     pub fn handle(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.flag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_with_a_time_is_set_by_its_time_or_by_the_flag_it_is_of() {
+        let flag = StopFlag::new();
+        let unlimited = flag.within(None);
+        let long = flag.within(Some(Duration::MAX));
+        let over = flag.within(Some(Duration::ZERO));
+        assert!(over.is_set() && over.is_late());
+        assert!(!unlimited.is_set() && !long.is_set() && !flag.is_set());
+        flag.stop();
+        assert!(unlimited.is_set() && long.is_set() && !long.is_late());
     }
 }

@@ -69,6 +69,11 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub budget: Option<usize>,
 
+    /// How long all runs may take together: what is known by then is reported [default: no limit]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub max_time: Option<Duration>,
+
     /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]

@@ -111,6 +111,7 @@ fn fill_run(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.schedule, &settings.schedule);
     fill(&mut args.clean_runs, &settings.clean_runs);
     fill(&mut args.timeout, &settings.timeout);
+    fill(&mut args.max_time, &settings.max_time);
     fill(&mut args.exhaustive, &settings.exhaustive);
     fill(&mut args.budget, &settings.budget);
     fill(&mut args.strict, &settings.strict);

@@ -29,6 +29,7 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     replay::expect_this_algorithm(&finding)?;
     let stop = interrupt::install()?;
     let project = replay::build(&finding, &place.workspace_root, console)?;
+    let started = started + project.runtime_took;
     let (suite, test) = replay::find(&project, &finding)?;
     let changes = replay::warnings(&finding, &project, &suite.binary, test);
 

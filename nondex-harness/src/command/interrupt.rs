@@ -7,6 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::campaign::StopFlag;
+use crate::campaign::process::guardian;
 use crate::error::{Error, Result};
 
 /// As a shell reports a process that a signal ended.
@@ -16,6 +17,8 @@ const SIGNAL_BASE: i32 = 128;
 ///
 /// SIGHUP is left alone: `nohup` has it ignored, and a handler would undo that.
 pub(super) fn install() -> Result<StopFlag> {
+    // What cannot be handled must leave no test behind, either.
+    guardian::start();
     let stop = StopFlag::new();
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset, and sets it.

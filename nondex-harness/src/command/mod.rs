@@ -18,6 +18,7 @@ mod selection;
 
 use std::ffi::OsString;
 
+use crate::campaign::process::guardian;
 use crate::cli::{Command, OutputArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
@@ -28,6 +29,10 @@ use console::Console;
 /// Parses the arguments of the process, its name first, and does what they say.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
+    if args.get(1).is_some_and(|arg| arg == guardian::GUARDIAN) {
+        guardian::guard(std::io::stdin().lock());
+        return ExitCode::Ok;
+    }
     let line = written(&args);
     let asked = match configuration::understand(args, std::env::vars_os()) {
         Ok(asked) => asked,

@@ -60,7 +60,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = selection::count(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));
-    let display = Display::new(console);
+    let display = Display::new(console, selection::running(&selected));
     let report = campaign::run(&selected, &options, &directory, None, &display, &stop);
     display.finish();
     let report = report?;

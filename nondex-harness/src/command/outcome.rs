@@ -6,6 +6,7 @@ use camino::Utf8Path;
 
 use super::console::Console;
 use super::progress::Display;
+use super::selection;
 use crate::campaign::ordinary::Builder;
 use crate::campaign::{self, Selected, StopFlag};
 use crate::cli::MessageFormat;
@@ -28,7 +29,7 @@ pub(super) fn run(
     stop: &StopFlag,
     console: &Console,
 ) -> Result<Report> {
-    let display = Display::new(console);
+    let display = Display::new(console, selection::running(selected));
     let result = campaign::run(selected, options, directory, ordinary, &display, stop);
     display.finish();
     let mut report = result?;

@@ -26,13 +26,18 @@ pub(super) struct Display<'a> {
 }
 
 struct Counts {
-    planned: u64,
-    finished: u64,
+    /// Tests that are judged.
+    judged: usize,
+    /// Of so many.
+    tests: usize,
+    /// Runs that ended.
+    runs: u64,
     last_line: Instant,
 }
 
 impl<'a> Display<'a> {
-    pub(super) fn new(console: &'a Console) -> Self {
+    /// A display of a campaign of so many tests: how many runs they take is not known before they were made.
+    pub(super) fn new(console: &'a Console, tests: usize) -> Self {
         let bar = (console.has_terminal() && !console.quiet).then(|| {
             let target = ProgressDrawTarget::stderr();
             let prefix = if console.has_colors() {
@@ -41,13 +46,13 @@ impl<'a> Display<'a> {
                 "{prefix:>12}"
             };
             let template = format!(
-                "{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} runs {{wide_msg}}"
+                "{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} tests, {{wide_msg}}"
             );
             let style = ProgressStyle::with_template(&template).map_or_else(
                 |_| ProgressStyle::default_bar(),
                 |style| style.progress_chars("=> "),
             );
-            let bar = ProgressBar::with_draw_target(Some(0), target)
+            let bar = ProgressBar::with_draw_target(Some(tests as u64), target)
                 .with_style(style)
                 .with_prefix("Running");
             bar.enable_steady_tick(TICK);
@@ -57,8 +62,9 @@ impl<'a> Display<'a> {
             console,
             bar,
             counts: Mutex::new(Counts {
-                planned: 0,
-                finished: 0,
+                judged: 0,
+                tests,
+                runs: 0,
                 last_line: Instant::now(),
             }),
         }
@@ -84,30 +90,27 @@ impl<'a> Display<'a> {
 }
 
 impl Progress for Display<'_> {
-    fn planned(&self, runs: u64) {
-        self.counts().planned = runs;
-        if let Some(bar) = &self.bar {
-            bar.set_length(runs);
-        }
-    }
-
     fn started(&self, test_id: &str, _spec: &RunSpec) {
         if let Some(bar) = &self.bar {
-            bar.set_message(test_id.to_owned());
+            let runs = selection::count_u64(self.counts().runs, "run");
+            bar.set_message(format!("{runs}: {test_id}"));
         }
     }
 
     fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
         let mut counts = self.counts();
-        counts.finished += 1;
-        match &self.bar {
-            Some(bar) => bar.set_position(counts.finished),
-            None if counts.last_line.elapsed() >= LINE_INTERVAL => {
-                counts.last_line = Instant::now();
-                let message = format!("{} of {} runs", counts.finished, counts.planned);
-                self.console.status("Running", &message);
-            }
-            None => {}
+        counts.runs += 1;
+        if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
+            counts.last_line = Instant::now();
+            let Counts {
+                judged,
+                tests,
+                runs,
+                ..
+            } = *counts;
+            let runs = selection::count_u64(runs, "run");
+            let message = format!("{judged} of {tests} tests are judged, after {runs}");
+            self.console.status("Running", &message);
         }
     }
 
@@ -123,6 +126,12 @@ impl Progress for Display<'_> {
     }
 
     fn judged(&self, test: &TestReport) {
+        let mut counts = self.counts();
+        counts.judged += 1;
+        if let Some(bar) = &self.bar {
+            bar.set_position(counts.judged as u64);
+        }
+        drop(counts);
         let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
         if self.console.quiet || (routine && self.console.verbose == 0) {
             return;

@@ -47,6 +47,11 @@ pub(super) fn run(
             error
         }
     })?;
+    if stop.is_set() {
+        return Err(Error::build("interrupted while the tests were built"));
+    }
+    // It is no part of what the project's tests cost.
+    let started = started + project.runtime_took;
     let selected = selection::select(&project.suites, &filter_resolved);
     selection::expect_some(&project.suites, &selected)
         .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
@@ -133,6 +138,7 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.all_levels = args.no_prune;
     options.exhaustive = args.exhaustive.unwrap_or(0);
     options.budget = args.budget.unwrap_or(options.budget);
+    options.max_time = args.max_time;
     options.strict = args.strict.unwrap_or(false);
     options.models_off = models_off;
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
@@ -183,7 +189,12 @@ fn findings(
 
 /// What is about to happen, with the seeds and levels.
 fn plan(selected: &[campaign::Selected<'_>], options: &Options) -> String {
-    let tests = selection::count(selection::running(selected), "test");
+    let all: usize = selected.iter().map(|selected| selected.tests.len()).sum();
+    let ignored = match all - selection::running(selected) {
+        0 => String::new(),
+        ignored => format!(" ({ignored} ignored)"),
+    };
+    let tests = selection::count(all, "test");
     let binaries = match selected.len() {
         1 => "1 binary".to_owned(),
         many => format!("{many} binaries"),
@@ -212,7 +223,7 @@ fn plan(selected: &[campaign::Selected<'_>], options: &Options) -> String {
             levels.join(", ")
         )
     };
-    format!("{tests} of {binaries}: {what}")
+    format!("{tests}{ignored} of {binaries}: {what}")
 }
 
 /// Seeds as `--seeds` takes them.

@@ -97,6 +97,11 @@ pub(super) fn expect_some(suites: &[Suite], selected: &[Selected<'_>]) -> Result
     }))
 }
 
+/// As [`count`], of what may be more.
+pub(super) fn count_u64(number: u64, noun: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
+}
+
 /// `1 test`, `2 tests`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     match number {

@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 27] = [
+pub const KEYS: [&str; 28] = [
     "all-features",
     "budget",
     "cargo-profile",
@@ -29,6 +29,7 @@ pub const KEYS: [&str; 27] = [
     "junit",
     "levels",
     "max-sanitised",
+    "max-time",
     "mode",
     "models",
     "network",
@@ -77,6 +78,8 @@ pub struct Settings {
     pub levels: Option<Vec<Level>>,
     #[serde(deserialize_with = "one")]
     pub max_sanitised: Option<Limit>,
+    #[serde(deserialize_with = "one")]
+    pub max_time: Option<Duration>,
     #[serde(deserialize_with = "one")]
     pub mode: Option<Mode>,
     #[serde(deserialize_with = "one")]
@@ -129,6 +132,7 @@ impl Settings {
             junit: self.junit.or(below.junit),
             levels: self.levels.or(below.levels),
             max_sanitised: self.max_sanitised.or(below.max_sanitised),
+            max_time: self.max_time.or(below.max_time),
             mode: self.mode.or(below.mode),
             models: self.models.or(below.models),
             network: self.network.or(below.network),

@@ -56,6 +56,21 @@ pub struct Judgement {
     pub from_alone: bool,
     /// How the runs beside others differed from those alone; `None` when other tests make no difference.
     pub interference: Option<Interference>,
+    /// Whether more runs might have shown otherwise: the campaign was stopped before they were made.
+    pub is_provisional: bool,
+}
+
+impl Judgement {
+    /// What is known before the last run was made.
+    #[must_use]
+    pub const fn provisional(conclusion: Conclusion) -> Self {
+        Judgement {
+            conclusion,
+            from_alone: false,
+            interference: None,
+            is_provisional: true,
+        }
+    }
 }
 
 /// A test that ends otherwise when other tests run.
@@ -138,6 +153,7 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
             conclusion: beside,
             from_alone: false,
             interference: None,
+            is_provisional: false,
         });
     }
     patiently(options.timeout, &runs.alone, || {
@@ -169,6 +185,7 @@ fn judge_alone(
         conclusion,
         from_alone: false,
         interference: None,
+        is_provisional: false,
     };
     if beside == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
         // It agrees with all the others.
@@ -216,6 +233,7 @@ fn judge_alone(
             beside: failures(&runs.beside),
             alone: failures(&runs.alone),
         }),
+        is_provisional: false,
     })
 }
 

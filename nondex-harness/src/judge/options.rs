@@ -64,6 +64,8 @@ pub struct Options {
     pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
     /// How many runs the search for the culprits of one test may ask for.
     pub budget: usize,
+    /// How long all runs may take together.
+    pub max_time: Option<Duration>,
     /// What is done about the network.
     pub network: Policy,
     /// How many tests may be sanitised.
@@ -113,6 +115,7 @@ impl Options {
             regressions: Vec::new(),
             known: BTreeMap::new(),
             budget: DEFAULT_BUDGET,
+            max_time: None,
             network: Policy::default(),
             max_sanitised: None,
             prerequisites: Vec::new(),

@@ -2,12 +2,12 @@
 //!
 //! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first level at which the outcome
 //! depends on the seed is the weakest one, and the levels above it are left out unless they are asked for: they would show the
-//! same defect again, less realistically. A failing spec is run again before it counts; then the culprits are searched.
+//! same defect again, less realistically. Where only stronger levels were asked for, the weaker ones are tried for a test that fails. A failing spec is run again before it counts; then the culprits are searched.
 //!
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
 //! holds with pass and fail exchanged.
 
-use nondex_core::{Level, Outcome, RunSpec};
+use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
@@ -93,8 +93,14 @@ pub(super) fn judge(
             break;
         }
     }
-    let Some(spec) = weakest else {
+    let Some(found) = weakest else {
         return Ok(unchanged);
+    };
+    let spec = match weaker(test, found.level, baseline, options, evidence)? {
+        None => found,
+        Some(Reproduction::Always(spec)) => spec,
+        Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
+        Some(Reproduction::NothingChanged) => found,
     };
     let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
     // A run that hangs takes the whole time limit, and was made twice already.
@@ -137,6 +143,77 @@ pub(super) fn judge(
         baseline,
         spec,
         culprits,
+    })))
+}
+
+/// What the first level below `found` shows that was not asked for and changes the outcome: the level that is said of a finding is the weakest
+/// of all, not of those that were asked for.
+fn weaker(
+    test: &str,
+    found: Level,
+    baseline: bool,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<Option<Reproduction>, Missing> {
+    let untried = Level::ALL
+        .into_iter()
+        .filter(|level| *level < found && !options.levels.contains(level));
+    for level in untried {
+        let specs = answered_specs(test, level, options, evidence)?;
+        match reproducible(&specs, baseline, evidence)? {
+            Reproduction::NothingChanged => {}
+            changed => return Ok(Some(changed)),
+        }
+    }
+    Ok(None)
+}
+
+/// What can be said of `test` when the campaign is stopped before all runs are made: `None` when nothing that was seen so far
+/// is wrong.
+#[must_use]
+pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
+    if let Some((spec, _)) = evidence.contradiction() {
+        return Some(non_deterministic(spec.clone()));
+    }
+    let clean_spec = clean_spec(test, options);
+    let clean = evidence.of(&clean_spec);
+    let baseline = clean.first()?.passed();
+    let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    if clean.len() < clean_runs {
+        return None;
+    }
+    let mut changed: Vec<(&RunSpec, usize)> = evidence
+        .specs()
+        .filter(|(spec, runs)| {
+            spec.choices == Selection::All
+                && spec.trace.is_empty()
+                && spec.network == clean_spec.network
+                && runs[0].passed() != baseline
+        })
+        .map(|(spec, runs)| (spec, runs.len()))
+        .collect();
+    let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
+    changed.sort_by_key(|(spec, _)| (spec.level, place(spec.seed)));
+    // One failure may be a chance.
+    let repeated = changed.iter().find(|(_, runs)| *runs > 1);
+    let several = || changed.first().filter(|_| changed.len() > 1);
+    let Some((spec, _)) = repeated.or_else(several) else {
+        return (!baseline).then_some(Conclusion::Broken);
+    };
+    // As far as the search came.
+    let made = evidence.count();
+    let searched = (0..=made).rev();
+    let mut searched =
+        searched.filter_map(|budget| culprit::search(evidence, spec, baseline, budget).ok());
+    let culprits = searched.next().unwrap_or_default();
+    Some(Conclusion::Dependent(Box::new(Dependence {
+        baseline,
+        spec: (*spec).clone(),
+        culprits: Culprits {
+            confirmed: false,
+            notes: Vec::new(),
+            ..culprits
+        },
     })))
 }
 

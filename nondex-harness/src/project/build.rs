@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -36,6 +37,8 @@ pub struct Project {
     pub metadata: Metadata,
     /// What the user should know of this build, a sentence each: what is not covered, and why.
     pub notes: Vec<String>,
+    /// How long it took to build the runtime, if that was necessary.
+    pub runtime_took: Duration,
     /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's messages have been printed.
     pub unbuilt: Vec<String>,
     /// Where the doctests are until the end.
@@ -118,15 +121,18 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     if plan.mode == Mode::Program && platform::mentions_static(&here, &plan.config) {
         check_linkage(&cargo, &own)?;
     }
+    let before_runtime = Instant::now();
     let runtime = match plan.mode {
         Mode::Program => Some(Runtime::for_toolchain(
             &toolchain,
             &target,
             plan.offline || plan.frozen,
             !plan.without_network,
+            quiet,
         )?),
         Mode::Swap | Mode::Plain => None,
     };
+    let runtime_took = before_runtime.elapsed();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
         Mode::Program if plan.without_network => "build-without-network",
@@ -145,8 +151,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     } else {
         Backend::Unchanged
     };
-    let key = runtime.as_ref().map_or("", |runtime| &runtime.key);
-    prepare(&build_dir, &format!("{key}{}", rustix.key()))?;
+    let content = runtime.as_ref().map_or("", |runtime| &runtime.content);
+    prepare(&build_dir, &format!("{content}{}", rustix.key()))?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
     let order_note = runtime
@@ -259,6 +265,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         toolchain: toolchain.version,
         metadata,
         notes,
+        runtime_took,
     })
 }
 

@@ -1,9 +1,11 @@
 //! The runtime: the std facade and the `test` crate, built once for each toolchain into the user's cache.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
@@ -34,6 +36,8 @@ const MANIFEST: &str = "runtime.json";
 pub struct Runtime {
     /// Identifies the sources and the toolchain; part of the path of every file below.
     pub key: String,
+    /// Identifies what is in its libraries: two builds with one key need not be the same to the compiler.
+    pub content: String,
     /// `libstd-*.rlib`.
     pub std: Utf8PathBuf,
     /// `libtest-*.rlib`.
@@ -71,6 +75,14 @@ struct Library {
     content: u64,
 }
 
+impl Manifest {
+    /// Identifies what is in the libraries of the runtime with this key.
+    fn content(&self, key: &str) -> String {
+        let contents: Vec<u64> = self.libraries.iter().map(|one| one.content).collect();
+        format!("{key}-{:016x}", hash::of(&contents))
+    }
+}
+
 impl Library {
     fn check(&self, home: &Utf8Path) -> std::io::Result<bool> {
         let path = home.join(&self.name);
@@ -106,7 +118,7 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
 
 impl Runtime {
     /// The runtime for `toolchain` and `target`, with or without what observes the `network`, built now if the cache has none that is whole. Building takes about
-    /// ten seconds on two cores.
+    /// ten seconds on two cores; what is compiled is shown unless it is to be `quiet`.
     ///
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
@@ -115,6 +127,7 @@ impl Runtime {
         target: &str,
         offline: bool,
         network: bool,
+        quiet: bool,
     ) -> Result<Self> {
         let key = format!(
             "{:016x}",
@@ -146,7 +159,11 @@ impl Runtime {
         sweep(&cache, ABANDONED);
         let work = cache.join(format!("{key}.{}", std::process::id()));
         fs::create_dir_all(&work).map_err(|e| doing("create the cache folder", &work, e))?;
-        let built = build(&work, toolchain, target, offline, network);
+        let started = Instant::now();
+        anstream::eprintln!(
+            "   Building the nondex runtime for {target} (once for each toolchain)"
+        );
+        let built = build(&work, toolchain, target, offline, network, quiet);
         if let Ok(manifest) = &built {
             let text = serde_json::to_string(manifest).expect("a manifest has no map");
             fs::write(work.join(MANIFEST), text)
@@ -160,6 +177,10 @@ impl Runtime {
         }
         let _ = fs::remove_dir_all(&work);
         built?;
+        if !quiet {
+            let seconds = started.elapsed().as_secs_f64();
+            anstream::eprintln!("    Finished the nondex runtime in {seconds:.1}s");
+        }
         load(&home, &key)
             .map_err(|damage| {
                 Error::setup(format!(
@@ -207,6 +228,7 @@ fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     }
     Ok(Some(Runtime {
         key: key.to_owned(),
+        content: manifest.content(key),
         std: home.join(manifest.std),
         test: home.join(manifest.test),
         libraries: home.to_owned(),
@@ -228,6 +250,7 @@ fn build(
     target: &str,
     offline: bool,
     network: bool,
+    quiet: bool,
 ) -> Result<Manifest> {
     let failed =
         |what: String| Error::setup(format!("failed to build the runtime for {target}: {what}"));
@@ -248,21 +271,21 @@ fn build(
     let root = "//! The in-process harness.\n\npub mod inprocess;\npub use inprocess::main;\n";
     fs::write(source.join("nondex-harness/src/lib.rs"), root).map_err(|e| failed(e.to_string()))?;
 
-    anstream::eprintln!("   Building the nondex runtime for {target} (once for each toolchain)");
     // What was downloaded to build this program is enough, so the network is asked only when that fails. Where it was not built
     // with its own lock file, what it was built with serves too.
-    let mut output = cargo(&source, toolchain, target, true)?;
-    if !output.status.success() && !offline {
-        output = cargo(&source, toolchain, target, false)?;
+    let cargo = |is_offline| cargo(&source, toolchain, target, is_offline, quiet);
+    let mut output = cargo(true)?;
+    if !output.0.success() && !offline {
+        output = cargo(false)?;
     }
-    if !output.status.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
-        let other = cargo(&source, toolchain, target, true)?;
-        if other.status.success() {
+    if !output.0.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
+        let other = cargo(true)?;
+        if other.0.success() {
             output = other;
         }
     }
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    if !output.0.success() {
+        return Err(failed(output.1));
     }
 
     let target_dir = source.join("target");
@@ -316,15 +339,26 @@ fn build(
     Ok(manifest)
 }
 
+/// Calls cargo, and shows what it compiles unless it is to be `quiet`. How it ended, and what else it said.
+///
+/// # Errors
+/// When it cannot be run, and when a signal ended it: somebody does not want to wait, so it is not to be tried again.
 fn cargo(
     source: &Utf8Path,
     toolchain: &Toolchain,
     target: &str,
     offline: bool,
-) -> Result<std::process::Output> {
+    quiet: bool,
+) -> Result<(ExitStatus, String)> {
+    let failed = |e| {
+        Error::setup(format!(
+            "failed to run `{}`: {e}",
+            toolchain.cargo.display()
+        ))
+    };
     let mut command = Command::new(&toolchain.cargo);
     command
-        .args(["build", "--release", "--quiet", "--target", target])
+        .args(["build", "--release", "--color", "never", "--target", target])
         .current_dir(source);
     if offline {
         command.arg("--offline");
@@ -335,21 +369,42 @@ fn cargo(
         "RUSTC_WRAPPER",
         "RUSTC_WORKSPACE_WRAPPER",
         "CARGO_BUILD_TARGET",
+        "CARGO_TERM_QUIET",
+        "CARGO_TERM_PROGRESS_WHEN",
     ] {
         command.env_remove(name);
     }
-    command
+    let mut child = command
         .env("RUSTFLAGS", RUSTFLAGS)
         .env("RUSTC", &toolchain.rustc)
         .env("CARGO_TARGET_DIR", source.join("target"))
         .stdin(Stdio::null())
-        .output()
-        .map_err(|e| {
-            Error::setup(format!(
-                "failed to run `{}`: {e}",
-                toolchain.cargo.display()
-            ))
-        })
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let stderr = child.stderr.take().expect("stderr is piped");
+    let mut said = String::new();
+    for line in BufReader::new(stderr).lines() {
+        let line = line.map_err(failed)?;
+        match line.trim_start().strip_prefix("Compiling ") {
+            Some(_) if quiet => {}
+            // Without the folder, which is gone when it is read.
+            Some(package) => anstream::eprintln!(
+                "   Compiling {} of the runtime",
+                package.split(" (").next().unwrap_or(package)
+            ),
+            None => {
+                said.push_str(&line);
+                said.push('\n');
+            }
+        }
+    }
+    let status = child.wait().map_err(failed)?;
+    if status.signal().is_some() {
+        return Err(Error::build("interrupted while the runtime was built"));
+    }
+    Ok((status, said))
 }
 
 /// A manifest without what only the repository has: tests, benches, the driver's binary, and other members.

@@ -62,7 +62,10 @@ pub fn report(
         Some(Conclusion::NonDeterministic { spec }) => spec.level,
         _ => Level::Full,
     };
-    for level in specs::levels(&options.levels) {
+    let is_found_below = |level: &Level| matches!(conclusion, Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level);
+    let levels = Level::ALL.into_iter();
+    let levels = levels.filter(|level| options.levels.contains(level) || is_found_below(level));
+    for level in levels {
         if level > highest {
             break;
         }
@@ -72,7 +75,9 @@ pub fn report(
             report.implied += implied;
         }
     }
-    let failing = failing_runs(evidence, options);
+    let mut failing = failing_runs(evidence, options);
+    // They show the same again, less realistically.
+    failing.retain(|(spec, _)| spec.choices == Selection::None || spec.level <= highest);
     report.failures = failing
         .iter()
         .take(MAX_FAILURES)
@@ -85,9 +90,7 @@ pub fn report(
     let reproduced = match conclusion {
         None => {
             if report.runs > 0 {
-                report
-                    .notes
-                    .push("the campaign was stopped before this test was judged".to_owned());
+                report.notes.push(unjudged(&report.failures));
             }
             None
         }
@@ -169,6 +172,9 @@ pub fn report(
     if let Some(interference) = judgement.and_then(|judgement| judgement.interference) {
         report.run_alone = true;
         report.notes.push(disturbance(interference));
+    }
+    if judgement.is_some_and(|judgement| judgement.is_provisional) {
+        report.notes.push(provisional(&report, test));
     }
     report.reproduce = reproduced.and_then(|spec| {
         let id = id::of(&report.id, &spec);
@@ -362,6 +368,28 @@ fn artefact(dependence: &Dependence) -> String {
         dependence.spec.level,
         calls.join(" and ")
     )
+}
+
+/// Why a test that was run has no verdict when the campaign was stopped.
+fn unjudged(failures: &[FailureReport]) -> String {
+    let stopped = "the campaign was stopped before this test was judged";
+    match failures.len() {
+        0 => stopped.to_owned(),
+        1 => format!("{stopped}; one of its runs failed"),
+        many => format!("{stopped}; {many} of its runs failed"),
+    }
+}
+
+/// What is missing of a test that was judged before all its runs were made.
+fn provisional(report: &TestReport, test: &TestCase) -> String {
+    let stopped = "the campaign was stopped before all runs of this test were made";
+    match report.verdict {
+        Verdict::ImplementationDependent => format!(
+            "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the search for the culprit",
+            test.name
+        ),
+        _ => stopped.to_owned(),
+    }
 }
 
 fn disturbance(Interference { beside, alone }: Interference) -> String {

@@ -74,7 +74,8 @@ pub struct RunInfo {
     /// Names of the models that were switched off.
     #[serde(default)]
     pub models_off: Vec<String>,
-    /// How long the whole command took, the build included, in milliseconds; 0 when it was not measured.
+    /// How long the whole command took, the build of the tests included but not that of the runtime, in milliseconds; 0 when it was not
+    /// measured.
     #[serde(default)]
     pub elapsed_ms: u64,
     /// How many tests with verdict `network` the run accepts.

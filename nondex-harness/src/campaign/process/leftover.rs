@@ -19,6 +19,8 @@ use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, getpgrp};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 
+use super::guardian;
+
 /// How long what was killed may take to end.
 const KILL_GRACE: Duration = Duration::from_millis(100);
 
@@ -196,8 +198,15 @@ fn now() -> u64 {
     seconds.map_or(u64::MAX, |seconds: f64| (seconds * 100.0) as u64 + 1)
 }
 
-/// The children of our first thread, to which orphans come; of all threads, where only a look at every process can tell.
+/// The children of our first thread, to which orphans come, without the guardian; of all threads, where only a look at every process
+/// can tell.
 fn adopted() -> Vec<i32> {
+    let mut children = children();
+    children.retain(|id| !guardian::is_guardian(*id));
+    children
+}
+
+fn children() -> Vec<i32> {
     let us = own_id();
     let text = std::fs::read_to_string(format!("/proc/self/task/{us}/children"));
     text.map_or_else(

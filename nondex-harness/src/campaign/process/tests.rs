@@ -149,3 +149,14 @@ fn what_cannot_be_started_is_an_error() {
     let error = run(Command::new("/nonexistent/test"), LONG, &StopFlag::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
+
+#[test]
+fn many_small_pieces_come_whole_and_in_order() {
+    let found = finished(
+        "i=0; while [ $i -lt 3000 ]; do printf \"$i \"; i=$((i+1)); done",
+        LONG,
+    );
+    let expected: String = (0..3000).map(|i| format!("{i} ")).collect();
+    assert_eq!(found.output.to_text(), expected);
+    assert_eq!(found.end, End::Exited(0));
+}

@@ -2,13 +2,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nondex_core::Outcome;
-
 use super::*;
 use crate::campaign::progress::Silent;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::simulation;
-use crate::report::TestReport;
 
 /// How long a test of the executor waits for what must come, so that it fails and does not hang.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,6 +60,7 @@ impl Workload for Simulated {
             conclusion: Conclusion::Stable,
             from_alone: false,
             interference: None,
+            is_provisional: false,
         })
     }
 
@@ -175,21 +173,4 @@ fn tests_run_while_the_report_of_another_is_written() {
     };
     let (executed, _) = execute_in_time(workload, 4, 2);
     assert!(executed.tests.iter().all(|test| test.panic.is_none()));
-}
-
-#[test]
-fn a_listener_that_panics_about_the_plan_stops_nothing() {
-    struct Panicking;
-    impl Progress for Panicking {
-        fn planned(&self, _runs: u64) {
-            panic!("no plan");
-        }
-        fn started(&self, _test_id: &str, _spec: &RunSpec) {}
-        fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {}
-        fn judged(&self, _test: &TestReport) {}
-    }
-    let workload = Simulated::new(None);
-    let jobs = NonZeroUsize::new(2).unwrap();
-    let executed = execute(&workload, 2, jobs, true, &Panicking, &StopFlag::new());
-    assert!(!executed.stopped && executed.tests.iter().all(|test| test.judgement.is_some()));
 }

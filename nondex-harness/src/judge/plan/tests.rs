@@ -163,6 +163,82 @@ fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_i
 }
 
 #[test]
+fn the_level_that_is_said_is_the_weakest_one_whichever_levels_were_asked_for() {
+    let fails_from =
+        |weakest: Level| move |spec: &RunSpec| run(!(made(spec, 1) && spec.level >= weakest), [1]);
+    for weakest in Level::ALL {
+        let (conclusion, whole) = simulate(&options(), fails_from(weakest));
+        let expected = dependence(conclusion);
+        assert_eq!(expected.spec.level, weakest);
+        for asked in Level::ALL.into_iter().filter(|level| *level >= weakest) {
+            let mut options = options();
+            options.levels = vec![asked];
+            let (conclusion, evidence) = simulate(&options, fails_from(weakest));
+            assert_eq!(dependence(conclusion), expected, "{asked}");
+            for below in Level::ALL.into_iter().filter(|level| *level < weakest) {
+                let runs = runs_at(&evidence, below);
+                assert_eq!(runs, runs_at(&whole, below), "{below} for {asked}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_only_stronger_levels_show_is_stable_at_the_level_asked_for() {
+    let mut options = options();
+    options.levels = vec![Level::One];
+    let (conclusion, evidence) = simulate(&options, |spec| {
+        run(!(made(spec, 1) && spec.level == Level::Full), [1])
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(runs_at(&evidence, Level::Std), 0);
+}
+
+/// What is known of a simulated test after so many runs.
+fn after(runs: usize, mut test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
+    let options = options();
+    let mut evidence = Evidence::new(true);
+    while evidence.count() < runs {
+        let Err(Wave { specs, .. }) = conclude("t", &options, &evidence) else {
+            panic!("all is known after {} runs", evidence.count());
+        };
+        for spec in specs.into_iter().take(runs - evidence.count()) {
+            let run = test(&spec);
+            evidence.add(spec, run);
+        }
+    }
+    so_far("t", &options, &evidence)
+}
+
+#[test]
+fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
+    let passes = |_: &RunSpec| run(true, [1]);
+    let fails = |spec: &RunSpec| run(!made(spec, 1), [1]);
+    let broken = |_: &RunSpec| run(false, [1]);
+    for runs in [0, 1, 2, 10] {
+        assert_eq!(after(runs, passes), None, "{runs} runs");
+    }
+    assert_eq!(after(1, broken), None);
+    assert_eq!(after(2, broken), Some(Conclusion::Broken));
+    // One seed that failed once may have done so by chance.
+    assert_eq!(after(3, fails), None);
+    for runs in 4..20 {
+        let found = dependence(after(runs, fails).expect("nine of ten seeds fail"));
+        assert_eq!((found.spec.level, found.spec.seed), (Level::Std, 0));
+        assert!(found.baseline && !found.culprits.confirmed);
+    }
+    let mut number = 0;
+    let by_chance = |_: &RunSpec| {
+        number += 1;
+        run(number != 2, [1])
+    };
+    assert!(matches!(
+        after(2, by_chance),
+        Some(Conclusion::NonDeterministic { .. })
+    ));
+}
+
+#[test]
 fn an_exhaustive_campaign_runs_the_levels_above_the_weakest_too() {
     let mut options = options();
     options.all_levels = true;

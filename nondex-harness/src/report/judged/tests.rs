@@ -46,6 +46,7 @@ fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestRepo
         conclusion,
         from_alone: false,
         interference: None,
+        is_provisional: false,
     };
     reported(options, &runs, Some(&judgement))
 }
@@ -334,6 +335,7 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
             beside: [1, 1],
             alone: [0, 2],
         }),
+        is_provisional: false,
     };
     let report = reported(&options(), &runs, Some(&judgement));
     assert_eq!(
