@@ -51,7 +51,14 @@ const HARNESS: [(&str, &[&str]); 14] = [
     ("findings", &["report", "project", "error"]),
     (
         "report",
-        &["judge", "project", "error", "exit_code", "statistics"],
+        &[
+            "judge",
+            "project",
+            "shell",
+            "error",
+            "exit_code",
+            "statistics",
+        ],
     ),
     ("judge", &[]),
     ("project", &["error", "exit_code"]),

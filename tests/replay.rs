@@ -31,13 +31,8 @@ fn run(app: &Path, seeds: &str) -> Nondex {
 
 /// The id in the command that the report tells to run.
 fn id(test: &TestReport) -> String {
-    let reproduce = test
-        .reproduce
-        .as_deref()
-        .expect("a finding can be reproduced");
-    let id = reproduce
-        .strip_prefix("cargo nondex replay ")
-        .expect(reproduce);
+    let replay = test.replay.as_ref().expect("a finding can be replayed");
+    let id = replay.primary.as_deref().expect("it fails");
     assert!(
         test.failures
             .iter()
@@ -45,6 +40,12 @@ fn id(test: &TestReport) -> String {
         "{test:#?}"
     );
     id.to_owned()
+}
+
+/// The line that the report tells to paste.
+fn reproduce(test: &TestReport) -> &str {
+    let line = test.reproduce.as_deref();
+    line.expect("a finding can be reproduced")
 }
 
 /// Rewrites a finding's file.
@@ -150,7 +151,7 @@ fn it_is_listed_and_reported(app: &Path, id: &str, report: &Report) {
     assert_eq!(by_id.expect(ExitCode::Ok).report(), *report);
     show(&[])
         .expect(ExitCode::Ok)
-        .says(&[&format!("reproduce: cargo nondex replay {id}")]);
+        .says(&[&format!("reproduce: {}", reproduce(test(report, TEST)))]);
     for name in ["7-7", "..", "."] {
         show(&[name])
             .expect(ExitCode::Usage)
@@ -386,4 +387,89 @@ fn what_a_finding_says_is_reproduced_without_the_tool_where_that_is_possible() {
         .run()
         .expect(ExitCode::Found)
         .says(&["Reproduced", "5 of 5 times, without cargo nondex"]);
+}
+
+#[test]
+fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let report = run(&app, "4").run().expect(ExitCode::Found).report();
+    let found = test(&report, TEST);
+    let line = reproduce(found);
+    assert!(
+        line.contains("--lib")
+            && line.contains("'findings$tests::std_own_map' --level STD --seed "),
+        "{line}"
+    );
+    Nondex::pasted(&app, line)
+        .run()
+        .expect(ExitCode::Found)
+        .says(&["Failed again as recorded"]);
+
+    let clone = Fixture::new("findings");
+    let app = clone.path("app");
+    let output = Nondex::pasted(&app, line).run();
+    output.expect(ExitCode::Found).says(&[
+        "Replaying",
+        "panicked at src/lib.rs",
+        "Failed at src/lib.rs:",
+    ]);
+    assert!(!output.stderr.contains("as recorded"), "{}", output.stderr);
+    let clean = line.split(" --level").next().unwrap();
+    Nondex::pasted(&app, &format!("{clean} --clean"))
+        .run()
+        .expect(ExitCode::Ok)
+        .says(&["it does not fail so"]);
+    Nondex::pasted(&app, &format!("{clean} --level STD"))
+        .run()
+        .expect(ExitCode::Usage)
+        .says(&["--seed"]);
+    Nondex::pasted(&app, "cargo nondex replay nowhere --clean --lib")
+        .run()
+        .expect(ExitCode::Usage)
+        .says(&["there is no test `nowhere`"]);
+
+    let file = app.join("downloaded.json");
+    fs::write(&file, serde_json::to_string(&report).unwrap()).unwrap();
+    let with_report = |command: &str, name: &str| {
+        let command = Nondex::command(&app, command).args(["--report", "downloaded.json"]);
+        command.args((!name.is_empty()).then_some(name)).run()
+    };
+    for name in [TEST, "latest", &id(found), "findings$tests::std_own_map"] {
+        let output = with_report("replay", name);
+        output
+            .expect(ExitCode::Found)
+            .says(&["Failed again as recorded"]);
+        assert!(!output.stderr.contains("warning"), "{}", output.stderr);
+    }
+    with_report("replay", "nothing")
+        .expect(ExitCode::Usage)
+        .says(&["no failing run `nothing`"]);
+    with_report("report", "")
+        .expect(ExitCode::Ok)
+        .says(&[&format!("reproduce: {line}")]);
+    with_report("explain", TEST)
+        .expect(ExitCode::Found)
+        .says(&["std::collections::HashMap::keys"]);
+}
+
+#[test]
+fn a_test_that_is_explained_stays_among_the_others() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let run =
+        Nondex::run_in(&app).args(["--lib", "--seeds", "4", "--levels", "STD", "--budget", "0"]);
+    let before = run.arg("tests::").run().expect(ExitCode::Found).report();
+    assert!(before.tests.len() > 1);
+    assert!(!test(&before, TEST).culprits.iter().any(|one| one.confirmed));
+    let explained = Nondex::command(&app, "explain").arg(TEST).run();
+    explained.expect(ExitCode::Found).says(&["1 test: 1 ID"]);
+    let after = Nondex::command(&app, "report").args(["--message-format", "json"]);
+    let after = after.run().expect(ExitCode::Ok).report();
+    let names = |report: &Report| -> Vec<String> {
+        report.tests.iter().map(|test| test.id.clone()).collect()
+    };
+    assert_eq!(names(&after), names(&before));
+    assert!(test(&after, TEST).culprits.iter().all(|one| one.confirmed));
+    assert_eq!(after.summary.tests, before.summary.tests);
 }

@@ -79,7 +79,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("--release --cargo-profile x", "cannot be used with"),
         ("-q -v", "cannot be used with"),
         ("--bogus", "unexpected argument '--bogus'"),
-        ("replay", "<ID>"),
+        ("replay", "<ID|TEST>"),
         ("replay x --gdb --debugger y", "cannot be used with"),
         ("replay x --gdb -q", "cannot be used with"),
         (

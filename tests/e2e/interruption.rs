@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
@@ -42,6 +42,94 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
     assert_eq!(report.tests.len(), 2);
     assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
     output.says(&["Partial the run did not come to its end"]);
+}
+
+/// Waits until `is_so`, or fails.
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let given_up = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < given_up, "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_driver_that_is_killed_leaves_no_test_behind() {
+    let fixture = Fixture::new("slow");
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let run = Nondex::run_in(&fixture.path(""))
+        .args(["--timeout", "3600", "waits"])
+        .env("FIXTURE_FOLDER", folder.path());
+    let mut child = run.spawn();
+    // The test writes its process id.
+    let process = || std::fs::read_to_string(&started).ok()?.parse().ok();
+    wait_until("the test is started", || process().is_some());
+    let test = Pid::from_raw(process().unwrap());
+    assert!(kill(test, None).is_ok());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let is_gone = || {
+        let state = std::fs::read_to_string(format!("/proc/{test}/stat"));
+        state.map_or(true, |state| state.contains(") Z "))
+    };
+    wait_until("the test is ended with the driver", is_gone);
+}
+
+#[test]
+fn ctrl_c_while_the_runtime_is_built_ends_the_command() {
+    let fixture = Fixture::new("no-tests");
+    let cache = tempfile::tempdir().unwrap();
+    let run = Nondex::with_cache(&fixture.path(""), cache.path());
+    let child = run.arg("--offline").in_own_group().spawn();
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let folders = || {
+        let entries = std::fs::read_dir(cache.path()).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path())
+    };
+    wait_until("the build has begun", || {
+        folders().any(|folder| folder.join("src/target/release").exists())
+    });
+    killpg(id, Signal::SIGINT).unwrap();
+    let output = Output::of(child);
+    output
+        .expect(ExitCode::BuildFailed)
+        .says(&["interrupted while"]);
+    let builds = output.stderr.matches("Compiling nondex-core").count();
+    assert!(builds <= 1, "{}", output.stderr);
+    assert_eq!(folders().count(), 0, "nothing half built is left");
+}
+
+#[test]
+fn time_that_is_over_ends_the_run_with_what_is_known() {
+    let fixture = Fixture::new("slow");
+    let folder = tempfile::tempdir().unwrap();
+    let run = Nondex::run_in(&fixture.path(""))
+        .args(["--timeout", "3600", "--max-time", "10"])
+        .env("FIXTURE_FOLDER", folder.path());
+    let output = run.run();
+    let report = output.expect(ExitCode::Found).report();
+    assert!(report.partial);
+    assert_eq!(test(&report, "a_quick_one").verdict, Verdict::Stable);
+    assert_eq!(test(&report, "waits").verdict, Verdict::NotRun);
+    output.says(&["the time of `--max-time` was over when 1 of 2 tests were judged"]);
+}
+
+#[test]
+fn a_build_over_another_copy_of_the_runtime_is_made_again() {
+    let fixture = Fixture::new("slow");
+    let folder = tempfile::tempdir().unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let run = |cache: &std::path::Path| {
+        let run = Nondex::with_cache(&fixture.path(""), cache).args(["--offline", "--seeds", "0"]);
+        run.arg("a_quick_one")
+            .env("FIXTURE_FOLDER", folder.path())
+            .run()
+    };
+    run(&crate::support::cache()).expect(ExitCode::Ok);
+    // As when a job restores `target` from one cache and the runtime from another: to the compiler, it is not the same.
+    run(other.path()).expect(ExitCode::Ok);
+    run(&crate::support::cache()).expect(ExitCode::Ok);
 }
 
 #[test]

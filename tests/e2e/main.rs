@@ -20,5 +20,6 @@ mod limits;
 mod linkage;
 mod ordinary;
 mod processes;
+mod shards;
 mod support;
 mod surroundings;

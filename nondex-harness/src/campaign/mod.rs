@@ -141,6 +141,8 @@ pub fn run(
             models_off: options.models_off.clone(),
             elapsed_ms: 0,
             max_sanitised: options.max_sanitised,
+            build: None,
+            toolchain: String::new(),
             unbuilt: Vec::new(),
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
@@ -279,7 +281,8 @@ impl Campaign<'_> {
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
         let seen = queue::attempt(|| {
-            let known = plan::so_far(&case.name, &self.options[index], &test.runs.beside);
+            let known =
+                crate::judge::plan::so_far(&case.name, &self.options[index], &test.runs.beside);
             let known = known.map(Judgement::provisional);
             let report = self.report(index, &test.runs, known.as_ref());
             if let Some(known) = &known {

@@ -485,6 +485,28 @@ fn a_stopped_campaign_reports_what_it_has_and_says_that_it_is_partial() {
 }
 
 #[test]
+fn a_stopped_campaign_says_what_it_knows_of_a_test_that_fails() {
+    let mut project = Project::new(
+        Harness::Nondex,
+        "point 1 3 100; made 1 && end false; end true",
+        &["a"],
+    );
+    project.options.jobs = NonZeroUsize::MIN;
+    let counter = Counter {
+        stop_after: Some(6),
+        ..Counter::default()
+    };
+    let report = project.run_with(&counter, &counter.stop);
+    assert!(report.partial);
+    let test = &report.tests[0];
+    assert_eq!(test.verdict, Verdict::ImplementationDependent);
+    assert_eq!(test.weakest_level, Some(Level::Std));
+    assert!(test.reproduce.is_some() && test.failures.len() > 1);
+    let note = test.notes.last().unwrap();
+    assert!(note.contains("cargo nondex explain 'a'"), "{note}");
+}
+
+#[test]
 fn a_test_never_runs_at_once_with_itself() {
     let mut project = Project::new(
         Harness::Nondex,

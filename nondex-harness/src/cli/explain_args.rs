@@ -1,5 +1,6 @@
 //! `cargo nondex explain`: which finding, and how long its culprit is searched.
 
+use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::location_args::LocationArgs;
@@ -16,6 +17,10 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "RUNS", default_value = "2000")]
     #[arg(help_heading = "Explain options")]
     pub budget: usize,
+
+    /// Take the finding from this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE", help_heading = "Explain options")]
+    pub report: Option<Utf8PathBuf>,
 
     /// Where the project is.
     #[command(flatten)]

@@ -29,6 +29,6 @@ pub use network_args::NetworkArgs;
 pub use network_list_args::NetworkListArgs;
 pub use output_args::{Color, MessageFormat, OutputArgs};
 pub use replay_args::ReplayArgs;
-pub use report_args::ReportArgs;
+pub use report_args::{MergeArgs, ReportAction, ReportArgs};
 pub use run_args::RunArgs;
 pub use test_filter::{FilterArgs, Match, TestFilter};

@@ -3,18 +3,58 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use clap::Args;
+use nondex_core::{Level, NetworkMode, Schedule};
 
-use super::location_args::LocationArgs;
+use super::build_args::BuildArgs;
+use super::model_args::ModelArgs;
 use super::output_args::OutputArgs;
-use super::values::seconds;
+use super::values::{seconds, words};
 
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The finding: its id, the beginning of its id, or `latest`
-    #[arg(value_name = "ID", help_heading = "Arguments")]
+    /// The finding: its id, the beginning of its id, or `latest`; with `--level` and `--seed`, or `--clean`, the test
+    #[arg(value_name = "ID|TEST", help_heading = "Arguments")]
     pub id: String,
+
+    /// Run the test at this level
+    #[arg(long, value_name = "LEVEL", requires = "seed", conflicts_with_all = ["clean", "report"])]
+    #[arg(help_heading = "Replay options")]
+    pub level: Option<Level>,
+
+    /// Run the test with this seed
+    #[arg(long, value_name = "SEED", requires = "level")]
+    #[arg(help_heading = "Replay options")]
+    pub seed: Option<u64>,
+
+    /// Which order the seed means [default: covering]
+    #[arg(long, value_name = "covering|random", requires = "level")]
+    #[arg(help_heading = "Replay options")]
+    pub schedule: Option<Schedule>,
+
+    /// Run the test without any choice, in base order
+    #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
+    pub clean: bool,
+
+    /// What was done about the network
+    #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
+    #[arg(help_heading = "Replay options")]
+    pub network: Option<NetworkMode>,
+
+    /// Hosts that were reached all the same
+    #[arg(
+        long,
+        value_name = "HOST",
+        value_delimiter = ',',
+        help_heading = "Replay options"
+    )]
+    pub network_allow: Vec<String>,
+
+    /// Take the finding from this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE", help_heading = "Replay options")]
+    pub report: Option<Utf8PathBuf>,
 
     /// More arguments for the test executable
     #[arg(last = true, value_name = "ARGS", help_heading = "Arguments")]
@@ -40,9 +80,13 @@ pub struct ReplayArgs {
     #[arg(value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Where the project is.
+    /// Which models.
     #[command(flatten)]
-    pub location: LocationArgs,
+    pub models: ModelArgs,
+
+    /// What is built; for a finding that is known, what was built then.
+    #[command(flatten)]
+    pub build: BuildArgs,
 
     /// How results are shown.
     #[command(flatten)]
@@ -50,6 +94,12 @@ pub struct ReplayArgs {
 }
 
 impl ReplayArgs {
+    /// Whether a run is asked for, not a finding that is known.
+    #[must_use]
+    pub const fn is_run(&self) -> bool {
+        self.level.is_some() || self.clean
+    }
+
     /// What stands before the executable when it is debugged.
     #[must_use]
     pub fn debugger(&self) -> Option<Vec<String>> {

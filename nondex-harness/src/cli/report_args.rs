@@ -1,7 +1,7 @@
 //! `cargo nondex report`: what was found before.
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::location_args::LocationArgs;
 use super::output_args::OutputArgs;
@@ -9,9 +9,14 @@ use crate::findings::DEFAULT_FILE;
 
 /// The options of `cargo nondex report`.
 #[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct ReportArgs {
+    /// What else is done with reports.
+    #[command(subcommand)]
+    pub action: Option<ReportAction>,
+
     /// The run, by the name of its directory in `target/nondex/runs` [default: the last one]
-    #[arg(value_name = "RUN", conflicts_with_all = ["list", "export"])]
+    #[arg(value_name = "RUN", conflicts_with_all = ["list", "export", "report"])]
     #[arg(help_heading = "Arguments")]
     pub run: Option<String>,
 
@@ -24,9 +29,41 @@ pub struct ReportArgs {
     #[arg(help_heading = "Report options")]
     pub export: Option<Utf8PathBuf>,
 
+    /// Show this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
+    #[arg(help_heading = "Report options")]
+    pub report: Option<Utf8PathBuf>,
+
     /// Write the report as JUnit's XML, too
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
     #[arg(help_heading = "Report options")]
+    pub junit: Option<Utf8PathBuf>,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What else is done with reports.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ReportAction {
+    /// Join the reports of several runs, such as of the jobs of a CI matrix: what they found together, each cause once
+    Merge(MergeArgs),
+}
+
+/// The options of `cargo nondex report merge`.
+#[derive(Args, Clone, Debug)]
+pub struct MergeArgs {
+    /// The reports, or folders with reports (`*.json`) in them
+    #[arg(value_name = "PATH", required = true, help_heading = "Arguments")]
+    pub paths: Vec<Utf8PathBuf>,
+
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Report options")]
     pub junit: Option<Utf8PathBuf>,
 
     /// Where the project is.

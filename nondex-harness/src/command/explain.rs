@@ -18,14 +18,18 @@ use crate::findings::{Finding, Store};
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
-use crate::report::{Report, RunDirectory};
+use crate::report::{self, Report, RunDirectory};
 
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let started = Instant::now();
     let place = Place::find(&args.location)?;
     let store = Store::new(&place.target_dir);
-    let finding = find(&store, &args.finding)?;
+    let finding = match &args.report {
+        Some(file) => Finding::in_report(&report::store::read(file)?, &args.finding)?,
+        None => find(&store, &args.finding)?,
+    };
+    expect_a_choice(&finding)?;
     replay::expect_this_algorithm(&finding)?;
     let stop = interrupt::install()?;
     let project = replay::build(&finding, &place.workspace_root, console)?;
@@ -72,16 +76,22 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         ),
     );
     let directory = RunDirectory::create(&project.target_dir)?;
-    let report = outcome::run(
+    let mut report = outcome::run(
         &selected, &options, &directory, None, started, &stop, console,
     )?;
-    let path = directory.write(&report)?;
+    report.run.build = Some(finding.build.clone());
+    report.run.toolchain.clone_from(&project.toolchain);
+    let whole = match run_of(&place.target_dir, &finding) {
+        Some(before) => report::merge::update(before, &report),
+        None => report.clone(),
+    };
+    let path = directory.write(&whole)?;
     store.write(&explained(&finding, &report))?;
     outcome::show(
         &report,
         &project.workspace_root,
         &path,
-        started,
+        started.elapsed(),
         None,
         console,
     )
@@ -114,14 +124,24 @@ fn find(store: &Store, text: &str) -> Result<Finding> {
             Error::usage("there is no finding to explain: run `cargo nondex` first")
         });
     }
-    let finding = store.find(text)?;
-    if finding.choice().is_none() {
-        return Err(Error::usage(format!(
-            "finding {} is a failure in base order: no choice makes it fail",
-            finding.id
-        )));
+    store.find(text)
+}
+
+/// An error when no choice makes the finding's test fail.
+fn expect_a_choice(finding: &Finding) -> Result<()> {
+    if finding.choice().is_some() {
+        return Ok(());
     }
-    Ok(finding)
+    Err(Error::usage(format!(
+        "finding {} is a failure in base order: no choice makes it fail",
+        finding.id
+    )))
+}
+
+/// The report of the run that made the finding: of all its tests, one is explained.
+fn run_of(target: &Utf8Path, finding: &Finding) -> Option<Report> {
+    let runs = target.join("nondex/runs");
+    report::store::read(&runs.join(&finding.run).join("report.json")).ok()
 }
 
 /// The runs of the campaign that made the finding, by the test's id.
@@ -143,7 +163,7 @@ fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -
     options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
     options.timeout = Duration::from_millis(finding.timeout_ms);
     options.budget = args.budget;
-    options.location_flags = args.location.flags();
+    options.build_words = finding.build.own_words();
     options
 }
 

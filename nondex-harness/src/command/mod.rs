@@ -19,7 +19,7 @@ mod selection;
 use std::ffi::OsString;
 
 use crate::campaign::process::guardian;
-use crate::cli::{Command, OutputArgs};
+use crate::cli::{Command, OutputArgs, ReportAction};
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::shell;
@@ -68,7 +68,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Run(args) => run::run(args, asked, line, console),
         Command::Replay(args) => replay::replay(args, console),
         Command::Explain(args) => explain::explain(args, line, console),
-        Command::Report(args) => report::report(args, console),
+        Command::Report(args) => report::report(args, line, console),
         Command::Confirm(args) => confirm::confirm(args, console),
         Command::List(args) => list::list(args, console),
         Command::Network(args) => network::network(args, line, console),
@@ -82,7 +82,10 @@ fn output(command: &Command) -> &OutputArgs {
         Command::Run(args) => &args.output,
         Command::Replay(args) => &args.output,
         Command::Explain(args) => &args.output,
-        Command::Report(args) => &args.output,
+        Command::Report(args) => match &args.action {
+            Some(ReportAction::Merge(args)) => &args.output,
+            None => &args.output,
+        },
         Command::Confirm(args) => &args.output,
         Command::List(args) => &args.output,
         Command::Network(args) => &args.output,

@@ -1,6 +1,6 @@
 //! A campaign with its progress shown, and what it came to.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 
@@ -45,14 +45,14 @@ pub(super) fn show(
     report: &Report,
     workspace_root: &Utf8Path,
     path: &Utf8Path,
-    started: Instant,
+    elapsed: Duration,
     junit: Option<&Utf8Path>,
     console: &Console,
 ) -> Result<ExitCode> {
     let view = View {
         sources: &Sources::of_user(workspace_root),
         report: Some(path),
-        elapsed: started.elapsed(),
+        elapsed,
         verbose: console.verbose,
         quiet: console.quiet,
     };

@@ -10,16 +10,19 @@ use nondex_core::{NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site};
 use serde::Serialize;
 
 use super::console::Console;
-use super::interrupt;
 use super::report::Place;
+use super::{interrupt, selection};
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Difference, Finding, Fingerprint, Store};
+use crate::judge::Options;
+use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
-use crate::project::{self, Doctests, Harness, Project, Suite, TestBinary, TestCase};
+use crate::judge::specs::clean_spec;
+use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase};
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -28,7 +31,7 @@ struct Replayed<'a> {
     test: &'a str,
     spec: &'a RunSpec,
     /// How the run ended that was found.
-    recorded: &'a Outcome,
+    recorded: Option<&'a Outcome>,
     /// How this one ended.
     outcome: &'a Outcome,
     /// Whether it failed again, and as recorded.
@@ -50,10 +53,40 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if debugger.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("the debugger's command is empty"));
     }
-    let place = Place::find(&args.location)?;
+    let place = Place::find(&args.build.location())?;
     let store = Store::new(&place.target_dir);
-    let finding = store.find(&args.id)?;
-    expect_this_algorithm(&finding)?;
+    let asked = match &args.report {
+        _ if args.is_run() => None,
+        Some(file) => Some(Finding::in_report(
+            &crate::report::store::read(file)?,
+            &args.id,
+        )?),
+        None => Some(store.find(&args.id)?),
+    };
+    if let Some(finding) = &asked {
+        expect_this_algorithm(finding)?;
+    }
+    let stop = match debugger {
+        Some(_) => {
+            interrupt::leave_to_debugger()?;
+            StopFlag::new()
+        }
+        None => interrupt::install()?,
+    };
+    let (project, finding, is_recorded) = match asked {
+        Some(finding) => {
+            let root = &place.workspace_root;
+            (build(&finding, root, console)?, finding, true)
+        }
+        None => {
+            let project = project::build(&plan(args)?, console.quiet)?;
+            let finding = finding_of(args, &project)?;
+            match store.find(&finding.id) {
+                Ok(known) => (project, known, true),
+                Err(_) => (project, finding, false),
+            }
+        }
+    };
     let sites = if args.trace {
         let sites = finding.culprit_sites();
         if sites.is_empty() {
@@ -63,14 +96,6 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     } else {
         Vec::new()
     };
-    let stop = match debugger {
-        Some(_) => {
-            interrupt::leave_to_debugger()?;
-            StopFlag::new()
-        }
-        None => interrupt::install()?,
-    };
-    let project = build(&finding, &place.workspace_root, console)?;
     let (suite, test) = find(&project, &finding)?;
     let binary = &suite.binary;
     let doctest = test.doctest.as_ref();
@@ -108,7 +133,75 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
         Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
     });
-    judge(&finding, &run, place, &sites, warnings, console)
+    judge(
+        &finding,
+        is_recorded,
+        &run,
+        place,
+        &sites,
+        warnings,
+        console,
+    )
+}
+
+/// What is built for a run that is asked for.
+fn plan(args: &ReplayArgs) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    plan.without_network = args.network == Some(NetworkMode::Off);
+    let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
+    plan.doctests = match binary.contains("::doc/") {
+        true => Doctests::one(name),
+        false => Doctests::No,
+    };
+    Ok(plan)
+}
+
+/// The run that is asked for, as if it had been found.
+fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
+    let (suite, test) = named(project, &args.id)?;
+    let mut options = Options::new(&*project.workspace_root);
+    options.models_off = args.models.models_off()?;
+    options.schedule = args.schedule.unwrap_or_default();
+    options.timeout = args.timeout.unwrap_or(options.timeout);
+    let network = args.network.unwrap_or_default();
+    options.network = Policy::new(network, args.network_allow.clone(), true);
+    let spec = match (args.level, args.seed) {
+        (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
+        _ => clean_spec(&test.name, &options),
+    };
+    let fingerprint = Fingerprint::take(
+        &project.workspace_root,
+        &project.toolchain,
+        suite.binary.executable_of(test),
+    );
+    Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
+}
+
+/// The test with this id, or the only one with this name.
+fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
+    let tests = project
+        .suites
+        .iter()
+        .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
+    let found: Vec<_> = tests
+        .filter(|(suite, test)| suite.test_id(test) == text || test.name == text)
+        .collect();
+    match found[..] {
+        [one] => Ok(one),
+        [] => Err(Error::usage(format!(
+            "there is no test `{text}` among those that were built"
+        ))),
+        ref several => {
+            let ids: Vec<String> = several
+                .iter()
+                .map(|(suite, test)| suite.test_id(test))
+                .collect();
+            Err(Error::usage(format!(
+                "`{text}` is the name of several tests: {}",
+                ids.join(", ")
+            )))
+        }
+    }
 }
 
 /// An error when the seed of a finding makes other choices today.
@@ -299,6 +392,7 @@ fn debug(
 /// Says how the replay compares with what was recorded.
 fn judge(
     finding: &Finding,
+    is_recorded: bool,
     run: &Run,
     place: Option<(String, u32)>,
     sites: &[Site],
@@ -319,9 +413,9 @@ fn judge(
             id: &finding.id,
             test: &finding.test,
             spec: &finding.spec,
-            recorded: &finding.outcome,
+            recorded: is_recorded.then_some(&finding.outcome),
             outcome: &run.outcome,
-            reproduced: as_recorded,
+            reproduced: failed && (as_recorded || !is_recorded),
             message,
             file: place.as_ref().map(|(file, _)| file.as_str()),
             line: place.as_ref().map(|(_, line)| *line),
@@ -337,10 +431,19 @@ fn judge(
         let place = place.map_or_else(String::new, |(file, line)| format!(", at {file}:{line}"));
         let separator = if what.contains('\n') { '\n' } else { ' ' };
         if !failed {
+            let text = if is_recorded {
+                "it did not fail this time: it is fixed, or its failure depends on more than the choices"
+            } else {
+                "it does not fail so"
+            };
+            console.result(AnsiColor::Yellow, "Passed", text);
+        } else if !is_recorded {
+            let place = place.strip_prefix(", ").map_or("", |place| place);
+            let text = format!("{place}:{separator}{what}");
             console.result(
-                AnsiColor::Yellow,
-                "Passed",
-                "it did not fail this time: it is fixed, or its failure depends on more than the choices",
+                AnsiColor::Red,
+                "Failed",
+                text.trim_start_matches(':').trim(),
             );
         } else if as_recorded {
             let text = format!("again as recorded{place}:{separator}{what}");

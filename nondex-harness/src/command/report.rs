@@ -7,14 +7,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 use super::console::Console;
+use super::outcome;
 use super::selection::count;
-use crate::cli::{LocationArgs, MessageFormat, ReportArgs};
+use crate::cli::{LocationArgs, MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::project::{self, BuildPlan};
 use crate::report::human::{self, Sources, View};
-use crate::report::{Verdict, junit, store};
+use crate::report::{RunDirectory, Verdict, junit, merge, store};
 
 /// Where a project is, and where its findings and reports are.
 #[derive(Clone, Debug)]
@@ -40,7 +41,10 @@ impl Place {
 }
 
 /// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
-pub(super) fn report(args: &ReportArgs, console: &Console) -> Result<ExitCode> {
+pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    if let Some(ReportAction::Merge(args)) = &args.action {
+        return merge(args, line, console);
+    }
     let place = Place::find(&args.location)?;
     if args.list {
         list(&place, console)?;
@@ -54,9 +58,10 @@ pub(super) fn report(args: &ReportArgs, console: &Console) -> Result<ExitCode> {
 
 /// Shows a whole report.
 fn show(place: &Place, args: &ReportArgs, console: &Console) -> Result<()> {
-    let report = match args.run.as_deref() {
-        None => store::read_latest(&place.target_dir)?,
-        Some(run) => read_run(&place.target_dir, run)?,
+    let report = match (&args.run, &args.report) {
+        (Some(run), _) => read_run(&place.target_dir, run)?,
+        (None, Some(file)) => store::read(file)?,
+        (None, None) => store::read_latest(&place.target_dir)?,
     };
     let runs = place.target_dir.join("nondex/runs");
     let path = runs.join(&report.run.id).join("report.json");
@@ -75,6 +80,51 @@ fn show(place: &Place, args: &ReportArgs, console: &Console) -> Result<()> {
     }
     console.text(&human::render(&report, &view));
     Ok(())
+}
+
+/// Joins reports, and shows what they found together: the exit code says what that is.
+fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    let place = Place::find(&args.location)?;
+    let mut reports = Vec::new();
+    for path in &args.paths {
+        for file in reports_in(path)? {
+            reports.push(store::read(&file)?);
+        }
+    }
+    let directory = RunDirectory::create(&place.target_dir)?;
+    let mut report = merge::merge(&reports).map_err(Error::usage)?;
+    directory.id().clone_into(&mut report.run.id);
+    line.clone_into(&mut report.run.command);
+    let path = directory.write(&report)?;
+    let elapsed = Duration::from_millis(report.run.elapsed_ms);
+    let junit = args.junit.as_deref();
+    outcome::show(
+        &report,
+        &place.workspace_root,
+        &path,
+        elapsed,
+        junit,
+        console,
+    )
+}
+
+/// The reports at a path: itself, or all that are in it.
+fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |e| Error::setup(format!("failed to list `{path}`: {e}"));
+    let mut files = Vec::new();
+    for entry in path.read_dir_utf8().map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.path().is_dir() {
+            files.extend(reports_in(entry.path())?);
+        } else if entry.path().extension() == Some("json") {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The report of a run that is named.

@@ -17,9 +17,9 @@ use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store, Tried};
-use crate::judge::{Options, specs};
+use crate::judge::Options;
 use crate::project::{self, BuildPlan, Doctests, Mode, Project, Suite};
-use crate::report::{Report, RunDirectory};
+use crate::report::RunDirectory;
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(
@@ -68,6 +68,7 @@ pub(super) fn run(
     for sanitiser in &asked.config.sanitisers {
         options.prerequisites.push(Arc::new(sanitiser.clone()));
     }
+    options.build_words = build.own_words();
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
     let ordinary = Ordinary { plan: build };
@@ -81,20 +82,17 @@ pub(super) fn run(
         console,
     )?;
     report.notes.append(&mut project.notes);
+    report.run.build = Some(ordinary.plan.written(&project.workspace_root));
+    report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
     let path = directory.write(&report)?;
-    Store::new(&project.target_dir).write(&findings(
-        &ordinary.plan,
-        &options,
-        &report,
-        &project,
-    ))?;
+    Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
     let junit = args.junit.as_deref();
     outcome::show(
         &report,
         &project.workspace_root,
         &path,
-        started,
+        started.elapsed(),
         junit,
         console,
     )
@@ -146,7 +144,6 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.jobs = args.build.jobs.unwrap_or(options.jobs);
     options.network = args.network.policy();
     options.max_sanitised = args.network.max_sanitised;
-    options.location_flags = args.build.location().flags();
     options
 }
 
@@ -170,21 +167,6 @@ fn regressions(
         ));
     }
     Ok(by_test)
-}
-
-/// The failing runs, as they can be replayed.
-fn findings(
-    plan: &BuildPlan,
-    options: &Options,
-    report: &Report,
-    project: &Project,
-) -> Vec<Finding> {
-    let plan = plan.written(&project.workspace_root);
-    let common = |test: &str| {
-        let options = options.of(test);
-        (specs::clean_spec("", &options), options.timeout)
-    };
-    Finding::all_of(report, project, &plan, &common)
 }
 
 /// What is about to happen, with the seeds and levels.

@@ -7,6 +7,7 @@ use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
+use crate::error::{Error, Result};
 use crate::project::{BuildPlan, Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict, id};
 
@@ -66,16 +67,9 @@ pub struct Binary {
 }
 
 impl Finding {
-    /// The failing runs of a report on the tests of `project`, which was built by `build`. Reads the executables of tests that
-    /// failed. `common` has what the specs of all runs of the test with an id have in common, all but test, level, seed and
-    /// choices, and their time limit.
+    /// The failing runs of a report on the tests of `project`, which was just built. Reads the executables of tests that failed.
     #[must_use]
-    pub fn all_of(
-        report: &Report,
-        project: &Project,
-        build: &BuildPlan,
-        common: &dyn Fn(&str) -> (RunSpec, Duration),
-    ) -> Vec<Finding> {
+    pub fn all_of(report: &Report, project: &Project) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let found = now.map_or(0, |since| since.as_secs());
         let mut findings = Vec::new();
@@ -99,16 +93,11 @@ impl Finding {
                     let own = case.map(|case| suite.binary.executable_of(case));
                     fingerprint(own.unwrap_or(&suite.binary.executable))
                 });
-                let (common, timeout) = common(&test.id);
-                let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
                 findings.extend(test.failures.iter().filter_map(|failure| {
                     Some(Finding {
-                        run: report.run.id.clone(),
                         found,
-                        timeout_ms: failure.limit_ms.unwrap_or(timeout_ms),
-                        build: build.clone(),
                         fingerprint: fingerprint.clone(),
-                        ..Finding::new(suite, test, failure, &common)?
+                        ..Finding::of(report, test, failure)?
                     })
                 }));
             }
@@ -116,15 +105,88 @@ impl Finding {
         findings
     }
 
-    fn new(
+    /// A run of a test in `suite` that nobody has seen fail, so that it can be made as a finding is.
+    #[must_use]
+    pub fn asked(
         suite: &Suite,
-        test: &TestReport,
-        failure: &FailureReport,
-        common: &RunSpec,
-    ) -> Option<Self> {
+        spec: RunSpec,
+        timeout: Duration,
+        fingerprint: Fingerprint,
+    ) -> Self {
+        let test = format!("{}${}", suite.binary.id, spec.test);
+        Finding {
+            schema: SCHEMA,
+            id: id::of(&test, &spec),
+            test,
+            binary: Binary {
+                id: suite.binary.id.clone(),
+                kind: suite.binary.kind.clone(),
+                package: suite.binary.package.clone(),
+                target: suite.binary.target.clone(),
+            },
+            verdict: Verdict::NotRun,
+            primary: false,
+            spec,
+            outcome: Outcome::Failed,
+            message: String::new(),
+            file: None,
+            line: None,
+            culprits: Vec::new(),
+            run: String::new(),
+            found: 0,
+            timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
+            build: BuildPlan::default(),
+            fingerprint,
+        }
+    }
+
+    /// The failing run of a report that `text` means: by its id or the beginning of it, or by its test, of which it is the one that
+    /// the report tells to replay; `latest` is the first of these.
+    ///
+    /// # Errors
+    /// A usage error when there is none, or several.
+    pub fn in_report(report: &Report, text: &str) -> Result<Finding> {
+        let all: Vec<Finding> = report
+            .tests
+            .iter()
+            .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)))
+            .filter_map(|(test, failure)| Finding::of(report, test, failure))
+            .collect();
+        let named = |finding: &&Finding| {
+            finding.primary && [&finding.test, &finding.spec.test].contains(&&text.to_owned())
+        };
+        let found: Vec<&Finding> = match text {
+            "latest" => all.iter().filter(|one| one.primary).take(1).collect(),
+            _ if all.iter().any(|one| one.id == text) => {
+                all.iter().filter(|one| one.id == text).collect()
+            }
+            _ if all.iter().any(|one| named(&one)) => all.iter().filter(named).collect(),
+            _ => all.iter().filter(|one| one.id.starts_with(text)).collect(),
+        };
+        match found.as_slice() {
+            [one] => Ok((*one).clone()),
+            [] => Err(Error::usage(format!(
+                "the report has no failing run `{text}` that can be replayed"
+            ))),
+            several => {
+                let tests: Vec<String> = several
+                    .iter()
+                    .map(|one| format!("{} {}", one.id, one.test))
+                    .collect();
+                Err(Error::usage(format!(
+                    "`{text}` may be several failing runs: {}",
+                    tests.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// A failing run of a test, as far as the report knows it; `None` when it was written by a version that kept less.
+    fn of(report: &Report, test: &TestReport, failure: &FailureReport) -> Option<Self> {
+        let replay = test.replay.as_ref()?;
         let (choices, level, seed) = match (failure.level, failure.seed) {
             (Some(level), Some(seed)) => (Selection::All, level, seed),
-            _ => (Selection::None, common.level, common.seed),
+            _ => (Selection::None, replay.spec.level, replay.spec.seed),
         };
         let spec = RunSpec {
             test: test.name.clone(),
@@ -132,7 +194,7 @@ impl Finding {
             seed,
             schedule: failure.schedule,
             choices,
-            ..common.clone()
+            ..replay.spec.clone()
         };
         let id = failure.id.clone()?;
         debug_assert_eq!(
@@ -140,17 +202,16 @@ impl Finding {
             id::of(&test.id, &spec),
             "the spec follows from the report"
         );
-        let reproduce = test.reproduce.as_deref().unwrap_or_default();
         Some(Finding {
             schema: SCHEMA,
-            primary: reproduce.split(' ').next_back() == Some(&id),
+            primary: replay.primary.as_ref() == Some(&id),
             id,
             test: test.id.clone(),
             binary: Binary {
-                id: suite.binary.id.clone(),
-                kind: suite.binary.kind.clone(),
-                package: suite.binary.package.clone(),
-                target: suite.binary.target.clone(),
+                id: test.binary.clone(),
+                kind: replay.kind.clone(),
+                package: test.package.clone(),
+                target: replay.target.clone(),
             },
             verdict: test.verdict,
             spec,
@@ -159,13 +220,13 @@ impl Finding {
             file: failure.file.clone(),
             line: failure.line,
             culprits: test.culprits.clone(),
-            run: String::new(),
+            run: report.run.id.clone(),
             found: 0,
-            timeout_ms: 0,
-            build: BuildPlan::default(),
+            timeout_ms: failure.limit_ms.unwrap_or(replay.timeout_ms),
+            build: report.run.build.clone()?,
             fingerprint: Fingerprint {
-                algorithm: nondex_core::ALGORITHM,
-                toolchain: String::new(),
+                algorithm: report.run.algorithm,
+                toolchain: report.run.toolchain.trim().to_owned(),
                 lockfile: None,
                 executable: None,
             },

@@ -51,14 +51,21 @@ impl Fingerprint {
         }
     }
 
-    /// What is different in `now`.
+    /// What is different in `now`. What is not known was not written down.
     #[must_use]
     pub fn differences(&self, now: &Fingerprint) -> Vec<Difference> {
+        let is_other = |before: &Option<String>, now| before.is_some() && before != now;
         [
             (Difference::Algorithm, self.algorithm != now.algorithm),
             (Difference::Toolchain, self.toolchain != now.toolchain),
-            (Difference::Lockfile, self.lockfile != now.lockfile),
-            (Difference::Executable, self.executable != now.executable),
+            (
+                Difference::Lockfile,
+                is_other(&self.lockfile, &now.lockfile),
+            ),
+            (
+                Difference::Executable,
+                is_other(&self.executable, &now.executable),
+            ),
         ]
         .into_iter()
         .filter_map(|(difference, is_there)| is_there.then_some(difference))
@@ -110,10 +117,13 @@ mod tests {
         assert_eq!(before.differences(&newer), [Difference::Toolchain]);
         std::fs::write(root.join("Cargo.lock"), "").unwrap();
         let locked = Fingerprint::take(root, "rustc 1", &executable);
-        assert_eq!(before.differences(&locked), [Difference::Lockfile]);
+        assert_eq!(before.differences(&locked), [], "it was not known before");
+        std::fs::write(root.join("Cargo.lock"), "1").unwrap();
+        let relocked = Fingerprint::take(root, "rustc 1", &executable);
+        assert_eq!(locked.differences(&relocked), [Difference::Lockfile]);
         std::fs::write(&executable, vec![7; BUFFER + 2]).unwrap();
         let rebuilt = Fingerprint::take(root, "rustc 1", &executable);
-        assert_eq!(locked.differences(&rebuilt), [Difference::Executable]);
+        assert_eq!(relocked.differences(&rebuilt), [Difference::Executable]);
         let other = Fingerprint {
             algorithm: ALGORITHM + 1,
             ..rebuilt.clone()

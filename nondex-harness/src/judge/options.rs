@@ -54,9 +54,8 @@ pub struct Options {
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
     pub models_off: Vec<String>,
-    /// Flags that the command that reproduces a failure needs to find the project, such as `--manifest-path x`. Quoted for a
-    /// shell where needed.
-    pub location_flags: Vec<String>,
+    /// Words that the command that reproduces a failure needs to build the same, such as `--manifest-path x`.
+    pub build_words: Vec<String>,
     /// Choices that made the test fail before, whose options these are: what is tried before all others, at the levels asked
     /// for.
     pub regressions: Vec<(Schedule, Level, u64)>,
@@ -111,7 +110,7 @@ impl Options {
             exhaustive: 0,
             strict: false,
             models_off: Vec::new(),
-            location_flags: Vec::new(),
+            build_words: Vec::new(),
             regressions: Vec::new(),
             known: BTreeMap::new(),
             budget: DEFAULT_BUDGET,

@@ -209,7 +209,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     Some(Conclusion::Dependent(Box::new(Dependence {
         baseline,
         spec: (*spec).clone(),
-        culprits: Culprits {
+        culprits: culprit::Culprits {
             confirmed: false,
             notes: Vec::new(),
             ..culprits

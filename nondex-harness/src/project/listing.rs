@@ -19,16 +19,19 @@ use crate::error::{Error, Result};
 /// How long an executable may take to list its tests before it is taken for a program that does something else.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Lists the tests of all `binaries`, as many at once as there are cores.
+/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each that has benchmarks.
 ///
 /// # Errors
 /// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
-pub(super) fn list(binaries: &[TestBinary], workspace_root: &Utf8Path) -> Result<Vec<Suite>> {
+pub(super) fn list(
+    binaries: &[TestBinary],
+    workspace_root: &Utf8Path,
+) -> Result<(Vec<Suite>, Vec<String>)> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism()
         .map_or(1, Into::into)
         .min(binaries.len());
-    let mut listed: Vec<(usize, Result<Suite>)> = std::thread::scope(|scope| {
+    let mut listed: Vec<(usize, Result<(Suite, usize)>)> = std::thread::scope(|scope| {
         let work = || {
             let mut done = Vec::new();
             while let Some((index, binary)) = {
@@ -46,12 +49,29 @@ pub(super) fn list(binaries: &[TestBinary], workspace_root: &Utf8Path) -> Result
             .collect()
     });
     listed.sort_by_key(|(index, _)| *index);
-    listed.into_iter().map(|(_, suite)| suite).collect()
+    let mut suites = Vec::new();
+    let mut notes = Vec::new();
+    for (_, listed) in listed {
+        let (suite, benchmarks) = listed?;
+        if benchmarks > 0 {
+            let (noun, are) = match benchmarks {
+                1 => ("benchmark", "is"),
+                _ => ("benchmarks", "are"),
+            };
+            notes.push(format!(
+                "`{}` has {benchmarks} {noun}, which {are} not run: only tests are",
+                suite.binary.id
+            ));
+        }
+        suites.push(suite);
+    }
+    Ok((suites, notes))
 }
 
-fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
+/// The tests of an executable, and how many benchmarks it has.
+fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<(Suite, usize)> {
     if let Some(text) = ask(&binary, &["--list", "--format", "json"])?
-        && let Some(mut tests) = from_json(&text)
+        && let Some((mut tests, benchmarks)) = from_json(&text)
     {
         binary.harness = Harness::Nondex;
         for file in tests.iter_mut().filter_map(|test| test.file.as_mut()) {
@@ -59,11 +79,11 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
                 *file = relative.to_string();
             }
         }
-        return Ok(sorted(binary, tests));
+        return Ok((sorted(binary, tests), benchmarks));
     }
     let terse = ["--list", "--format", "terse"];
     let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
-    let Some(all) = all else {
+    let Some((all, benchmarks)) = all else {
         binary.harness = Harness::Opaque;
         let test = TestCase {
             name: binary.target.clone(),
@@ -72,15 +92,13 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
             ignored: false,
             doctest: None,
         };
-        return Ok(Suite {
-            binary,
-            tests: vec![test],
-        });
+        let tests = vec![test];
+        return Ok((Suite { binary, tests }, 0));
     };
     binary.harness = Harness::Libtest;
     let ignored =
         ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
-    let ignored = ignored.unwrap_or_default();
+    let (ignored, _) = ignored.unwrap_or_default();
     let tests = all
         .into_iter()
         .map(|name| TestCase {
@@ -91,7 +109,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<Suite> {
             doctest: None,
         })
         .collect();
-    Ok(sorted(binary, tests))
+    Ok((sorted(binary, tests), benchmarks))
 }
 
 fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
@@ -159,45 +177,52 @@ enum Line {
     Bench {},
 }
 
-/// The tests of a listing in JSON; `None` when it is none.
-fn from_json(text: &str) -> Option<Vec<TestCase>> {
+/// The tests of a listing in JSON, and how many benchmarks are in it; `None` when it is none.
+fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     let mut lines = text.lines().map(serde_json::from_str::<Line>);
     let Some(Ok(Line::Suite {})) = lines.next() else {
         return None;
     };
     let mut tests = Vec::new();
+    let mut benchmarks = 0;
     for line in lines {
-        if let Line::Test {
-            name,
-            ignore,
-            source_path,
-            start_line,
-        } = line.ok()?
-        {
-            let known = !source_path.is_empty();
-            tests.push(TestCase {
+        match line.ok()? {
+            Line::Test {
                 name,
-                file: known.then_some(source_path),
-                line: known.then_some(start_line),
-                ignored: ignore,
-                doctest: None,
-            });
+                ignore,
+                source_path,
+                start_line,
+            } => {
+                let known = !source_path.is_empty();
+                tests.push(TestCase {
+                    name,
+                    file: known.then_some(source_path),
+                    line: known.then_some(start_line),
+                    ignored: ignore,
+                    doctest: None,
+                });
+            }
+            Line::Bench {} => benchmarks += 1,
+            Line::Suite {} => {}
         }
     }
-    Some(tests)
+    Some((tests, benchmarks))
 }
 
-/// The tests of a terse listing; `None` when a line is none of its.
-fn from_terse(text: &str) -> Option<BTreeSet<String>> {
+/// The tests of a terse listing, and how many benchmarks are in it; `None` when a line is none of its.
+fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
     let mut tests = BTreeSet::new();
+    let mut benchmarks = 0;
     for line in text.lines().filter(|line| !line.is_empty()) {
         if let Some(name) = line.strip_suffix(": test") {
             tests.insert(name.to_owned());
-        } else if !line.ends_with(": benchmark") {
+        } else if line.ends_with(": benchmark") {
+            benchmarks += 1;
+        } else {
             return None;
         }
     }
-    Some(tests)
+    Some((tests, benchmarks))
 }
 
 #[cfg(test)]
@@ -207,10 +232,8 @@ mod tests {
     #[test]
     fn a_terse_listing_is_read_and_anything_else_is_refused() {
         let listed = from_terse("a::b: test\nwith: colon: test\nb: benchmark\n").unwrap();
-        assert_eq!(
-            listed.into_iter().collect::<Vec<_>>(),
-            ["a::b", "with: colon"]
-        );
+        let tests = ["a::b", "with: colon"].map(str::to_owned);
+        assert_eq!(listed, (BTreeSet::from(tests), 1));
         assert_eq!(from_terse("running benchmarks\n"), None);
     }
 
@@ -218,6 +241,7 @@ mod tests {
     fn a_json_listing_has_places_and_anything_else_is_refused() {
         let text = r#"{ "type": "suite", "event": "discovery" }
 { "type": "test", "event": "discovered", "name": "a", "ignore": true, "ignore_message": "x", "source_path": "src/lib.rs", "start_line": 7, "start_col": 4, "end_line": 7, "end_col": 5 }
+{ "type": "bench", "event": "discovered", "name": "b" }
 { "type": "suite", "event": "completed", "tests": 1, "benchmarks": 0, "total": 1, "ignored": 1 }
 "#;
         let place = TestCase {
@@ -227,7 +251,7 @@ mod tests {
             ignored: true,
             doctest: None,
         };
-        assert_eq!(from_json(text), Some(vec![place]));
+        assert_eq!(from_json(text), Some((vec![place], 1)));
         assert_eq!(from_json("a: test\n"), None);
     }
 }

@@ -184,6 +184,41 @@ impl BuildPlan {
         }
     }
 
+    /// The arguments of our own commands that build the same, where it can be fetched. Not what is a matter of the machine.
+    #[must_use]
+    pub fn own_words(&self) -> Vec<String> {
+        let plan = BuildPlan {
+            jobs: None,
+            offline: false,
+            frozen: false,
+            locked: self.locked || self.frozen,
+            config: Vec::new(),
+            ..self.clone()
+        };
+        let mut words = plan.cargo_words();
+        for word in &mut words {
+            if word == "--profile" {
+                *word = "--cargo-profile".to_owned();
+            }
+        }
+        let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
+        if let Some(target) = &self.target {
+            value("--target", target);
+        }
+        if let Some(dir) = &self.target_dir {
+            value("--target-dir", dir.as_str());
+        }
+        if self.mode != Mode::default() {
+            value("--mode", self.mode.name());
+        }
+        // How cargo's output is coloured is no part of what is built.
+        let config = self.config.iter();
+        config
+            .filter(|config| !config.starts_with("term."))
+            .for_each(|config| value("--config", config));
+        words
+    }
+
     /// The arguments of `cargo test` that select the same. The target, the target directory and the mode are the caller's.
     #[must_use]
     pub fn cargo_words(&self) -> Vec<String> {

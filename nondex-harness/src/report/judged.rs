@@ -9,7 +9,7 @@ use nondex_core::{Level, PointRecord, RunSpec, Schedule, Selection, Site};
 use super::difference;
 use super::id;
 use super::schema::{
-    FailureReport, MAX_FAILURES, NetworkEvent, PointReport, Sanitised, TestReport, Verdict,
+    FailureReport, MAX_FAILURES, NetworkEvent, PointReport, Replay, Sanitised, TestReport, Verdict,
 };
 use super::workspace::Workspace;
 use crate::judge::conclusion::{Conclusion, Dependence};
@@ -176,17 +176,22 @@ pub fn report(
     if judgement.is_some_and(|judgement| judgement.is_provisional) {
         report.notes.push(provisional(&report, test));
     }
-    report.reproduce = reproduced.and_then(|spec| {
+    let primary = reproduced.and_then(|spec| {
         let id = id::of(&report.id, &spec);
-        let ids = || {
-            report
-                .failures
-                .iter()
-                .filter_map(|failure| failure.id.as_ref())
-        };
+        let failures = &report.failures;
+        let known = failures
+            .iter()
+            .find(|failure| failure.id.as_deref() == Some(&id));
         // A run that was only made to find a culprit is no finding of its own.
-        let known = ids().find(|known| **known == id).or_else(|| ids().next())?;
-        Some(reproduce(options, known))
+        known.or(failures.first())
+    });
+    report.reproduce = primary.map(|failure| reproduce::command(&report.id, failure, options));
+    report.replay = (!report.failures.is_empty()).then(|| Replay {
+        primary: primary.and_then(|failure| failure.id.clone()),
+        kind: suite.binary.kind.clone(),
+        target: suite.binary.target.clone(),
+        spec: specs::clean_spec("", options),
+        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });
     let doctest = test.doctest.as_ref();
     if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
@@ -423,16 +428,9 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
         .collect()
 }
 
-/// The command that makes the run of a finding again.
-fn reproduce(options: &Options, id: &str) -> String {
-    let mut words = vec!["cargo nondex replay"];
-    words.extend(options.location_flags.iter().map(String::as_str));
-    words.push(id);
-    words.join(" ")
-}
-
 mod culprits;
 pub mod network;
 mod places;
+mod reproduce;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ pub mod human;
 pub mod id;
 pub mod judged;
 pub mod junit;
+pub mod merge;
 pub mod schema;
 pub mod store;
 pub mod workspace;

@@ -11,7 +11,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 pub use nondex_core::NetworkMode;
-use nondex_core::{Family, Level, Outcome, Schedule};
+use nondex_core::{Family, Level, Outcome, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
@@ -20,6 +20,7 @@ pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
+use crate::project::BuildPlan;
 
 /// The version of [`Report`].
 pub const SCHEMA: u32 = 1;
@@ -81,6 +82,12 @@ pub struct RunInfo {
     /// How many tests with verdict `network` the run accepts.
     #[serde(default)]
     pub max_sanitised: Option<Limit>,
+    /// What was built, its folder relative to the root of the workspace: `replay` builds the same.
+    #[serde(default)]
+    pub build: Option<BuildPlan>,
+    /// The version text of the toolchain.
+    #[serde(default)]
+    pub toolchain: String,
     /// Doctests that were selected and do not compile, by id; a binary's id stands for all of them.
     #[serde(default)]
     pub unbuilt: Vec<String>,
@@ -245,6 +252,24 @@ pub struct TestReport {
     /// How long its runs took together, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,
+    /// What its failing runs have in common; null when none failed.
+    #[serde(default)]
+    pub replay: Option<Replay>,
+}
+
+/// What is needed to make a failing run of a test again, besides the [`FailureReport`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// The id of the failing run that the command in `reproduce` makes again; null when there is no such command.
+    pub primary: Option<String>,
+    /// The kind of the test's target.
+    pub kind: String,
+    /// The name of the target.
+    pub target: String,
+    /// The spec of a clean run: what differs in a failing run stands in its [`FailureReport`].
+    pub spec: RunSpec,
+    /// The time limit of a run, in milliseconds.
+    pub timeout_ms: u64,
 }
 
 /// How many [`TestReport::failures`] are kept.
@@ -303,6 +328,7 @@ impl TestReport {
             ordinary: None,
             unjudged: false,
             elapsed_ms: 0,
+            replay: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One call of the binary.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
@@ -84,6 +85,24 @@ impl Nondex {
             .env("NONDEX_CACHE_DIR", cache)
             .env("NO_COLOR", "1");
         Nondex { command }
+    }
+
+    /// A line that was shown, pasted into a shell in `dir`.
+    pub(crate) fn pasted(dir: &Path, line: &str) -> Self {
+        let arguments = line.strip_prefix("cargo nondex ").expect(line);
+        let own = env!("CARGO_BIN_EXE_cargo-nondex");
+        let mut command = plain_command("/bin/sh", dir);
+        command
+            .args(["-c", &format!("exec '{own}' nondex {arguments}")])
+            .env("NONDEX_CACHE_DIR", cache())
+            .env("NO_COLOR", "1");
+        Nondex { command }
+    }
+
+    /// In a process group of its own, as a shell starts it.
+    pub(crate) fn in_own_group(mut self) -> Self {
+        self.command.process_group(0);
+        self
     }
 
     pub(crate) fn arg(self, arg: impl AsRef<OsStr>) -> Self {

@@ -1,3 +1,6 @@
+use nondex_core::NetworkMode;
+
+use crate::judge::prerequisite::Policy;
 use camino::Utf8PathBuf;
 use nondex_core::{Failure, Frame, Level, Outcome};
 
@@ -119,9 +122,21 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
     for (name, test, verdict, reproduce) in table {
         let report = judged(test);
         assert_eq!(report.verdict, verdict, "{name}");
-        let id = reproduce.map(|spec| id::of("pkg::it$t", &spec));
-        let expected = id.as_ref().map(|id| format!("cargo nondex replay {id}"));
+        let expected = reproduce.as_ref().map(|spec| match spec.choices {
+            Selection::None => "cargo nondex replay 'pkg::it$t' --clean".to_owned(),
+            _ => format!(
+                "cargo nondex replay 'pkg::it$t' --level {} --seed {}",
+                spec.level, spec.seed
+            ),
+        });
         assert_eq!(report.reproduce, expected, "{name}");
+        let id = reproduce.map(|spec| id::of("pkg::it$t", &spec));
+        let primary = report.replay.as_ref();
+        assert_eq!(
+            primary.and_then(|replay| replay.primary.clone()),
+            id,
+            "{name}"
+        );
         let failures = report.failures.iter();
         let ids: Vec<_> = failures.map(|failure| failure.id.clone()).collect();
         assert_eq!(id.is_some(), ids.contains(&id), "{name}");
@@ -281,13 +296,41 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
 }
 
 #[test]
-fn what_reproduces_a_failure_says_where_the_project_is() {
+fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
     let mut options = options();
-    options.location_flags = vec!["--manifest-path".into(), "'a b/Cargo.toml'".into()];
+    let fails = |spec: &RunSpec| run(spec.choices == Selection::None, [1]);
+    let command = |options: &Options| judged_with(options, fails).reproduce.unwrap();
     assert_eq!(
-        reproduce(&options, "0123abcd"),
-        "cargo nondex replay --manifest-path 'a b/Cargo.toml' 0123abcd"
+        command(&options),
+        "cargo nondex replay 'pkg::it$t' --level STD --seed 0"
     );
+    options.build_words = ["--manifest-path", "a b/Cargo.toml", "--release"]
+        .map(str::to_owned)
+        .to_vec();
+    options.schedule = Schedule::Random;
+    options.models_off = vec![
+        "directory/std::fs::read_dir".into(),
+        "entropy/getrandom".into(),
+    ];
+    options.network = Policy::new(NetworkMode::Block, vec!["a.example".into()], true);
+    options.timeout = Duration::from_millis(1500);
+    assert_eq!(
+        command(&options),
+        "cargo nondex replay --manifest-path 'a b/Cargo.toml' --release 'pkg::it$t' --level STD --seed 0 --schedule random \
+         --skip-models '^(directory/std::fs::read_dir|entropy/getrandom)$' --network block --network-allow a.example \
+         --timeout 1.5"
+    );
+}
+
+#[test]
+fn only_failures_up_to_the_weakest_level_are_listed() {
+    let mut options = options();
+    options.levels = vec![Level::Full];
+    let report = judged_with(&options, |spec| run(spec.choices == Selection::None, [1]));
+    assert_eq!(report.weakest_level, Some(Level::Std));
+    assert!(report.failures.iter().all(|f| f.level == Some(Level::Std)));
+    let levels: Vec<_> = report.failure_rate.keys().copied().collect();
+    assert_eq!(levels, [Level::Std]);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             models_off: Vec::new(),
             elapsed_ms: 0,
             max_sanitised: None,
+            build: None,
+            toolchain: String::new(),
             unbuilt: Vec::new(),
         },
         summary: Summary::new(
@@ -272,7 +274,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "schedule": "covering", "network": "observe", "algorithm": 1, "clean_runs": 2,
             "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null,
-            "unbuilt": []
+            "build": null, "toolchain": "", "unbuilt": []
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
@@ -297,7 +299,8 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             }],
             "network": [], "order": null, "reproduce": null, "notes": [], "output": null, "points": [],
             "runs": 0, "implied": 0, "run_alone": false, "hosts": [],
-            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null, "ordinary": null, "unjudged": false, "elapsed_ms": 0
+            "search_runs": 0, "difference": null, "verified": [], "sanitised_by": null, "ordinary": null, "unjudged": false, "elapsed_ms": 0,
+            "replay": null
         }],
         "notes": []
     });

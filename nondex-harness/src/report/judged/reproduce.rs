@@ -1,0 +1,47 @@
+//! The command that makes a failing run again, wherever the sources are.
+
+use nondex_core::NetworkMode;
+
+use crate::judge::Options;
+use crate::judge::options::DEFAULT_TIMEOUT;
+use crate::report::schema::FailureReport;
+use crate::shell;
+
+/// The command that makes this failing run of the test with this id again. It needs nothing but the sources.
+pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options) -> String {
+    let mut words: Vec<String> = ["cargo", "nondex", "replay"].map(str::to_owned).to_vec();
+    let mut add = |new: &[&str]| words.extend(new.iter().map(|word| (*word).to_owned()));
+    let build: Vec<&str> = options.build_words.iter().map(String::as_str).collect();
+    add(&build);
+    add(&[test_id]);
+    match (failure.level, failure.seed) {
+        (Some(level), Some(seed)) => {
+            add(&["--level", level.name(), "--seed", &seed.to_string()]);
+            if !failure.schedule.is_default() {
+                add(&["--schedule", failure.schedule.name()]);
+            }
+        }
+        _ => add(&["--clean"]),
+    }
+    if !options.models_off.is_empty() {
+        let names: Vec<String> = options
+            .models_off
+            .iter()
+            .map(|name| regex::escape(name))
+            .collect();
+        add(&["--skip-models", &format!("^({})$", names.join("|"))]);
+    }
+    let network = &options.network;
+    if network.mode != NetworkMode::Observe {
+        add(&["--network", network.mode.name()]);
+    }
+    if !network.allow.is_empty() {
+        add(&["--network-allow", &network.allow.join(",")]);
+    }
+    let limit = failure.limit_ms.map(|ms| ms as f64 / 1000.0);
+    let usual = (options.timeout != DEFAULT_TIMEOUT).then_some(options.timeout.as_secs_f64());
+    if let Some(seconds) = limit.or(usual) {
+        add(&["--timeout", &seconds.to_string()]);
+    }
+    shell::join(words.iter().map(String::as_str))
+}

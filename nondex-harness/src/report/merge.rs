@@ -1,0 +1,333 @@
+//! Several reports as one: of the shards of a campaign, by seeds or by levels, what one run of all of it reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nondex_core::Level;
+
+use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Summary, TestReport, Verdict};
+
+/// The reports as one, in which each test has what is known of it from all of them: the weakest level, all failures, the rates over all seeds.
+///
+/// # Errors
+/// When there is none, and when their seeds do not mean the same choices.
+pub fn merge(reports: &[Report]) -> Result<Report, String> {
+    let Some(first) = reports.first() else {
+        return Err("there is no report to merge".to_owned());
+    };
+    for other in reports {
+        let (a, b) = (&first.run, &other.run);
+        let versions = [a.algorithm, b.algorithm];
+        if versions[0] != versions[1] {
+            return Err(format!(
+                "the reports cannot be merged: {} was made by version {} of the algorithm, {} by version {}, so their seeds mean \
+                 other choices",
+                a.id, versions[0], b.id, versions[1]
+            ));
+        }
+        if (a.schedule, a.network) != (b.schedule, b.network) {
+            return Err(format!(
+                "the reports cannot be merged: {} and {} differ in `--schedule` or `--network`",
+                a.id, b.id
+            ));
+        }
+    }
+    let run = run_info(reports);
+    let mut ids: Vec<&str> = Vec::new();
+    let mut by_id: BTreeMap<&str, Vec<(&RunInfo, &TestReport)>> = BTreeMap::new();
+    for report in reports {
+        for test in &report.tests {
+            let all = by_id.entry(&test.id).or_default();
+            if all.is_empty() {
+                ids.push(&test.id);
+            }
+            all.push((&report.run, test));
+        }
+    }
+    let mut tests: Vec<TestReport> = ids.iter().map(|id| test(&by_id[id], &run)).collect();
+    // As in a run: by binary, in its own order of tests.
+    tests.sort_by(|a, b| a.binary.cmp(&b.binary));
+    let models: BTreeSet<String> = reports
+        .iter()
+        .flat_map(|report| report.summary.models_reached.iter().cloned())
+        .collect();
+    let mut notes: Vec<String> = Vec::new();
+    for note in reports.iter().flat_map(|report| &report.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    Ok(Report {
+        schema: SCHEMA,
+        partial: reports.iter().any(|report| report.partial),
+        run,
+        summary: Summary::new(&tests, models.into_iter().collect()),
+        tests,
+        notes,
+    })
+}
+
+/// `before`, with the tests of `after` in place of what it says of them.
+#[must_use]
+pub fn update(before: Report, after: &Report) -> Report {
+    let mut tests = before.tests;
+    for new in &after.tests {
+        match tests.iter_mut().find(|test| test.id == new.id) {
+            Some(test) => test.clone_from(new),
+            None => tests.push(new.clone()),
+        }
+    }
+    let models: BTreeSet<String> = [&before.summary, &after.summary]
+        .into_iter()
+        .flat_map(|summary| summary.models_reached.iter().cloned())
+        .collect();
+    Report {
+        run: RunInfo {
+            id: after.run.id.clone(),
+            command: after.run.command.clone(),
+            elapsed_ms: after.run.elapsed_ms,
+            ..before.run
+        },
+        summary: Summary::new(&tests, models.into_iter().collect()),
+        tests,
+        ..before
+    }
+}
+
+fn run_info(reports: &[Report]) -> RunInfo {
+    let runs = || reports.iter().map(|report| &report.run);
+    let seeds: BTreeSet<u64> = runs().flat_map(|run| run.seeds.iter().copied()).collect();
+    let levels: BTreeSet<Level> = runs().flat_map(|run| run.levels.iter().copied()).collect();
+    let first = &reports[0].run;
+    // What is off in some is reached in others.
+    let models_off = first.models_off.iter();
+    let models_off = models_off.filter(|name| runs().all(|run| run.models_off.contains(name)));
+    let unbuilt: BTreeSet<String> = runs().flat_map(|run| run.unbuilt.iter().cloned()).collect();
+    RunInfo {
+        levels: levels.into_iter().collect(),
+        seeds: seeds.into_iter().collect(),
+        clean_runs: runs().map(|run| run.clean_runs).max().unwrap_or(0),
+        timeout_ms: runs().map(|run| run.timeout_ms).max().unwrap_or(0),
+        strict: runs().any(|run| run.strict),
+        models_off: models_off.cloned().collect(),
+        // They ran beside each other, most likely.
+        elapsed_ms: runs().map(|run| run.elapsed_ms).max().unwrap_or(0),
+        unbuilt: unbuilt.into_iter().collect(),
+        ..first.clone()
+    }
+}
+
+/// What several reports know of one test. It stands in one that knows most: `run` is what all of them ran.
+fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
+    let place = |seed: Option<u64>| run.seeds.iter().position(|known| Some(*known) == seed);
+    let most = all.iter().min_by_key(|(_, test)| {
+        let primary = test
+            .replay
+            .as_ref()
+            .and_then(|replay| replay.primary.as_ref());
+        let mut failures = test.failures.iter();
+        let failure = failures.find(|failure| failure.id.as_ref() == primary);
+        let seed = failure.and_then(|failure| place(failure.seed));
+        (rank(test.verdict), test.weakest_level, seed)
+    });
+    let mut merged = most.map_or_else(|| all[0].1.clone(), |(_, test)| (*test).clone());
+    let fails = all.iter().find(|(_, test)| test.verdict == Verdict::Broken);
+    let passes = all.iter().find(|(_, test)| {
+        matches!(
+            test.verdict,
+            Verdict::Stable | Verdict::ImplementationDependent
+        )
+    });
+    if let (Some((fails, _)), Some((passes, _)), Verdict::Broken) = (fails, passes, merged.verdict)
+    {
+        merged.verdict = Verdict::NonDeterministic;
+        merged.notes.push(format!(
+            "it fails in base order in run {}, and passes in run {}",
+            fails.id, passes.id
+        ));
+    }
+    let highest = merged.weakest_level.unwrap_or(Level::Full);
+    merged.failures = Vec::new();
+    for failure in all.iter().flat_map(|(_, test)| &test.failures) {
+        let is_new = !merged.failures.iter().any(|known| known.id == failure.id);
+        if is_new && failure.level.is_none_or(|level| level <= highest) {
+            merged.failures.push(failure.clone());
+        }
+    }
+    merged
+        .failures
+        .sort_by_key(|failure| (failure.level, place(failure.seed)));
+    merged.failures.truncate(MAX_FAILURES);
+    merged.failure_rate = rates(all, highest);
+    let sum = |of: fn(&TestReport) -> u64| all.iter().map(|(_, test)| of(test)).sum();
+    merged.runs = sum(|test| test.runs);
+    merged.implied = sum(|test| test.implied);
+    merged.search_runs = sum(|test| test.search_runs);
+    merged.elapsed_ms = sum(|test| test.elapsed_ms);
+    let hosts: BTreeSet<&String> = all.iter().flat_map(|(_, test)| &test.hosts).collect();
+    merged.hosts = hosts.into_iter().cloned().collect();
+    merged.run_alone = all.iter().any(|(_, test)| test.run_alone);
+    let verified: BTreeSet<Level> = all
+        .iter()
+        .flat_map(|(_, test)| test.verified.iter().copied())
+        .collect();
+    let is_stable = merged.verdict == Verdict::Stable;
+    merged.verified = verified.into_iter().filter(|_| is_stable).collect();
+    merged
+}
+
+/// What is known best comes first: a choice that decides, whatever else was seen, then what is wrong, then what is right.
+const fn rank(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::ImplementationDependent => 0,
+        Verdict::NonDeterministic => 1,
+        Verdict::Unknown => 2,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => 3,
+        Verdict::Broken => 4,
+        Verdict::Network => 5,
+        Verdict::Stable => 6,
+        Verdict::NotRun => 7,
+    }
+}
+
+/// The rates over all seeds, each counted once: seeds that several reports have mean the same runs.
+fn rates(all: &[(&RunInfo, &TestReport)], highest: Level) -> BTreeMap<Level, [u64; 2]> {
+    let mut rates = BTreeMap::new();
+    for level in Level::ALL.into_iter().filter(|level| *level <= highest) {
+        let mut known: Vec<(&[u64], [u64; 2])> = all
+            .iter()
+            .filter_map(|(run, test)| Some((run.seeds.as_slice(), *test.failure_rate.get(&level)?)))
+            .collect();
+        // Of those that overlap, the one with most runs.
+        known.sort_by_key(|(_, [_, runs])| std::cmp::Reverse(*runs));
+        let mut counted: BTreeSet<u64> = BTreeSet::new();
+        let mut rate = [0, 0];
+        for (seeds, [failed, runs]) in known {
+            if seeds.iter().all(|seed| !counted.contains(seed)) {
+                counted.extend(seeds);
+                rate = [rate[0] + failed, rate[1] + runs];
+            }
+        }
+        if rate[1] > 0 {
+            rates.insert(level, rate);
+        }
+    }
+    rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FailureReport;
+    use crate::report::schema::Replay;
+    use crate::report::schema::tests::{report, test};
+    use nondex_core::{Outcome, RunSpec, Schedule};
+
+    /// A report on one test of these seeds and levels, which fails at some of them.
+    fn shard(seeds: &[u64], levels: &[Level], fails: &[(Level, u64)]) -> Report {
+        let failures = fails
+            .iter()
+            .filter(|(level, seed)| levels.contains(level) && seeds.contains(seed));
+        let weakest = failures.clone().map(|(level, _)| *level).min();
+        let failures: Vec<FailureReport> = failures
+            .filter(|(level, _)| Some(*level) == weakest)
+            .map(|(level, seed)| FailureReport {
+                id: Some(format!("{level}{seed}")),
+                level: Some(*level),
+                seed: Some(*seed),
+                schedule: Schedule::Covering,
+                message: "no".into(),
+                file: None,
+                line: None,
+                outcome: Outcome::Failed,
+                limit_ms: None,
+            })
+            .collect();
+        let tried = Level::ALL.into_iter().filter(|level| match weakest {
+            Some(weakest) => *level <= weakest,
+            None => levels.contains(level),
+        });
+        let count = |level: Level| {
+            let failed = fails
+                .iter()
+                .filter(|(l, s)| *l == level && seeds.contains(s));
+            [failed.count() as u64, seeds.len() as u64]
+        };
+        let mut report = report(vec![TestReport {
+            failure_rate: tried.map(|level| (level, count(level))).collect(),
+            replay: failures.first().map(|failure| Replay {
+                primary: failure.id.clone(),
+                kind: "lib".into(),
+                target: "a".into(),
+                spec: RunSpec::clean(""),
+                timeout_ms: 1,
+            }),
+            reproduce: failures
+                .first()
+                .map(|failure| format!("replay {:?}", failure.id)),
+            weakest_level: weakest,
+            failures,
+            ..test(match weakest {
+                Some(_) => Verdict::ImplementationDependent,
+                None => Verdict::Stable,
+            })
+        }]);
+        report.run.seeds = seeds.to_vec();
+        report.run.levels = levels.to_vec();
+        report
+    }
+
+    #[test]
+    fn shards_of_seeds_are_together_what_one_run_is() {
+        use Level::{Full, One, Std};
+        for fails in [
+            vec![],
+            vec![(Std, 1), (Std, 3), (One, 0)],
+            vec![(One, 2), (Full, 0)],
+            vec![(Full, 3)],
+        ] {
+            let whole = shard(&[0, 1, 2, 3], &Level::ALL, &fails);
+            for shards in [
+                vec![vec![0, 1], vec![2, 3]],
+                vec![vec![2, 3], vec![0, 1]],
+                vec![vec![3], vec![0, 1, 2], vec![0, 1, 2]],
+            ] {
+                let shards = shards.iter().map(|seeds| shard(seeds, &Level::ALL, &fails));
+                let merged = merge(&shards.collect::<Vec<_>>()).unwrap();
+                assert_eq!(merged.tests, whole.tests, "{fails:?}");
+                assert_eq!(merged.run.seeds, [0, 1, 2, 3]);
+                assert_eq!(merged.summary, whole.summary);
+            }
+        }
+    }
+
+    #[test]
+    fn what_seeds_mean_must_be_the_same() {
+        let a = shard(&[0], &Level::ALL, &[]);
+        assert!(merge(&[]).unwrap_err().contains("no report"));
+        let mut other = a.clone();
+        other.run.algorithm += 1;
+        let message = merge(&[a.clone(), other]).unwrap_err();
+        assert!(message.contains("version"), "{message}");
+        let mut other = a.clone();
+        other.run.schedule = Schedule::Random;
+        assert!(merge(&[a, other]).unwrap_err().contains("--schedule"));
+    }
+
+    #[test]
+    fn a_test_that_is_broken_here_and_passes_there_is_non_deterministic() {
+        let passes = shard(&[0], &Level::ALL, &[]);
+        let mut fails = passes.clone();
+        fails.tests[0].verdict = Verdict::Broken;
+        let merged = merge(&[passes.clone(), fails.clone()]).unwrap();
+        assert_eq!(merged.tests[0].verdict, Verdict::NonDeterministic);
+        let merged = merge(&[fails.clone(), fails.clone()]).unwrap();
+        assert_eq!(merged.tests[0].verdict, Verdict::Broken);
+
+        let mut other = fails;
+        other.tests[0].id = "b$other".into();
+        let both = merge(&[passes.clone(), other.clone()]).unwrap();
+        assert_eq!(both.summary.tests, 2);
+        let updated = update(both, &other);
+        assert_eq!((updated.summary.tests, updated.summary.broken), (2, 1));
+    }
+}

@@ -1,0 +1,94 @@
+//! A campaign that is divided among jobs, as on CI, is together what it is as one run.
+
+use std::fs;
+use std::path::Path;
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, TestReport, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+const TESTS: [&str; 5] = [
+    "tests::std_own_map",
+    "tests::stable_sorted",
+    "orders::one_fixed_hasher",
+    "orders::std_read_dir",
+    "orders::full_read_twice",
+];
+
+fn run(app: &Path, arguments: &[&str]) -> Report {
+    let run = Nondex::run_in(app).args(["--lib", "--exact"]);
+    run.args(TESTS).args(arguments).run().report()
+}
+
+/// What is said of a test, without what depends on how many runs there were.
+fn said(test: &TestReport) -> String {
+    let culprits = test.culprits.iter();
+    let culprits: Vec<_> = culprits
+        .map(|one| (&one.api, &one.file, one.line))
+        .collect();
+    format!(
+        "{} {} {:?} {culprits:?} {:?} {:?}",
+        test.id, test.verdict, test.weakest_level, test.failure_rate, test.reproduce
+    )
+}
+
+/// The reports, joined by the command.
+fn merged(app: &Path, reports: &[Report]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, report) in reports.iter().enumerate() {
+        // As artifacts are downloaded: a folder for each.
+        let job = folder.path().join(number.to_string());
+        fs::create_dir(&job).unwrap();
+        let text = serde_json::to_string(report).unwrap();
+        fs::write(job.join("report.json"), text).unwrap();
+    }
+    let merge = Nondex::command(app, "report").args(["merge", "--message-format", "json"]);
+    let output = merge.arg(folder.path()).run();
+    let merged = output.expect(ExitCode::Found).report();
+    let latest = Nondex::command(app, "report").args(["--message-format", "json"]);
+    assert_eq!(latest.run().report(), merged, "it is the last report");
+    merged
+}
+
+#[test]
+fn shards_by_seeds_and_by_levels_are_together_what_one_run_is() {
+    let fixture = Fixture::new("findings");
+    let app = fixture.path("app");
+    let whole = run(&app, &["--seeds", "4"]);
+    assert_eq!(test(&whole, TESTS[0]).weakest_level, Some(Level::Std));
+    let expected: Vec<_> = whole.tests.iter().map(said).collect();
+
+    let by_seeds = ["2..4", "0..2"].map(|seeds| run(&app, &["--seeds", seeds]));
+    let together = merged(&app, &by_seeds);
+    assert_eq!(together.run.seeds, whole.run.seeds);
+    assert_eq!(
+        together.tests.iter().map(said).collect::<Vec<_>>(),
+        expected
+    );
+
+    let line = test(&together, TESTS[0]).reproduce.as_deref().unwrap();
+    Nondex::pasted(&app, line).run().expect(ExitCode::Found);
+
+    let by_levels = Level::ALL.map(|level| run(&app, &["--seeds", "4", "--levels", level.name()]));
+    for report in &by_levels {
+        let asked = report.run.levels[0];
+        for found in report
+            .tests
+            .iter()
+            .filter(|test| test.weakest_level.is_some())
+        {
+            let whole = test(&whole, &found.name);
+            assert_eq!(found.weakest_level, whole.weakest_level, "at {asked}");
+            assert_eq!(found.advice(), whole.advice(), "at {asked}");
+        }
+    }
+    let together = merged(&app, &by_levels);
+    assert_eq!(together.run.levels, whole.run.levels);
+    assert_eq!(
+        together.tests.iter().map(said).collect::<Vec<_>>(),
+        expected
+    );
+    assert_eq!(together.summary.id, whole.summary.id);
+}
