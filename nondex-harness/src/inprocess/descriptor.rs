@@ -61,26 +61,6 @@ impl TestName {
             TestName::AlignedTestName(name, _) => name,
         }
     }
-
-    /// How it is aligned.
-    #[must_use]
-    pub const fn padding(&self) -> NamePadding {
-        match self {
-            TestName::AlignedTestName(_, padding) => *padding,
-            _ => NamePadding::PadNone,
-        }
-    }
-
-    /// The same name with another alignment.
-    #[must_use]
-    pub fn with_padding(&self, padding: NamePadding) -> TestName {
-        let name = match self {
-            TestName::StaticTestName(name) => Cow::Borrowed(*name),
-            TestName::DynTestName(name) => Cow::Owned(name.clone()),
-            TestName::AlignedTestName(name, _) => name.clone(),
-        };
-        TestName::AlignedTestName(name, padding)
-    }
 }
 
 impl fmt::Display for TestName {
@@ -98,41 +78,17 @@ pub enum TestFn {
     StaticTestFn(fn() -> Result<(), String>),
     /// A `#[bench]`.
     StaticBenchFn(fn(&mut Bencher) -> Result<(), String>),
-    /// A `#[bench]` that is run once, as a test.
-    StaticBenchAsTestFn(fn(&mut Bencher) -> Result<(), String>),
     /// A test made at run time.
     DynTestFn(Box<dyn FnOnce() -> Result<(), String> + Send>),
     /// A benchmark made at run time.
     DynBenchFn(DynBench),
-    /// A benchmark made at run time that is run once, as a test.
-    DynBenchAsTestFn(DynBench),
 }
 
 impl TestFn {
-    /// How the name of such a test is aligned.
-    #[must_use]
-    pub const fn padding(&self) -> NamePadding {
-        if self.is_benchmark() {
-            NamePadding::PadOnRight
-        } else {
-            NamePadding::PadNone
-        }
-    }
-
-    /// Whether it is listed, and measured, as a benchmark.
+    /// Whether it is listed as a benchmark.
     #[must_use]
     pub const fn is_benchmark(&self) -> bool {
         matches!(self, TestFn::StaticBenchFn(_) | TestFn::DynBenchFn(_))
-    }
-
-    /// A benchmark as a test that runs it once; a test as it is.
-    #[must_use]
-    pub fn into_test(self) -> Self {
-        match self {
-            TestFn::StaticBenchFn(f) => TestFn::StaticBenchAsTestFn(f),
-            TestFn::DynBenchFn(f) => TestFn::DynBenchAsTestFn(f),
-            other => other,
-        }
     }
 }
 
@@ -141,10 +97,8 @@ impl fmt::Debug for TestFn {
         f.write_str(match self {
             TestFn::StaticTestFn(_) => "StaticTestFn(..)",
             TestFn::StaticBenchFn(_) => "StaticBenchFn(..)",
-            TestFn::StaticBenchAsTestFn(_) => "StaticBenchAsTestFn(..)",
             TestFn::DynTestFn(_) => "DynTestFn(..)",
             TestFn::DynBenchFn(_) => "DynBenchFn(..)",
-            TestFn::DynBenchAsTestFn(_) => "DynBenchAsTestFn(..)",
         })
     }
 }
@@ -179,19 +133,6 @@ pub struct TestDesc {
 }
 
 impl TestDesc {
-    /// The name, filled up to `columns` when `align` asks for it.
-    #[must_use]
-    pub fn padded_name(&self, columns: usize, align: NamePadding) -> String {
-        let name = self.name.as_slice();
-        match align {
-            NamePadding::PadNone => name.to_owned(),
-            NamePadding::PadOnRight => {
-                let fill = columns.saturating_sub(name.len());
-                format!("{name}{:fill$}", "")
-            }
-        }
-    }
-
     /// What the console says after the name of a test that is more than run.
     #[must_use]
     pub const fn test_mode(&self) -> Option<&'static str> {

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use nondex_core::Failure;
 use nondex_core::context::{self, Context};
@@ -12,7 +11,6 @@ use super::bencher::Bencher;
 use super::descriptor::{TestDesc, TestFn};
 use super::network::{Remark, Watch};
 use super::panics;
-use super::time_limit::TimeLimits;
 use super::verdict::{Thrown, Verdict, judge, message_of};
 
 /// How a test ended on its thread.
@@ -20,14 +18,12 @@ use super::verdict::{Thrown, Verdict, judge, message_of};
 pub(crate) struct Ended {
     /// The verdict.
     pub(crate) verdict: Verdict,
-    /// The time it took, when there were limits.
-    pub(crate) time: Option<Duration>,
     /// Why a failure is none: its verdict is then that it was ignored.
     pub(crate) excuse: Option<String>,
 }
 
-/// Runs a test on this thread; the time it took only when there are `limits`.
-pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLimits>) -> Ended {
+/// Runs a test on this thread.
+pub(crate) fn run_test(desc: &TestDesc, function: TestFn) -> Ended {
     let context = context::global();
     // Around the test, this thread does our own work.
     let _pause = context::pause();
@@ -37,13 +33,8 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLi
         panics::watch(context, name);
         context::enter(context, name)
     });
-    let start = limits.map(|_| Instant::now());
-    let (thrown, measured) = call(function);
-    let time = start.map(|start| start.elapsed());
-    let mut verdict = judge(desc, thrown.as_deref(), limits, time);
-    if let (Verdict::Ok, Some(measured)) = (&verdict, measured) {
-        verdict = measured;
-    }
+    let thrown = call(function);
+    let mut verdict = judge(desc, thrown.as_deref());
     let mut message = String::new();
     if let (Some(context), Some(entered)) = (context, entered) {
         let failure = explain(desc, &verdict, thrown.as_deref(), panics::unwatch());
@@ -68,34 +59,22 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn, limits: Option<&TimeLi
     };
     // What was thrown may panic when it is dropped, too.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(thrown)));
-    Ended {
-        verdict,
-        time,
-        excuse,
-    }
+    Ended { verdict, excuse }
 }
 
-/// Calls a test function. The verdict is that of a benchmark that was measured.
-fn call(function: TestFn) -> (Thrown, Option<Verdict>) {
-    let mut bencher = match function {
-        TestFn::StaticBenchFn(_) | TestFn::DynBenchFn(_) => Bencher::measuring(),
-        _ => Bencher::once(),
-    };
-    let measures = function.is_benchmark();
+/// Calls a test function, or a benchmark's, once.
+fn call(function: TestFn) -> Thrown {
+    let mut bencher = Bencher::default();
     let result = catch_unwind(AssertUnwindSafe(|| match function {
         TestFn::StaticTestFn(f) => __rust_begin_short_backtrace(f),
         TestFn::DynTestFn(f) => __rust_begin_short_backtrace(f),
-        TestFn::StaticBenchFn(f) | TestFn::StaticBenchAsTestFn(f) => {
-            __rust_begin_short_backtrace(|| bencher.bench(f).map(drop))
-        }
-        TestFn::DynBenchFn(f) | TestFn::DynBenchAsTestFn(f) => {
-            __rust_begin_short_backtrace(|| bencher.bench(f).map(drop))
-        }
+        TestFn::StaticBenchFn(f) => __rust_begin_short_backtrace(|| f(&mut bencher)),
+        TestFn::DynBenchFn(f) => __rust_begin_short_backtrace(|| f(&mut bencher)),
     }));
     match result {
-        Ok(Ok(())) => (None, measures.then(|| Verdict::Measured(bencher.samples()))),
-        Ok(Err(message)) => (Some(Box::new(message)), None),
-        Err(thrown) => (Some(thrown), None),
+        Ok(Ok(())) => None,
+        Ok(Err(message)) => Some(Box::new(message)),
+        Err(thrown) => Some(thrown),
     }
 }
 
@@ -115,10 +94,9 @@ fn explain(
 ) -> Option<Failure> {
     let thrown = thrown.map(|thrown| message_of(thrown).unwrap_or("Box<dyn Any>"));
     let message = match verdict {
-        Verdict::Ok | Verdict::Ignored | Verdict::Measured(_) => return None,
+        Verdict::Ok | Verdict::Ignored => return None,
         Verdict::Failed => thrown.unwrap_or_default().to_owned(),
         Verdict::FailedBecause(message) => message.clone(),
-        Verdict::TooSlow => "time limit exceeded".to_owned(),
     };
     let place = match thrown {
         // A panic that was resumed on this thread began elsewhere; an error was returned.

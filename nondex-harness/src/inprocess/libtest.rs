@@ -11,26 +11,21 @@ use std::process::{self, ExitCode, Termination};
 use super::arguments::{Arguments, Request};
 use super::{console, runner};
 
-pub use super::arguments::ColorConfig::*;
-pub use super::arguments::{ColorConfig, OutputFormat, RunIgnored};
-pub use super::bencher::{BenchSamples, Bencher, black_box};
-pub use super::descriptor::NamePadding::*;
+pub use super::bencher::{Bencher, black_box};
 pub use super::descriptor::TestFn::*;
 pub use super::descriptor::TestName::*;
-pub use super::descriptor::{
-    NamePadding, ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType,
-};
-pub use super::summary::Summary;
+pub use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 
 /// The code a test executable ends with when a test failed, or its command line is wrong.
 pub const ERROR_EXIT_CODE: i32 = 101;
 
-/// What the caller of [`test_main`] decides instead of the command line.
+/// What the caller of [`test_main`] decides instead of the command line. Accepted for libtest's sake: nothing is captured, so
+/// that all output is shown, and tests are run in this process in any case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// As `--show-output`.
     pub display_output: bool,
-    /// Accepted for libtest's sake. Tests are run in this process all the same.
+    /// Whether a panic ends the process.
     pub panic_abort: bool,
 }
 
@@ -99,18 +94,12 @@ pub fn test_main(args: &[String], tests: Vec<TestDescAndFn>, options: Option<Opt
 pub fn test_main_with_exit_callback<F: FnOnce()>(
     args: &[String],
     tests: Vec<TestDescAndFn>,
-    options: Option<Options>,
+    _options: Option<Options>,
     exit_callback: F,
 ) {
-    let Some(mut arguments) = parse(args) else {
+    let Some(arguments) = parse(args) else {
         return;
     };
-    if let Some(options) = options {
-        arguments.show_output = options.display_output;
-    }
-    if arguments.logfile.is_some() {
-        eprint!("warning: `--logfile` is deprecated");
-    }
     let passed = if arguments.list {
         console::list(&arguments, tests).map(|()| true)
     } else {

@@ -24,8 +24,9 @@
 //!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.
-//! - `-Z unstable-options` is accepted on every toolchain, and `--format json` does not need it.
-//! - Benchmarks, too, run on a thread of their own.
+//! - Runs are shown with a line for each test, whatever the format. Listings have libtest's formats `pretty`, `terse` and `json`.
+//! - Benchmarks are run once, as tests, and not measured.
+//! - Tests are neither shuffled nor timed.
 //! - The text of an error that a `#[test]` returned is printed by std and is not in the record.
 
 mod alone;
@@ -34,7 +35,6 @@ mod bencher;
 mod console;
 mod descriptor;
 mod execution;
-mod getopt;
 pub mod libtest;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;
@@ -42,9 +42,6 @@ mod network;
 mod panics;
 mod runner;
 mod selection;
-mod shuffle;
-mod summary;
-mod time_limit;
 mod trial;
 mod verdict;
 

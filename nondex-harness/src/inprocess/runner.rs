@@ -5,16 +5,15 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
-use super::console::{Care, Console, SLOW_TEST};
+use super::console::{Console, Printing, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
 use super::selection::select;
-use super::shuffle;
 use super::verdict::Verdict;
 
 /// A test that ended.
@@ -22,7 +21,6 @@ use super::verdict::Verdict;
 struct Completed {
     id: usize,
     verdict: Verdict,
-    time: Option<Duration>,
     excuse: Option<String>,
 }
 
@@ -45,56 +43,22 @@ pub(crate) fn run(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resul
     // This thread does our own work only.
     let _pause = context::pause();
     let total = tests.len();
-    let mut console = Console::new(arguments, &tests, care(context.map(Arc::as_ref)))?;
-    let mut selected = select(arguments, tests);
-    if !arguments.measure {
-        for test in &mut selected {
-            replace_with_test(test);
-        }
-    }
-    let filtered_out = total - selected.len();
-    for test in &mut selected {
-        test.desc.name = test.desc.name.with_padding(test.testfn.padding());
-    }
-    let count = selected.len();
-    let (benchmarks, mut tests): (Vec<_>, Vec<_>) = selected
-        .into_iter()
-        .partition(|test| test.testfn.is_benchmark());
-    let seed = shuffle::seed(arguments);
-    if let Some(seed) = seed {
-        shuffle::shuffle(seed, &mut tests);
-    }
-    console.run_start(count, filtered_out, seed)?;
-    let mut runner = Runner::new(arguments, &mut console);
-    if runner.run(tests, threads(arguments))? {
-        // Benchmarks one after the other, so that they do not disturb each other.
-        runner.run(benchmarks, 1)?;
-    }
+    let mut console = Console::new(arguments, printing(context.map(Arc::as_ref)));
+    let selected = select(arguments, tests);
+    console.run_start(selected.len(), total - selected.len())?;
+    Runner::new(arguments, &mut console).run(selected, arguments.threads())?;
     console.run_end()
 }
 
-/// How many tests run at a time.
-pub(crate) fn threads(arguments: &Arguments) -> usize {
-    arguments
-        .test_threads
-        .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
-}
-
-/// What becomes of our output. A process that a test starts, such as its own executable, prints what it would print otherwise.
-fn care(context: Option<&Context>) -> Care {
+/// Whether the console prints. A process that a test starts, such as its own executable, prints what it would print otherwise.
+fn printing(context: Option<&Context>) -> Printing {
     match context {
-        None => Care::Strict,
+        None => Printing::Strict,
         Some(context) if context.is_own_process() && context.spec().record.is_some() => {
-            Care::Silent
+            Printing::Silent
         }
-        Some(_) => Care::Lenient,
+        Some(_) => Printing::Lenient,
     }
-}
-
-fn replace_with_test(test: &mut TestDescAndFn) {
-    use super::descriptor::TestFn;
-    let function = std::mem::replace(&mut test.testfn, TestFn::StaticTestFn(|| Ok(())));
-    test.testfn = function.into_test();
 }
 
 #[derive(Debug)]
@@ -120,8 +84,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Runs `tests`, `at_a_time` of them at once. Returns false when it stopped at a failure.
-    fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<bool> {
+    /// Runs `tests`, `at_a_time` of them at once.
+    fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<()> {
         let mut waiting = VecDeque::from(tests);
         loop {
             while self.started.len() < at_a_time
@@ -130,14 +94,10 @@ impl<'a> Runner<'a> {
                 self.start(test)?;
             }
             if self.started.is_empty() {
-                return Ok(true);
+                return Ok(());
             }
             let completed = self.wait(at_a_time > 1)?;
-            let failed = completed.verdict.is_failure();
             self.finish(completed)?;
-            if failed && self.arguments.fail_fast {
-                return Ok(false);
-            }
         }
     }
 
@@ -147,20 +107,18 @@ impl<'a> Runner<'a> {
         let TestDescAndFn { desc, testfn } = test;
         self.console.test_start(&desc)?;
         let sender = self.sender.clone();
-        let not_run = desc.ignore || !self.arguments.run_tests && !testfn.is_benchmark();
+        let not_run = desc.ignore || self.arguments.only_benchmarks && !testfn.is_benchmark();
         let thread = if not_run {
             let ended = Ended {
                 verdict: Verdict::Ignored,
-                time: None,
                 excuse: None,
             };
             report(&sender, id, ended);
             None
         } else {
-            let limits = self.arguments.time_limits;
             let desc = desc.clone();
             spawn(desc.name.as_slice().to_owned(), move || {
-                let ended = execution::run_test(&desc, testfn, limits.as_ref());
+                let ended = execution::run_test(&desc, testfn);
                 report(&sender, id, ended);
             })
         };
@@ -211,7 +169,6 @@ impl<'a> Runner<'a> {
         let Completed {
             id,
             mut verdict,
-            time,
             excuse,
         } = completed;
         let mut started = self
@@ -228,21 +185,16 @@ impl<'a> Runner<'a> {
             // A description has the text of an attribute, which lives as long as the program.
             started.desc.ignore_message = Some(excuse.leak());
         }
-        self.console.test_end(&started.desc, &verdict, time)
+        self.console.test_end(&started.desc, &verdict)
     }
 }
 
 fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
-    let Ended {
-        verdict,
-        time,
-        excuse,
-    } = ended;
-    // After `--fail-fast` nobody listens any more.
+    let Ended { verdict, excuse } = ended;
+    // The runner may have ended because the console cannot be written.
     let _ = sender.send(Completed {
         id,
         verdict,
-        time,
         excuse,
     });
 }

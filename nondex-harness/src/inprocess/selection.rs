@@ -1,7 +1,7 @@
 //! Which tests are run: filters, and what is done with ignored tests and benchmarks.
 
 use super::arguments::{Arguments, RunIgnored};
-use super::descriptor::{ShouldPanic, TestDescAndFn};
+use super::descriptor::TestDescAndFn;
 
 /// The tests that `arguments` select, in their order. A selected ignored test is no longer marked as ignored.
 pub(crate) fn select(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> Vec<TestDescAndFn> {
@@ -18,7 +18,6 @@ pub(crate) fn select(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> Ve
             || arguments.filters.iter().any(|filter| matches(test, filter));
         chosen
             && !arguments.skip.iter().any(|filter| matches(test, filter))
-            && !(arguments.exclude_should_panic && test.desc.should_panic != ShouldPanic::No)
             && (arguments.run_ignored != RunIgnored::Only || test.desc.ignore)
     });
     if arguments.run_ignored != RunIgnored::No {
@@ -85,10 +84,5 @@ mod tests {
             ..Arguments::default()
         };
         assert_eq!(selected(&also), ["a", "a::b", "c"]);
-        let no_panics = Arguments {
-            exclude_should_panic: true,
-            ..Arguments::default()
-        };
-        assert_eq!(selected(&no_panics), ["a", "a::b!"]);
     }
 }

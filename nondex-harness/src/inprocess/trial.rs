@@ -49,7 +49,7 @@ impl Trial {
         )
     }
 
-    /// A benchmark called `name`: measured with `--bench`, otherwise run once as a test. Its source line is the caller's.
+    /// A benchmark called `name`: run once, as a test. Its source line is the caller's.
     #[track_caller]
     pub fn bench<R: TestReturn>(
         name: impl Into<String>,

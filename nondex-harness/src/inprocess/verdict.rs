@@ -1,11 +1,8 @@
 //! Whether a test passed, given how its function ended. Messages are libtest's.
 
 use std::any::Any;
-use std::time::Duration;
 
-use super::bencher::BenchSamples;
 use super::descriptor::{ShouldPanic, TestDesc};
-use super::time_limit::TimeLimits;
 
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,19 +15,12 @@ pub(crate) enum Verdict {
     FailedBecause(String),
     /// It was not run.
     Ignored,
-    /// It was measured.
-    Measured(BenchSamples),
-    /// It took longer than `--ensure-time` allows.
-    TooSlow,
 }
 
 impl Verdict {
     /// Whether the run fails because of it.
     pub(crate) const fn is_failure(&self) -> bool {
-        matches!(
-            self,
-            Verdict::Failed | Verdict::FailedBecause(_) | Verdict::TooSlow
-        )
+        matches!(self, Verdict::Failed | Verdict::FailedBecause(_))
     }
 }
 
@@ -45,13 +35,8 @@ pub(crate) fn message_of(thrown: &(dyn Any + Send)) -> Option<&str> {
         .or_else(|| thrown.downcast_ref::<&'static str>().copied())
 }
 
-/// The verdict on a test that ended with `thrown` after `time`, if that was measured.
-pub(crate) fn judge(
-    desc: &TestDesc,
-    thrown: Option<&(dyn Any + Send)>,
-    limits: Option<&TimeLimits>,
-    time: Option<Duration>,
-) -> Verdict {
+/// The verdict on a test that ended with `thrown`.
+pub(crate) fn judge(desc: &TestDesc, thrown: Option<&(dyn Any + Send)>) -> Verdict {
     match (desc.should_panic, thrown) {
         (ShouldPanic::No, None) | (ShouldPanic::Yes, Some(_)) => {}
         (ShouldPanic::No, Some(_)) => return Verdict::Failed,
@@ -82,14 +67,7 @@ pub(crate) fn judge(
             return Verdict::FailedBecause(message);
         }
     }
-    match (limits, time) {
-        (Some(limits), Some(time))
-            if limits.enforced && time >= limits.of(desc.test_type).critical =>
-        {
-            Verdict::TooSlow
-        }
-        _ => Verdict::Ok,
-    }
+    Verdict::Ok
 }
 
 #[cfg(test)]
@@ -101,7 +79,7 @@ mod tests {
     fn judged(trial: Trial, thrown: Option<&(dyn Any + Send)>) -> Verdict {
         let mut desc = TestDescAndFn::from(trial).desc;
         (desc.source_file, desc.start_line, desc.start_col) = ("a.rs", 3, 4);
-        judge(&desc, thrown, None, None)
+        judge(&desc, thrown)
     }
 
     fn test() -> Trial {

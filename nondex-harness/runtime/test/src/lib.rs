@@ -5,18 +5,13 @@ pub use nondex_harness::inprocess::libtest::*;
 
 /// Benchmarks (nightly).
 pub mod bench {
-    pub use nondex_harness::inprocess::libtest::{BenchSamples, Bencher, black_box};
-}
-
-/// Statistics of benchmarks (nightly).
-pub mod stats {
-    pub use nondex_harness::inprocess::libtest::Summary;
+    pub use nondex_harness::inprocess::libtest::{Bencher, black_box};
 }
 
 /// libtest's other name for itself.
 pub mod test {
     pub use nondex_harness::inprocess::libtest::{
-        Bencher, DynTestFn, DynTestName, Options, RunIgnored, ShouldPanic, StaticBenchFn,
+        Bencher, DynTestFn, DynTestName, Options, ShouldPanic, StaticBenchFn,
         StaticTestFn, StaticTestName, TestDesc, TestDescAndFn, TestName, TestType,
         assert_test_result, test_main, test_main_static,
     };

@@ -3,24 +3,22 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
-use crate::inprocess::arguments::{Arguments, ColorConfig};
+use crate::inprocess::arguments::{Arguments, Color};
 
 /// The colours libtest uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Color {
+pub(super) enum Shade {
     Red,
     Green,
     Yellow,
-    Cyan,
 }
 
-impl Color {
+impl Shade {
     const fn escape(self) -> &'static str {
         match self {
-            Color::Red => "\x1b[31m",
-            Color::Green => "\x1b[32m",
-            Color::Yellow => "\x1b[33m",
-            Color::Cyan => "\x1b[36m",
+            Shade::Red => "\x1b[31m",
+            Shade::Green => "\x1b[32m",
+            Shade::Yellow => "\x1b[33m",
         }
     }
 }
@@ -32,12 +30,12 @@ const RESET: &str = "\x1b(B\x1b[m";
 #[derive(Debug)]
 pub(super) struct Terminal {
     colored: bool,
-    care: Care,
+    printing: Printing,
 }
 
-/// What becomes of what is written.
+/// Whether what is said is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Care {
+pub(crate) enum Printing {
     /// It is written, or the run fails.
     Strict,
     /// It is written if possible: a test may have closed the standard output, and its outcome is on record.
@@ -48,22 +46,22 @@ pub(crate) enum Care {
 
 impl Terminal {
     /// The standard output.
-    pub(super) fn stdout(arguments: &Arguments, care: Care) -> Self {
+    pub(super) fn stdout(arguments: &Arguments, printing: Printing) -> Self {
         let wanted = match arguments.color {
-            ColorConfig::AutoColor => !arguments.no_capture && io::stdout().is_terminal(),
-            ColorConfig::AlwaysColor => true,
-            ColorConfig::NeverColor => false,
+            Color::Auto => io::stdout().is_terminal(),
+            Color::Always => true,
+            Color::Never => false,
         };
         let able = env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
         Terminal {
             colored: wanted && able,
-            care,
+            printing,
         }
     }
 
     /// Writes `text` at once.
     pub(super) fn plain(&mut self, text: &str) -> io::Result<()> {
-        if self.care == Care::Silent {
+        if self.printing == Printing::Silent {
             return Ok(());
         }
         // Not locked in between: tests print, too.
@@ -71,16 +69,16 @@ impl Terminal {
         let result = stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush());
-        match self.care {
-            Care::Strict => result,
-            Care::Lenient | Care::Silent => Ok(()),
+        match self.printing {
+            Printing::Strict => result,
+            Printing::Lenient | Printing::Silent => Ok(()),
         }
     }
 
-    /// Writes `text` at once, in `color` if this terminal is coloured.
-    pub(super) fn colored(&mut self, text: &str, color: Color) -> io::Result<()> {
+    /// Writes `text` at once, in `shade` if this terminal is coloured.
+    pub(super) fn shaded(&mut self, text: &str, shade: Shade) -> io::Result<()> {
         if self.colored {
-            self.plain(&format!("{}{text}{RESET}", color.escape()))
+            self.plain(&format!("{}{text}{RESET}", shade.escape()))
         } else {
             self.plain(text)
         }

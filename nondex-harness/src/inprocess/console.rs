@@ -1,0 +1,162 @@
+//! What a test executable prints: listings in libtest's formats, and a line for each test that is run.
+//!
+//! A test's own output goes where the test sends it, as with libtest's `--no-capture`: only std can capture it, and only for
+//! libtest. The driver captures each process as a whole, and nothing of ours is printed then.
+
+mod listing;
+mod terminal;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::arguments::Arguments;
+use super::descriptor::TestDesc;
+use super::verdict::Verdict;
+pub(crate) use listing::list;
+pub(crate) use terminal::Printing;
+use terminal::{Shade, Terminal};
+
+/// A test that runs longer is reported as slow.
+pub(crate) const SLOW_TEST: Duration = Duration::from_secs(60);
+
+/// The console of one run.
+#[derive(Debug)]
+pub(crate) struct Console {
+    out: Terminal,
+    /// A test's name is printed when it starts, so that one sees which test hangs.
+    one_by_one: bool,
+    passed: usize,
+    ignored: usize,
+    filtered_out: usize,
+    /// The names of those that failed, with what is noted about them.
+    failures: Vec<(String, Option<String>)>,
+    start: Instant,
+}
+
+impl Console {
+    /// The console of a run.
+    pub(crate) fn new(arguments: &Arguments, printing: Printing) -> Self {
+        Console {
+            out: Terminal::stdout(arguments, printing),
+            one_by_one: arguments.threads() == 1,
+            passed: 0,
+            ignored: 0,
+            filtered_out: 0,
+            failures: Vec::new(),
+            start: Instant::now(),
+        }
+    }
+
+    /// The run starts.
+    pub(crate) fn run_start(&mut self, count: usize, filtered_out: usize) -> io::Result<()> {
+        self.filtered_out = filtered_out;
+        let noun = if count == 1 { "test" } else { "tests" };
+        self.out.plain(&format!("\nrunning {count} {noun}\n"))
+    }
+
+    /// A test starts.
+    pub(crate) fn test_start(&mut self, desc: &TestDesc) -> io::Result<()> {
+        if self.one_by_one {
+            self.write_name(desc)?;
+        }
+        Ok(())
+    }
+
+    /// A test has been running for [`SLOW_TEST`].
+    pub(crate) fn test_is_slow(&mut self, desc: &TestDesc) -> io::Result<()> {
+        let seconds = SLOW_TEST.as_secs();
+        self.out.plain(&format!(
+            "test {} has been running for over {seconds} seconds\n",
+            desc.name
+        ))
+    }
+
+    /// A test ended.
+    pub(crate) fn test_end(&mut self, desc: &TestDesc, verdict: &Verdict) -> io::Result<()> {
+        if !self.one_by_one {
+            self.write_name(desc)?;
+        }
+        match verdict {
+            Verdict::Ok => {
+                self.passed += 1;
+                self.out.shaded("ok", Shade::Green)?;
+            }
+            Verdict::Ignored => {
+                self.ignored += 1;
+                let reason = desc.ignore_message;
+                let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
+                self.out
+                    .shaded(&format!("ignored{reason}"), Shade::Yellow)?;
+            }
+            Verdict::Failed | Verdict::FailedBecause(_) => {
+                let note = match verdict {
+                    Verdict::FailedBecause(reason) => Some(reason.clone()),
+                    _ => None,
+                };
+                self.failures.push((desc.name.to_string(), note));
+                self.out.shaded("FAILED", Shade::Red)?;
+            }
+        }
+        self.out.plain("\n")
+    }
+
+    /// The run ends. Returns whether nothing failed.
+    pub(crate) fn run_end(&mut self) -> io::Result<bool> {
+        if !self.failures.is_empty() {
+            self.write_failures()?;
+        }
+        self.out.plain("\ntest result: ")?;
+        if self.failures.is_empty() {
+            self.out.shaded("ok", Shade::Green)?;
+        } else {
+            self.out.shaded("FAILED", Shade::Red)?;
+        }
+        self.out.plain(&format!(
+            ". {} passed; {} failed; {} ignored; 0 measured; {} filtered out; finished in {:.2}s\n\n",
+            self.passed,
+            self.failures.len(),
+            self.ignored,
+            self.filtered_out,
+            self.start.elapsed().as_secs_f64()
+        ))?;
+        Ok(self.failures.is_empty())
+    }
+
+    /// `test name - should panic ... `
+    fn write_name(&mut self, desc: &TestDesc) -> io::Result<()> {
+        let mode = desc.test_mode();
+        let mode = mode.map_or_else(String::new, |mode| format!(" - {mode}"));
+        self.out.plain(&format!("test {}{mode} ... ", desc.name))
+    }
+
+    /// The notes on those that failed, then their names.
+    fn write_failures(&mut self) -> io::Result<()> {
+        let mut text = "\nfailures:\n".to_owned();
+        let noted = self.failures.iter();
+        let noted = noted.filter_map(|(name, note)| Some((name, note.as_ref()?)));
+        let notes: Vec<String> = noted
+            .map(|(name, note)| format!("---- {name} stdout ----\nnote: {note}\n"))
+            .collect();
+        if !notes.is_empty() {
+            text += &format!("\n{}", notes.concat());
+        }
+        text += "\nfailures:\n";
+        let mut names: Vec<&str> = self
+            .failures
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        names.sort_unstable();
+        for name in names {
+            text += &format!("    {name}\n");
+        }
+        self.out.plain(&text)
+    }
+}
+
+/// Prints how long rustdoc took for doctests that it compiled together, in seconds.
+pub(crate) fn doctest_times(arguments: &Arguments, total: f64, build: f64) -> io::Result<()> {
+    Terminal::stdout(arguments, Printing::Strict).plain(&format!(
+        "all doctests ran in {total:.2}s; merged doctests compilation took {build:.2}s\n"
+    ))
+}
