@@ -52,11 +52,19 @@ pub fn explore(
         return Ok(Exploration::Impossible);
     }
     let of_seed = |seed| seed_spec(test, level, seed, options);
+    let clean = clean_spec(test, options);
+    if evidence
+        .of(&clean)
+        .iter()
+        .any(|run| has_nothing_to_try(run, level))
+    {
+        return Ok(Exploration::Impossible);
+    }
     let mut tree = Tree::new(level, limit);
     let mut seeds = BTreeSet::new();
     for (spec, runs) in evidence.specs() {
         let is_seed = spec.level == level && *spec == of_seed(spec.seed);
-        let is_base = is_plain(level) && *spec == clean_spec(test, options);
+        let is_base = is_plain(level) && *spec == clean;
         for run in runs {
             if is_seed {
                 tree.add(run, |choice| drawn(spec, choice));
@@ -97,10 +105,17 @@ pub fn explore(
     Err(Missing(wave))
 }
 
-/// The levels of those asked for at which a test that never changed its outcome has been run under all orders. All orders at FULL
+/// The levels of those asked for at which a test that never changed its outcome, and has no other choices, has been run under all
+/// orders. All orders at FULL
 /// are all that there can be at the levels below it, but for STD, where more than orders changes.
 #[must_use]
 pub fn verified(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
+    let clean = evidence.of(&clean_spec(test, options));
+    let mut points = clean.iter().flat_map(|run| run.points.iter());
+    // With other values there may be other orders.
+    if points.any(|point| !point.site.family.is_of_orders()) {
+        return Vec::new();
+    }
     let is_complete = |level| {
         let explored = explore(test, level, options, evidence);
         matches!(explored, Ok(Exploration::Complete(_)))
@@ -161,7 +176,7 @@ impl Tree {
 
     /// Adds a run, whose choices took these orders.
     fn add(&mut self, run: &Run, order: impl Fn(&ChoiceRecord) -> Option<Vec<usize>>) {
-        let added = all_choices(run).and_then(|choices| self.add_path(choices, order));
+        let added = all_choices(run, self.level).and_then(|choices| self.add_path(choices, order));
         self.is_impossible |= added.is_none();
     }
 
@@ -251,15 +266,27 @@ impl Tree {
     }
 }
 
-/// The choices of a run, if it is known that there were no others: threads that were killed have not told theirs, and values
-/// have no orders.
-fn all_choices(run: &Run) -> Option<&[ChoiceRecord]> {
+/// Whether a clean run tells that no order is drawn at `level`, or that not all that is drawn is an order. No seed need be run to
+/// see that.
+fn has_nothing_to_try(run: &Run, level: Level) -> bool {
+    let mut varying = run.points.iter().map(|point| point.site.family);
+    match all_choices(run, level) {
+        Some(choices) => choices.iter().all(|choice| choice.keeps_base(level)),
+        None => varying.any(|family| !family.is_of_orders() && family.varies(level)),
+    }
+}
+
+/// The orders of a run that a run at `level` chooses, if it chooses nothing else and it is known that there were no others: threads
+/// that were killed have not told theirs. What does not vary at this level is what it is in every run there.
+fn all_choices(run: &Run, level: Level) -> Option<&[ChoiceRecord]> {
     let mut count = 0;
     for point in &*run.points {
-        if !point.site.family.is_of_orders() {
+        let family = point.site.family;
+        if family.is_of_orders() {
+            count += point.count;
+        } else if family.varies(level) {
             return None;
         }
-        count += point.count;
     }
     (run.complete && count == run.choices.len() as u64).then_some(&run.choices)
 }

@@ -17,7 +17,8 @@ use super::options::Options;
 use super::patience::{Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
-use super::specs::{clean_spec, levels, regressions, seed_spec, seed_specs};
+use super::sampling::seed_specs;
+use super::specs::{clean_spec, levels, regressions, seed_spec};
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -259,7 +260,7 @@ fn answered_specs(
                 .map(|seed| seed_spec(test, level, seed, options)),
         );
     }
-    for spec in seed_specs(test, level, options) {
+    for spec in seed_specs(test, level, options, evidence) {
         if !specs.contains(&spec) {
             specs.push(spec);
         }

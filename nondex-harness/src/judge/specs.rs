@@ -18,14 +18,6 @@ pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
     options.apply(RunSpec::clean(test))
 }
 
-/// The spec of each seed at `level`, as the campaign runs it.
-pub(crate) fn seed_specs(test: &str, level: Level, options: &Options) -> Vec<RunSpec> {
-    let seeds = options.seeds.iter();
-    seeds
-        .map(|&seed| seed_spec(test, level, seed, options))
-        .collect()
-}
-
 /// The spec of one seed at `level`, as the campaign runs it.
 pub(crate) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
     options.apply(RunSpec::new(test, level, seed))

@@ -17,7 +17,7 @@ use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Interference, Judgement, Runs};
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
-use crate::judge::{Options, exhaustive, patience, specs};
+use crate::judge::{Options, exhaustive, patience, sampling, specs};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -69,7 +69,10 @@ pub fn report(
         if level > highest {
             break;
         }
-        let (rate, implied) = rate(&specs::seed_specs(&test.name, level, options), evidence);
+        let (rate, implied) = rate(
+            &sampling::seed_specs(&test.name, level, options, evidence),
+            evidence,
+        );
         if rate[1] > 0 {
             report.failure_rate.insert(level, rate);
             report.implied += implied;
@@ -99,6 +102,7 @@ pub fn report(
         Some(Conclusion::Stable) => {
             report.verdict = Verdict::Stable;
             report.verified = exhaustive::verified(&test.name, options, evidence);
+            report.sampled = sampling::levels(&test.name, options, evidence);
             None
         }
         Some(Conclusion::Broken) => {
@@ -125,7 +129,7 @@ pub fn report(
             report
                 .notes
                 .extend(dependence.culprits.notes.iter().cloned());
-            let tried = specs::seed_specs(&test.name, dependence.spec.level, options);
+            let tried = sampling::seed_specs(&test.name, dependence.spec.level, options, evidence);
             let RunSpec { level, seed, .. } = dependence.spec;
             if !tried.contains(&dependence.spec) {
                 let known = specs::regressions(&test.name, &[level], options);

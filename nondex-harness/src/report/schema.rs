@@ -239,6 +239,10 @@ pub struct TestReport {
     /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
     #[serde(default)]
     pub verified: Vec<Level>,
+    /// The levels at which not all seeds were tried, because one run already draws often at every place with a choice: a property
+    /// test, say. `failure_rate` has how many were.
+    #[serde(default)]
+    pub sampled: Vec<Level>,
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
@@ -324,6 +328,7 @@ impl TestReport {
             search_runs: 0,
             difference: None,
             verified: Vec::new(),
+            sampled: Vec::new(),
             sanitised_by: None,
             ordinary: None,
             unjudged: false,

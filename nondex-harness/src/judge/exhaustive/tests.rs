@@ -185,3 +185,79 @@ fn a_test_whose_choices_differ_under_the_same_orders_is_not_called_verified() {
     let (_, _, verified) = explored(program, &options());
     assert!(verified.is_empty());
 }
+
+/// The same test, which also draws the keys of a hash map.
+fn with_keys(program: Program, spec: &RunSpec) -> Run {
+    let run = simulated(program, spec);
+    let keys = PointRecord {
+        site: nondex_core::Site {
+            family: Family::HashKeys,
+            ..site(99)
+        },
+        thread: "0".into(),
+        count: 1,
+        max_len: 1,
+        stack: Vec::new(),
+    };
+    Run {
+        points: run.points.iter().cloned().chain([keys]).collect(),
+        ..run
+    }
+}
+
+#[test]
+fn a_value_that_does_not_vary_at_a_level_hides_no_order_there() {
+    let three: Program = |orders| match orders {
+        [] => Ok((1, 3)),
+        _ => Err(true),
+    };
+    let none: Program = |_| Err(true);
+    for (program, at_full) in [(three, 5), (none, 0)] {
+        let (conclusion, evidence) = simulate(&options(), |spec| with_keys(program, spec));
+        assert_eq!(conclusion, Conclusion::Stable);
+        assert_eq!(runs_at(&evidence, Level::Std), 10);
+        assert_eq!(runs_at(&evidence, Level::Full), at_full);
+        for level in [Level::One, Level::Eq, Level::Id] {
+            assert_eq!(runs_at(&evidence, level), 0, "{level}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_beside_values_ends_as_all_the_runs_do() {
+    let programs: [Program; 5] = [
+        |orders| orders.first().map_or(Ok((1, 3)), |_| Err(true)),
+        |orders| {
+            orders
+                .first()
+                .map_or(Ok((1, 3)), |order| Err(order[0] == 0))
+        },
+        |orders| {
+            orders
+                .first()
+                .map_or(Ok((1, 3)), |order| Err(order[0] != 2))
+        },
+        |orders| match orders {
+            [] => Ok((1, 2)),
+            [_] => Ok((2, 2)),
+            [a, b, ..] => Err(a == b),
+        },
+        |_| Err(true),
+    ];
+    for (number, program) in programs.into_iter().enumerate() {
+        let found = [true, false].map(|prune| {
+            let mut options = options();
+            options.prune = prune;
+            let (conclusion, _) = simulate(&options, |spec| with_keys(program, spec));
+            match conclusion {
+                Conclusion::Dependent(dependence) => Some((
+                    dependence.spec.level,
+                    dependence.culprits.sites().cloned().collect::<Vec<_>>(),
+                )),
+                Conclusion::Stable => None,
+                other => panic!("{number}: {other:?}"),
+            }
+        });
+        assert_eq!(found[0], found[1], "{number}");
+    }
+}

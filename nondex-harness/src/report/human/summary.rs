@@ -58,8 +58,16 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     if view.quiet {
         return;
     }
-    if let Some(sentence) = verified(report) {
-        row(text, BOLD, "", &sentence);
+    let sentences = [
+        at_levels(report, "verified for all orders", |test| &test.verified),
+        at_levels(
+            report,
+            "three of ten seeds, as each run is a sample",
+            |test| &test.sampled,
+        ),
+    ];
+    for sentence in sentences.iter().flatten() {
+        row(text, BOLD, "", sentence);
     }
     models(text, report, view);
     if let Some(path) = view.report {
@@ -125,15 +133,19 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     )
 }
 
-/// How many tests passed with every order there is: `verified for all orders: 3 tests at STD, 1 test at FULL`.
-fn verified(report: &Report) -> Option<String> {
+/// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.
+fn at_levels(
+    report: &Report,
+    what: &str,
+    levels: impl Fn(&TestReport) -> &[Level],
+) -> Option<String> {
     let counts = Level::ALL.iter().filter_map(|level| {
         let tests = report.tests.iter();
-        let count = tests.filter(|test| test.verified.contains(level)).count();
+        let count = tests.filter(|test| levels(test).contains(level)).count();
         (count > 0).then(|| format!("{} at {level}", plural(count as u64, "test")))
     });
     let counts: Vec<String> = counts.collect();
-    (!counts.is_empty()).then(|| format!("verified for all orders: {}", counts.join(", ")))
+    (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))
 }
 
 /// Which tests other tests disturb: `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
