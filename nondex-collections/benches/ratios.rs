@@ -1,169 +1,219 @@
-//! What the mirror costs beside std's own collections, as ratios: `cargo bench -p nondex-collections --bench ratios`.
+//! What the mirror costs beside std's own collections, as ratios: `cargo bench -p nondex-collections`.
 //!
-//! Each figure is the least time of several rounds of the mirror, over the least of std's in the same process.
+//! Criterion measures each operation over std's map and over the mirror's, in base order and at every level, in one process.
+//! At the end the tables of the book are printed: each figure is the least time of one over the least of std's. What follows
+//! `--` selects operations, as in any criterion bench: `-- iter/1000/`.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
-use nondex_collections::collections::{HashMap as Mirror, HashSet as MirrorSet};
+use criterion::Criterion;
+use criterion::measurement::WallTime;
 use nondex_core::{Context, Level, RunSpec, Selection, context};
-use std::collections::{HashMap as Std, HashSet as StdSet};
+
+/// The operations, each with the numbers of entries it is measured for.
+const OPERATIONS: &[(&str, &[u64])] = &[
+    ("get", &[1_000, 100_000]),
+    ("insert", &[1_000, 100_000]),
+    ("remove", &[1_000, 100_000]),
+    ("remove_insert", &[1_000, 100_000]),
+    ("clone", &[1_000, 100_000]),
+    ("iter", &[10, 100, 1_000, 10_000, 100_000, 1_000_000]),
+    ("iter_of_many", &[10]),
+    ("for_loop", &[10, 1_000, 100_000]),
+    ("values_mut", &[1_000, 100_000]),
+    ("drain", &[1_000, 100_000]),
+    ("into_iter", &[1_000, 100_000]),
+    ("first", &[1_000_000]),
+    ("first_mut", &[100_000]),
+    ("pop", &[20_000]),
+];
+
+/// The same with a hasher that is repeatable.
+const FIXED: &[(&str, &[u64])] = &[
+    ("insert", &[1_000]),
+    ("iter", &[10, 1_000, 100_000]),
+    ("pop", &[20_000]),
+];
+
+type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+
+/// The operations over one library's collections.
+macro_rules! operations {
+    ($library:ident, $($collections:ident)::+) => {
+        mod $library {
+            use std::hash::BuildHasher;
+            use std::hint::black_box;
+
+            use criterion::{BatchSize, Bencher};
+            pub(super) use $($collections)::+::hash_map::RandomState;
+            pub(super) use $($collections)::+::{HashMap, HashSet};
+
+            use super::keys;
+
+            /// Measures an operation on a map of so many entries.
+            pub(super) fn measure<S: BuildHasher + Clone>(
+                bencher: &mut Bencher<'_>,
+                operation: &str,
+                len: u64,
+                hasher: &S,
+            ) {
+                let filled = || {
+                    let mut map = HashMap::with_hasher(hasher.clone());
+                    map.extend(keys(len).map(|key| (key, key)));
+                    map
+                };
+                // As many copies at a time as the processor's cache has room for.
+                let batch = BatchSize::NumIterations((20_000 / len).max(1));
+                let sum = |sum: u64, (key, value): (&u64, &u64)| sum.wrapping_add(key ^ value);
+                let mut map = filled();
+                match operation {
+                    "get" => bencher.iter(|| {
+                        keys(len).filter(|key| map.contains_key(black_box(key))).count()
+                    }),
+                    "insert" => bencher.iter_batched_ref(
+                        || HashMap::with_hasher(hasher.clone()),
+                        |map| {
+                            for key in keys(len) {
+                                black_box(map.insert(black_box(key), key));
+                            }
+                        },
+                        batch,
+                    ),
+                    "remove" => bencher.iter_batched_ref(
+                        || map.clone(),
+                        |map| keys(len).filter(|key| map.remove(black_box(key)).is_some()).count(),
+                        batch,
+                    ),
+                    "remove_insert" => bencher.iter(|| {
+                        for key in keys(len) {
+                            let value = map.remove(black_box(&key));
+                            map.insert(key, value.unwrap_or(0));
+                        }
+                    }),
+                    "clone" => bencher.iter(|| map.clone()),
+                    "iter" => bencher.iter(|| black_box(&map).iter().fold(0, sum)),
+                    "iter_of_many" => {
+                        let maps: Vec<_> = (0..100).map(|_| filled()).collect();
+                        bencher.iter(|| {
+                            let sums = maps.iter().map(|map| map.iter().fold(0, sum));
+                            sums.fold(0, u64::wrapping_add)
+                        });
+                    }
+                    "for_loop" => bencher.iter(|| {
+                        let mut all = 0;
+                        for entry in black_box(&map) {
+                            all = sum(all, entry);
+                        }
+                        all
+                    }),
+                    "values_mut" => {
+                        bencher.iter(|| black_box(&mut map).values_mut().for_each(|value| *value += 1));
+                    }
+                    "drain" => bencher.iter_batched_ref(
+                        || map.clone(),
+                        |map| map.drain().fold(0, |all, (key, value)| sum(all, (&key, &value))),
+                        batch,
+                    ),
+                    "into_iter" => bencher.iter_batched(
+                        || map.clone(),
+                        |map| map.into_iter().fold(0, |all, (key, value)| sum(all, (&key, &value))),
+                        batch,
+                    ),
+                    "first" => bencher.iter(|| black_box(&map).iter().next().map(|(key, _)| *key)),
+                    "first_mut" => bencher.iter_batched_ref(
+                        filled,
+                        |map| map.iter_mut().next().map(|(key, _)| *key),
+                        BatchSize::PerIteration,
+                    ),
+                    "pop" => bencher.iter_batched_ref(
+                        || map.clone(),
+                        |map| {
+                            while let Some(key) = map.keys().next().copied() {
+                                map.remove(&key);
+                            }
+                        },
+                        batch,
+                    ),
+                    _ => unreachable!("no operation is called {operation}"),
+                }
+            }
+        }
+    };
+}
+
+operations!(of_std, std::collections);
+operations!(mirror, nondex_collections::collections);
 
 /// Keys that are not in order.
 fn keys(len: u64) -> impl Iterator<Item = u64> + Clone {
     (0..len).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8)
 }
 
-/// The least time that `act` takes for what `make` makes, in nanoseconds.
-fn least<T, R>(make: impl Fn() -> T, act: impl Fn(&mut T) -> R) -> f64 {
-    let mut least = f64::MAX;
-    let begun = Instant::now();
-    let mut rounds = 0;
-    while rounds < 5 || (rounds < 300 && begun.elapsed() < Duration::from_millis(60)) {
-        rounds += 1;
-        // So many at a time that the clock can tell.
-        let mut made = vec![make()];
-        let start = Instant::now();
-        black_box(act(&mut made[0]));
-        let once = start.elapsed().as_nanos().max(1);
-        let times = (20_000 / once).min(500) as usize;
-        if times < 2 {
-            least = least.min(once as f64);
-            continue;
-        }
-        made = (0..times).map(|_| make()).collect();
-        let start = Instant::now();
-        for one in &mut made {
-            black_box(act(one));
-        }
-        least = least.min(start.elapsed().as_nanos() as f64 / times as f64);
-    }
-    least
-}
-
-/// The time of one operation over both maps.
-macro_rules! operation {
-    ($name:ident, $map:ident, $hasher:expr, $len:expr) => {{
-        let hasher = $hasher;
-        let filled = || {
-            let mut map = $map::with_hasher(hasher.clone());
-            map.extend(keys($len).map(|key| (key, key)));
-            map
-        };
-        let map = filled();
-        let shared = || &map;
-        match stringify!($name) {
-            "iter" => least(shared, |map| {
-                map.iter().fold(0u64, |sum, (a, b)| sum.wrapping_add(a ^ b))
-            }),
-            "for_loop" => least(shared, |map| {
-                let mut sum = 0u64;
-                for (a, b) in *map {
-                    sum = sum.wrapping_add(a ^ b);
-                }
-                sum
-            }),
-            "keys" => least(shared, |map| {
-                map.keys().fold(0u64, |sum, a| sum.wrapping_add(*a))
-            }),
-            "values_mut" => least(
-                || map.clone(),
-                |map| map.values_mut().for_each(|value| *value += 1),
-            ),
-            "drain" => least(
-                || map.clone(),
-                |map| {
-                    map.drain()
-                        .fold(0u64, |sum, (a, b)| sum.wrapping_add(a ^ b))
-                },
-            ),
-            "into_iter" => least(
-                || Some(map.clone()),
-                |map| {
-                    map.take()
-                        .unwrap()
-                        .into_iter()
-                        .fold(0u64, |sum, (a, b)| sum.wrapping_add(a ^ b))
-                },
-            ),
-            "get" => least(shared, |map| {
-                keys($len)
-                    .filter(|key| map.contains_key(black_box(key)))
-                    .count()
-            }),
-            "insert" => least(
-                || $map::with_hasher(hasher.clone()),
-                |map| {
-                    keys($len).for_each(|key| {
-                        black_box(map.insert(black_box(key), key));
-                    })
-                },
-            ),
-            "remove" => least(
-                || map.clone(),
-                |map| {
-                    keys($len)
-                        .filter(|key| map.remove(black_box(key)).is_some())
-                        .count()
-                },
-            ),
-            "clone" => least(shared, |map| map.clone()),
-            "first" => least(shared, |map| map.iter().next().map(|(key, _)| *key)),
-            "first_mut" => least(|| (), |()| 0).max(least(
-                || std::cell::RefCell::new(filled()),
-                |map| map.borrow_mut().iter_mut().next().map(|(key, _)| *key),
-            )),
-            "pop" => least(
-                || map.clone(),
-                |map| {
-                    while let Some(key) = map.keys().next().copied() {
-                        map.remove(&key);
-                    }
-                },
-            ),
-            _ => unreachable!(),
-        }
-    }};
-}
-
-/// The rungs, with the clean run first.
-fn rungs() -> Vec<(&'static str, RunSpec)> {
+/// The runs that the mirror is measured in: the clean run, and one at each level.
+fn runs() -> Vec<(&'static str, RunSpec)> {
     let mut base = RunSpec::new("bench", Level::Std, 1);
     base.choices = Selection::None;
-    let mut rungs = vec![("base", base)];
-    rungs.extend(Level::ALL.map(|level| (level.name(), RunSpec::new("bench", level, 300))));
-    rungs
+    let mut runs = vec![("base", base)];
+    runs.extend(Level::ALL.map(|level| (level.name(), RunSpec::new("bench", level, 3))));
+    runs
 }
 
-/// A row of ratios, one for each rung.
-macro_rules! row {
-    ($name:ident, $len:expr, $hashers:ident) => {{
-        let len: u64 = $len;
-        let std = operation!($name, Std, $hashers().0, len);
-        print!("| {} of {len} | {std:.0} ns |", stringify!($name));
-        for (_, spec) in rungs() {
-            let run = Context::new(spec);
-            let _test = context::enter(&run, "bench");
-            let own = operation!($name, Mirror, $hashers().1, len);
-            print!(" {:.2} |", own / std);
+/// Measures all operations over a kind of map.
+macro_rules! measure_all {
+    ($criterion:expr, $operations:expr, $hasher:literal, $of_std:expr, $own:expr) => {
+        for (operation, lens) in $operations {
+            for &len in *lens {
+                let mut group =
+                    $criterion.benchmark_group(format!("{operation}/{len}/{}", $hasher));
+                group.bench_function("std", |bencher| {
+                    of_std::measure(bencher, operation, len, &$of_std);
+                });
+                for (name, spec) in runs() {
+                    let run = Context::new(spec);
+                    let _test = context::enter(&run, "bench");
+                    group.bench_function(name, |bencher| {
+                        mirror::measure(bencher, operation, len, &$own);
+                    });
+                }
+            }
         }
-        println!();
-    }};
+    };
 }
 
-/// std's keys for std's map and the mirror's for its own.
-fn random() -> (
-    std::hash::RandomState,
-    nondex_collections::collections::hash_map::RandomState,
-) {
-    Default::default()
+/// The least time of one iteration, in nanoseconds, that criterion saw in this process.
+fn least(folder: &Path, bench: &str) -> Option<f64> {
+    let sample = folder.join(bench).join("new/sample.json");
+    let sample: serde_json::Value = serde_json::from_slice(&fs::read(sample).ok()?).ok()?;
+    let (iterations, times) = (sample["iters"].as_array()?, sample["times"].as_array()?);
+    let each = iterations.iter().zip(times);
+    let each = each.filter_map(|(n, time)| Some(time.as_f64()? / n.as_f64()?));
+    each.reduce(f64::min)
 }
 
-/// A hasher that is repeatable.
-type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
-
-fn fixed() -> (Fixed, Fixed) {
-    Default::default()
+/// Prints a table of the ratios that were measured.
+fn print(folder: &Path, hasher: &str, operations: &[(&str, &[u64])]) {
+    let names: Vec<&str> = runs().iter().map(|run| run.0).collect();
+    println!("\n| {hasher} | std | {} |", names.join(" | "));
+    println!("|{}", "---|".repeat(names.len() + 2));
+    for (operation, lens) in operations {
+        for len in *lens {
+            // Criterion makes one folder of a group.
+            let bench = |name: &str| format!("{operation}_{len}_{hasher}/{name}");
+            let Some(of_std) = least(folder, &bench("std")) else {
+                continue;
+            };
+            print!("| {operation} of {len} | {of_std:.0} ns |");
+            for name in &names {
+                match least(folder, &bench(name)) {
+                    Some(own) => print!(" {:.2} |", own / of_std),
+                    None => print!(" – |"),
+                }
+            }
+            println!();
+        }
+    }
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -193,54 +243,47 @@ fn bytes<T>(make: impl Fn() -> T) -> f64 {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn memory() {
-    println!("| memory of 100,000 | ratio |\n|---|---|");
+    println!("\n| memory of 100,000 | ratio |\n|---|---|");
     macro_rules! row {
-        ($name:literal, $std:ty, $own:ty, $entry:expr) => {
-            let std = bytes(|| keys(100_000).map($entry).collect::<$std>());
-            let own = bytes(|| keys(100_000).map($entry).collect::<$own>());
-            println!("| {} | {:.2} |", $name, own / std);
+        ($name:literal, $collection:ident<$($of:ty),+>, $entry:expr) => {
+            let of_std = bytes(|| keys(100_000).map($entry).collect::<of_std::$collection<$($of),+>>());
+            let own = bytes(|| keys(100_000).map($entry).collect::<mirror::$collection<$($of),+>>());
+            println!("| {} | {:.2} |", $name, own / of_std);
         };
     }
-    row!("HashSet<u32>", StdSet<u32>, MirrorSet<u32>, |key| key
-        as u32);
-    row!("HashSet<u64>", StdSet<u64>, MirrorSet<u64>, |key| key);
-    row!("HashMap<u64, u64>", Std<u64, u64>, Mirror<u64, u64>, |key| (key, key));
-    row!("HashMap<u64, [u8; 64]>", Std<u64, [u8; 64]>, Mirror<u64, [u8; 64]>, |key| (key, [0; 64]));
+    row!("`HashSet<u32>`", HashSet<u32>, |key| key as u32);
+    row!("`HashSet<u64>`", HashSet<u64>, |key| key);
+    row!("`HashMap<u64, u64>`", HashMap<u64, u64>, |key| (key, key));
+    row!("`HashMap<u64, [u8; 64]>`", HashMap<u64, [u8; 64]>, |key| (key, [0; 64]));
 }
 
 fn main() {
-    let names: Vec<&str> = rungs().iter().map(|rung| rung.0).collect();
-    let table = |title| {
-        println!("\n| {title} | std | {} |", names.join(" | "));
-        println!("|{}", "---|".repeat(names.len() + 2));
-    };
-    table("`RandomState`");
-    row!(get, 1_000, random);
-    row!(insert, 1_000, random);
-    row!(remove, 1_000, random);
-    row!(clone, 1_000, random);
-    row!(iter, 10, random);
-    row!(iter, 1_000, random);
-    row!(iter, 100_000, random);
-    row!(iter, 1_000_000, random);
-    row!(for_loop, 1_000, random);
-    row!(keys, 1_000, random);
-    row!(values_mut, 1_000, random);
-    row!(values_mut, 100_000, random);
-    row!(drain, 1_000, random);
-    row!(drain, 100_000, random);
-    row!(into_iter, 1_000, random);
-    row!(into_iter, 100_000, random);
-    row!(first, 1_000_000, random);
-    row!(first_mut, 100_000, random);
-    row!(pop, 20_000, random);
-    table("a fixed hasher");
-    row!(insert, 1_000, fixed);
-    row!(iter, 10, fixed);
-    row!(iter, 1_000, fixed);
-    row!(iter, 100_000, fixed);
-    row!(pop, 20_000, fixed);
-    println!();
+    // Of this process only, wherever it is started.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ratios");
+    let _ = fs::remove_dir_all(&folder);
+    let mut criterion: Criterion<WallTime> = Criterion::default()
+        .output_directory(&folder)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(300))
+        .sample_size(20)
+        .without_plots()
+        .configure_from_args();
+    measure_all!(
+        criterion,
+        OPERATIONS,
+        "random",
+        of_std::RandomState::new(),
+        mirror::RandomState::new()
+    );
+    measure_all!(
+        criterion,
+        FIXED,
+        "fixed",
+        Fixed::default(),
+        Fixed::default()
+    );
+    print(&folder, "random", OPERATIONS);
+    print(&folder, "fixed", FIXED);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     memory();
 }

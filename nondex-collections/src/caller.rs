@@ -5,6 +5,8 @@ use ::std::panic::Location;
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{Caller, Frame};
 
+use crate::known::Known;
+
 /// The caller of the function this is called in, when that is `#[track_caller]`.
 ///
 /// A call through a function pointer or a trait object (`{:?}` is one) has no caller: `#[track_caller]` then names the
@@ -18,16 +20,19 @@ pub(crate) fn caller() -> Caller {
 
 /// As [`caller`], for a call that was made from `place`.
 pub(crate) fn of(place: &'static Location<'static>) -> Caller {
-    let caller = Caller::from(place);
     #[cfg(all(
         target_os = "linux",
         target_env = "gnu",
         not(target_feature = "crt-static")
     ))]
-    if is_hidden(caller.file) && nondex_core::context::level().is_some() {
-        return crate::interpose::origin::caller();
+    {
+        static HIDDEN: Known = Known::new();
+        if HIDDEN.ask(place, || is_hidden(place.file())) && nondex_core::context::level().is_some()
+        {
+            return crate::interpose::origin::caller();
+        }
     }
-    caller
+    Caller::from(place)
 }
 
 /// A place as a frame, unless it is the mirror's or std's.

@@ -41,4 +41,6 @@ pub mod hash;
 ))]
 mod interpose;
 #[cfg(feature = "nondex")]
+mod known;
+#[cfg(feature = "nondex")]
 pub mod thread;

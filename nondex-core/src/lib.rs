@@ -6,7 +6,7 @@
 //!
 //! The house, from the ground: each room uses only those before it.
 //!
-//! - [`json`], [`hash`], [`fork_lock`]: tools without a word about choices.
+//! - [`json`], [`hash`], [`fork_lock`], [`hidden`]: tools without a word about choices.
 //! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
 //! - [`protocol`]: what goes into a test process and what comes out, versioned.
 //! - [`context`]: which test a thread works for, and the recording of what it does.
@@ -17,6 +17,7 @@ pub mod choice;
 pub mod context;
 pub mod fork_lock;
 pub mod hash;
+pub mod hidden;
 pub mod json;
 pub mod protocol;
 

@@ -97,7 +97,7 @@ pub fn decide(
             Some(GivenChoice::Ranks(ranks))
                 if ranks.len() == len && Permutation::is_listed_once(ranks) =>
             {
-                Decision::Permute(Permutation::listed(ranks.clone()))
+                Decision::Permute(Permutation::listed(ranks.iter().copied()))
             }
             Some(GivenChoice::Ranks(_) | GivenChoice::Number(_)) => Decision::Base,
         };

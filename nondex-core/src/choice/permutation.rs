@@ -1,53 +1,150 @@
-//! A uniform permutation that costs only what is looked at.
+//! A permutation that costs only what is looked at.
 
-use std::vec;
-
-use super::generator::ChaCha8Rng;
-use hashbrown::HashMap as Sparse;
 use rand_core::Rng;
 
-use crate::hash::FixedState;
+use super::generator::ChaCha8Rng;
+use crate::hidden::{self, Box, Vec};
 
-/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than the pauses between
-/// draws.
-const AT_ONCE: usize = 1 << 10;
+/// Up to this length a permutation takes no memory, and is drawn from one word: 16! is below 2^45.
+pub(super) const SHORT: usize = 16;
 
-/// After this many draws from a longer permutation its table is laid out in full.
-const SPARSE_DRAWS: usize = 64;
+/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than to come back.
+const AT_ONCE: usize = 1 << 7;
 
-/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn position by position when it is
+/// Up to this length the table of a permutation is laid out in full at once.
+const LAID_OUT: usize = 1 << 10;
+
+/// After so many draws from a longer permutation its table is laid out in full.
+const SPARSE_DRAWS: usize = 32;
+
+/// So many words are drawn at a time, and the first time.
+const WORDS: usize = 128;
+const FIRST_WORDS: usize = 4;
+
+/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn some positions at a time when it is
 /// long, over a table that is virtual until it is worth having.
 ///
 /// The first position costs O(min(len, 1024)), so the first entry of a million is not a shuffle of a million. The
-/// sequence depends on nothing but the generator and the length.
+/// sequence depends on nothing but the generator and the length. Its memory is the system's.
 #[derive(Clone, Debug)]
 pub struct Permutation(Drawn);
 
 #[derive(Clone, Debug)]
 enum Drawn {
-    /// All positions are drawn.
-    Whole(vec::IntoIter<u32>),
-    /// Positions are drawn as they are asked for. Apart, so that the short case needs no more than two registers.
-    Lazily(Box<Lazy>),
+    Short(Short),
+    Long(Long),
     /// From the last to the first; so many are left.
     Backward(usize),
 }
 
+/// All positions, in the value itself.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    order: [u8; SHORT],
+    next: u8,
+    len: u8,
+}
+
+/// Positions that are drawn when they are asked for.
+#[derive(Clone, Debug)]
+struct Long {
+    /// The first of these are as drawn.
+    table: Vec<u32>,
+    drawn: usize,
+    next: usize,
+    /// What the others are drawn from.
+    rest: Option<Box<Rest>>,
+}
+
+#[derive(Clone, Debug)]
+struct Rest {
+    rng: ChaCha8Rng,
+    len: usize,
+    /// As long as the table has only what was drawn.
+    sparse: Option<Sparse>,
+}
+
+/// What a table would have that is not laid out.
+#[derive(Clone, Debug)]
+struct Sparse {
+    /// What is left of the word that is drawn from, and for how many draws.
+    word: u64,
+    left: usize,
+    /// The positions that have something other than their own number.
+    moved: [(u32, u32); SPARSE_DRAWS],
+    len: usize,
+}
+
+impl Sparse {
+    /// Puts something at a position, and takes what was there.
+    fn replace(&mut self, position: u32, value: u32) -> u32 {
+        let mut moved = self.moved[..self.len].iter_mut();
+        if let Some((_, there)) = moved.find(|(moved, _)| *moved == position) {
+            return std::mem::replace(there, value);
+        }
+        self.moved[self.len] = (position, value);
+        self.len += 1;
+        position
+    }
+
+    /// What is at a position.
+    fn get(&self, position: u32) -> u32 {
+        let mut moved = self.moved[..self.len].iter();
+        moved
+            .find(|(moved, _)| *moved == position)
+            .map_or(position, |(_, value)| *value)
+    }
+}
+
 impl Permutation {
-    /// The permutation of `0..len` that `rng` draws.
+    /// The permutation of `0..len` that `rng` draws. A [short](SHORT) one is to be drawn [from a word](Permutation::of_word).
+    ///
+    /// # Panics
+    /// For more than 2^32 positions.
     #[must_use]
     pub fn new(rng: ChaCha8Rng, len: usize) -> Self {
-        let mut draws = Draws::new(rng, len);
-        Permutation(if len <= AT_ONCE {
-            Drawn::Whole(shuffled(&mut draws, len).into_iter())
+        assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
+        let mut long = Long {
+            table: hidden::vec(),
+            drawn: 0,
+            next: 0,
+            rest: None,
+        };
+        if len <= LAID_OUT {
+            long.table = identity(len);
+        }
+        if len <= AT_ONCE {
+            let mut rng = rng;
+            shuffle(&mut long.table, 0, draws_of_word(len), WORDS, || {
+                rng.next_u64()
+            });
+            long.drawn = len;
         } else {
-            Drawn::Lazily(Box::new(Lazy {
-                draws,
-                table: Table::Sparse(Sparse::with_hasher(FixedState)),
-                next: 0,
-                len,
-            }))
-        })
+            let sparse = (len > LAID_OUT).then_some(Sparse {
+                word: 0,
+                left: 0,
+                moved: [(0, 0); SPARSE_DRAWS],
+                len: 0,
+            });
+            long.rest = Some(hidden::boxed(Rest { rng, len, sparse }));
+        }
+        Permutation(Drawn::Long(long))
+    }
+
+    /// The permutation of `0..len` that a word stands for.
+    ///
+    /// # Panics
+    /// When it is not [short](SHORT).
+    #[must_use]
+    #[inline]
+    pub fn of_word(word: u64, len: usize) -> Self {
+        let mut order = Short::IDENTITY;
+        shuffle(&mut order[..len], 0, SHORT, 1, || word);
+        Permutation(Drawn::Short(Short {
+            order,
+            next: 0,
+            len: len as u8,
+        }))
     }
 
     /// From the last position to the first. Costs O(1), and so does each position.
@@ -72,26 +169,53 @@ impl Permutation {
         })
     }
 
-    /// All of several permutations, one after the other, of at most [`AT_ONCE`] positions each.
-    pub(crate) fn shuffled<const N: usize>(rng: ChaCha8Rng, lens: [usize; N]) -> [Vec<u32>; N] {
-        let mut draws = Draws::new(rng, 0);
-        lens.map(|len| shuffled(&mut draws, len))
-    }
-
     /// The permutation that is listed, which has each position once.
-    pub(crate) fn listed(order: Vec<u32>) -> Self {
-        Permutation(Drawn::Whole(order.into_iter()))
+    #[must_use]
+    pub fn listed(positions: impl ExactSizeIterator<Item = u32>) -> Self {
+        let len = positions.len();
+        if len > SHORT {
+            return Permutation(Drawn::Long(Long {
+                table: hidden::collect(positions),
+                drawn: len,
+                next: 0,
+                rest: None,
+            }));
+        }
+        let mut order = [0; SHORT];
+        for (at, position) in order.iter_mut().zip(positions) {
+            *at = position as u8;
+        }
+        Permutation(Drawn::Short(Short {
+            order,
+            next: 0,
+            len: len as u8,
+        }))
     }
 
     /// How many positions are left to draw.
     #[must_use]
     pub fn remaining(&self) -> usize {
         match &self.0 {
-            Drawn::Whole(order) => order.len(),
-            Drawn::Lazily(lazy) => lazy.len - lazy.next,
+            Drawn::Short(short) => usize::from(short.len - short.next),
+            Drawn::Long(long) => match &long.rest {
+                Some(rest) => rest.len - long.next,
+                None => long.table.len() - long.next,
+            },
             Drawn::Backward(left) => *left,
         }
     }
+}
+
+impl Short {
+    const IDENTITY: [u8; SHORT] = {
+        let mut order = [0; SHORT];
+        let mut at = 0;
+        while at < SHORT {
+            order[at] = at as u8;
+            at += 1;
+        }
+        order
+    };
 }
 
 impl Iterator for Permutation {
@@ -100,8 +224,20 @@ impl Iterator for Permutation {
     #[inline]
     fn next(&mut self) -> Option<usize> {
         match &mut self.0 {
-            Drawn::Whole(order) => order.next().map(|position| position as usize),
-            Drawn::Lazily(lazy) => lazy.draw(),
+            Drawn::Short(short) => {
+                let position =
+                    *short.order[..usize::from(short.len)].get(usize::from(short.next))?;
+                short.next += 1;
+                Some(position.into())
+            }
+            Drawn::Long(long) => {
+                if long.next == long.drawn {
+                    long.draw();
+                }
+                let position = *long.table.get(long.next)?;
+                long.next += 1;
+                Some(position as usize)
+            }
             Drawn::Backward(left) => {
                 *left = left.checked_sub(1)?;
                 Some(*left)
@@ -113,140 +249,165 @@ impl Iterator for Permutation {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.remaining(), Some(self.remaining()))
     }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, usize) -> B>(self, init: B, mut f: F) -> B {
+        match self.0 {
+            Drawn::Short(short) => {
+                let order = &short.order[..usize::from(short.len)];
+                let left = order.iter().skip(short.next.into());
+                left.fold(init, |acc, &position| f(acc, position.into()))
+            }
+            Drawn::Long(mut long) => {
+                let mut acc = init;
+                loop {
+                    let drawn = &long.table[long.next..long.drawn];
+                    acc = drawn
+                        .iter()
+                        .fold(acc, |acc, &position| f(acc, position as usize));
+                    long.next = long.drawn;
+                    long.draw();
+                    if long.next == long.drawn {
+                        return acc;
+                    }
+                }
+            }
+            Drawn::Backward(left) => (0..left).rev().fold(init, f),
+        }
+    }
 }
 
 impl ExactSizeIterator for Permutation {}
 impl std::iter::FusedIterator for Permutation {}
 
-/// Bounded draws, several from one word of the generator: after a multiplication by the bound the high half is the draw
-/// and the low half serves for the next (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation",
-/// 2024). Without rejection, so that every draw takes the same amount of the generator: the bias is below 2^-14 for
-/// tables of up to 1,024 entries, and 2^-32 above.
-#[derive(Clone, Debug)]
-struct Draws {
-    rng: ChaCha8Rng,
-    word: u64,
-    left: usize,
-    from_one_word: usize,
-}
-
-impl Draws {
-    fn new(rng: ChaCha8Rng, len: usize) -> Self {
-        let from_one_word = if len <= AT_ONCE {
-            5
-        } else if len <= 1 << 16 {
-            2
-        } else {
-            1
+impl Long {
+    /// Draws some more positions, if any are left.
+    #[cold]
+    fn draw(&mut self) {
+        let Some(rest) = self.rest.as_deref_mut() else {
+            return;
         };
-        Draws {
-            rng,
-            word: 0,
-            left: 0,
-            from_one_word,
+        let from_word = draws_of_word(rest.len);
+        if let Some(sparse) = &mut rest.sparse {
+            if self.drawn < SPARSE_DRAWS {
+                if sparse.left == 0 {
+                    (sparse.word, sparse.left) = (rest.rng.next_u64(), from_word);
+                }
+                let here = self.drawn as u32;
+                let there = here + draw(&mut sparse.word, rest.len - self.drawn) as u32;
+                let at_here = sparse.get(here);
+                self.table.push(if there == here {
+                    at_here
+                } else {
+                    sparse.replace(there, at_here)
+                });
+                sparse.left -= 1;
+                self.drawn += 1;
+                return;
+            }
+            self.lay_out();
+            return self.draw();
         }
+        let words = if self.drawn == 0 { FIRST_WORDS } else { WORDS };
+        let rng = &mut rest.rng;
+        self.drawn = shuffle(&mut self.table, self.drawn, from_word, words, || {
+            rng.next_u64()
+        });
     }
 
-    #[inline]
-    fn below(&mut self, bound: usize) -> usize {
-        if self.left == 0 {
-            self.word = self.rng.next_u64();
-            self.left = self.from_one_word;
+    /// Lays the table out in full, and finishes the word that was begun.
+    fn lay_out(&mut self) {
+        let Some(rest) = self.rest.as_deref_mut() else {
+            return;
+        };
+        let Some(sparse) = rest.sparse.take() else {
+            return;
+        };
+        let mut table = identity(rest.len);
+        table[..self.drawn].copy_from_slice(&self.table);
+        for &(position, value) in &sparse.moved[..sparse.len] {
+            if position as usize >= self.drawn {
+                table[position as usize] = value;
+            }
         }
-        self.left -= 1;
-        draw(&mut self.word, bound)
+        self.table = table;
+        let words = sparse.left.min(1);
+        let word = || sparse.word;
+        self.drawn = shuffle(&mut self.table, self.drawn, sparse.left, words, word);
     }
 }
 
-/// A number below `bound` from the high bits of `word`; the low bits are left for the next.
+/// How many draws below such a length are made from one word, without rejection, so that every draw takes the same amount of the
+/// generator: the bias is below 2^-14.
+const fn draws_of_word(len: usize) -> usize {
+    match len {
+        ..=0x400 => 5,
+        ..=0x1000 => 4,
+        ..=0x1_0000 => 3,
+        ..=0x100_0000 => 2,
+        _ => 1,
+    }
+}
+
+/// A number below `bound` from the high bits of `word`; the low bits are left for the next: several bounded draws come from one
+/// word (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024).
 #[inline]
-pub(crate) fn draw(word: &mut u64, bound: usize) -> usize {
+pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     let product = u128::from(*word) * bound as u128;
     *word = product as u64;
     (product >> 64) as usize
 }
 
-/// As many draws as there are positions, a word's worth at a time: the words do not wait for each other.
-fn shuffled(draws: &mut Draws, len: usize) -> Vec<u32> {
-    let mut table = identity(len);
-    let mut here = 0;
-    while here < len {
-        let mut word = draws.rng.next_u64();
-        for _ in 0..draws.from_one_word.min(len - here) {
+/// Goes on with a shuffle from a position, with so many draws `from_word`, for at most so many words; the position that is reached.
+/// The words do not wait for each other.
+#[inline]
+pub(super) fn shuffle<T>(
+    table: &mut [T],
+    from: usize,
+    from_word: usize,
+    words: usize,
+    mut word: impl FnMut() -> u64,
+) -> usize {
+    let len = table.len();
+    let mut here = from;
+    let end = len.min(from + words * from_word);
+    while here < end {
+        let mut word = word();
+        for _ in 0..from_word.min(end - here) {
             let there = here + draw(&mut word, len - here);
             table.swap(here, there);
             here += 1;
         }
     }
-    table
+    here
 }
 
 fn identity(len: usize) -> Vec<u32> {
-    (0..len as u32).collect()
-}
-
-#[derive(Clone, Debug)]
-struct Lazy {
-    draws: Draws,
-    table: Table,
-    next: usize,
-    len: usize,
-}
-
-#[derive(Clone, Debug)]
-enum Table {
-    /// What is not where it was.
-    Sparse(Sparse<usize, usize, FixedState>),
-    Dense(Vec<u32>),
-}
-
-impl Lazy {
-    fn draw(&mut self) -> Option<usize> {
-        let here = self.next;
-        if here == self.len {
-            return None;
-        }
-        let there = here + self.draws.below(self.len - here);
-        self.next += 1;
-        Some(match &mut self.table {
-            Table::Dense(table) => {
-                table.swap(here, there);
-                table[here] as usize
-            }
-            Table::Sparse(moved) => {
-                let at_here = moved.remove(&here).unwrap_or(here);
-                let drawn = if there == here {
-                    at_here
-                } else {
-                    moved.insert(there, at_here).unwrap_or(there)
-                };
-                if self.next == SPARSE_DRAWS && u32::try_from(self.len).is_ok() {
-                    let mut dense = identity(self.len);
-                    for (&position, &value) in &*moved {
-                        dense[position] = value as u32;
-                    }
-                    self.table = Table::Dense(dense);
-                }
-                drawn
-            }
-        })
-    }
+    hidden::collect(0..len as u32)
 }
 
 #[cfg(test)]
 mod tests {
     use rand_core::SeedableRng;
+    use std::vec::Vec;
 
     use super::*;
+    use crate::hash::mix;
 
-    fn drawn(seed: u64, len: usize) -> Vec<usize> {
-        Permutation::new(ChaCha8Rng::seed_from_u64(seed), len).collect()
+    fn drawn(seed: u64, len: usize) -> Permutation {
+        if len <= SHORT {
+            Permutation::of_word(mix(seed ^ 1), len)
+        } else {
+            Permutation::new(ChaCha8Rng::seed_from_u64(seed), len)
+        }
     }
+
+    const LENS: [usize; 13] = [0, 1, 2, 3, 7, 16, 17, 128, 129, 1024, 1025, 5000, 20_000];
 
     #[test]
     fn every_draw_is_a_permutation_whichever_table_holds_it() {
-        for len in [0, 1, 2, 3, 7, 1023, 1024, 1025, 5000] {
-            let mut order = drawn(len as u64, len);
+        for len in LENS {
+            let mut order: Vec<usize> = drawn(len as u64, len).collect();
             order.sort_unstable();
             assert!(order.into_iter().eq(0..len), "len {len}");
         }
@@ -257,46 +418,78 @@ mod tests {
         for len in [0, 1, 2, 1_000_000] {
             let mut order = Permutation::reversed(len);
             assert_eq!(order.len(), len);
+            assert!(
+                order
+                    .clone()
+                    .fold(0..len, |mut left, position| {
+                        assert_eq!(left.next_back(), Some(position));
+                        left
+                    })
+                    .is_empty()
+            );
             assert!(order.by_ref().eq((0..len).rev()));
             assert_eq!((order.next(), order.len()), (None, 0));
         }
     }
 
     #[test]
-    fn a_permutation_is_the_same_drawn_lazily_and_at_once() {
-        for len in [2, 100, 1024, 4000] {
-            let draws = Draws::new(ChaCha8Rng::seed_from_u64(9), len);
-            let whole = shuffled(&mut draws.clone(), len);
-            let table = Table::Sparse(Sparse::with_hasher(FixedState));
-            let mut lazy = Lazy {
-                draws,
-                table,
-                next: 0,
-                len,
-            };
-            assert!(
-                whole
-                    .into_iter()
-                    .map(|position| position as usize)
-                    .eq(std::iter::from_fn(|| lazy.draw()))
-            );
+    fn a_permutation_is_the_same_however_much_is_drawn_at_once() {
+        for len in LENS {
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            let mut whole = identity(len);
+            let mut words = || rng.next_u64();
+            if len > SHORT {
+                shuffle(&mut whole, 0, draws_of_word(len), len, &mut words);
+            } else {
+                shuffle(&mut whole, 0, SHORT, 1, || mix(9 ^ 1));
+            }
+            for one_by_one in [0, 1, 5, 63, 64, 65, 700, len] {
+                let mut order = drawn(9, len);
+                let mut found: Vec<usize> = order.by_ref().take(one_by_one).collect();
+                assert_eq!(order.len(), len.saturating_sub(one_by_one));
+                let copy = order.clone();
+                order.for_each(|position| found.push(position));
+                assert!(found[one_by_one.min(len)..].iter().copied().eq(copy));
+                assert!(
+                    found
+                        .into_iter()
+                        .eq(whole.iter().map(|&position| position as usize))
+                );
+            }
         }
     }
 
     #[test]
-    fn all_orders_of_four_elements_are_drawn_about_equally_often() {
+    fn a_listed_permutation_is_as_listed() {
+        for len in LENS {
+            let order: Vec<u32> = drawn(3, len).map(|position| position as u32).collect();
+            assert!(Permutation::is_listed_once(&order));
+            let listed = Permutation::listed(order.iter().copied());
+            assert_eq!(listed.len(), len);
+            assert!(listed.map(|position| position as u32).eq(order));
+        }
+    }
+
+    /// How far the orders of four elements are from equally often.
+    fn chi_square(order: impl Fn(u64) -> Permutation) -> f64 {
         let mut counts = std::collections::BTreeMap::new();
         let draws = 24_000;
         for seed in 0..draws {
-            *counts.entry(drawn(seed, 4)).or_insert(0u32) += 1;
+            let order: Vec<usize> = order(seed).collect();
+            *counts.entry(order).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 24);
         let expected = f64::from(draws as u32) / 24.0;
-        let chi_square: f64 = counts
-            .values()
-            .map(|&n| (f64::from(n) - expected).powi(2) / expected)
-            .sum();
+        let distance = |&n: &u32| (f64::from(n) - expected).powi(2) / expected;
+        counts.values().map(distance).sum()
+    }
+
+    #[test]
+    fn all_orders_of_four_elements_are_drawn_about_equally_often() {
         // 23 degrees of freedom: 60 is beyond the 0.9999 quantile; the seeds are fixed, so this cannot flake.
-        assert!(chi_square < 60.0, "chi square {chi_square}");
+        let of_generator = |seed| Permutation::new(ChaCha8Rng::seed_from_u64(seed), 4);
+        for found in [chi_square(|seed| drawn(seed, 4)), chi_square(of_generator)] {
+            assert!(found < 60.0, "chi square {found}");
+        }
     }
 }

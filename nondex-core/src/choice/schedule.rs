@@ -15,15 +15,16 @@
 //!   in its reverse, or nearly so.
 //!
 //! **Choices stay independent.** If one structure served all choices, two reads would agree where they should not. So the
-//! elements of the design are renamed, and its orders exchanged, by a generator that is keyed by the choice: taken alone, each
+//! elements of the design are renamed, and its orders exchanged, by words that are keyed by the choice: taken alone, each
 //! order is any permutation with the same probability, and the orders of two choices have nothing to do with each other. Only seed 0
 //! is the same everywhere; what shows when two choices differ is found by the others.
 //!
 //! **A seed stands alone.** The order depends on the seed, the choice and the length, not on which other seeds are run.
 
-use super::generator::generator;
-use super::permutation::{Permutation, draw};
-use crate::hash::mix;
+use rand_core::Rng;
+
+use super::generator::{generator, word};
+use super::permutation::{Permutation, SHORT, draw, shuffle};
 use crate::protocol::schedule::Schedule;
 
 /// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of seeds, and an order of it costs about
@@ -55,7 +56,10 @@ impl Schedule {
             return Permutation::reversed(len);
         }
         if seed < self.designed(len) {
-            return Permutation::listed(designed(seed as usize - 1, key, len));
+            return designed(seed as usize - 1, key, len);
+        }
+        if len <= SHORT {
+            return Permutation::of_word(word(seed, key.tag, key.a, key.b), len);
         }
         Permutation::new(generator(seed, key.tag, key.a, key.b), len)
     }
@@ -77,69 +81,106 @@ const fn rows(len: usize) -> usize {
 }
 
 /// One order of the design.
-fn designed(row: usize, key: Key, len: usize) -> Vec<u32> {
-    let tag = key.tag | DESIGN_TAG;
-    let mixed = mix(key.a ^ mix(key.b ^ mix(tag)));
+fn designed(row: usize, key: Key, len: usize) -> Permutation {
+    let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
     // Of each window the orders are exchanged.
     let start = row - row % WINDOW;
-    let row = start + exchanged(mixed, start, WINDOW.min(rows(len) - start))[row % WINDOW];
+    let row = start
+        + exchanged(
+            of_choice(start as u64),
+            row % WINDOW,
+            WINDOW.min(rows(len) - start),
+        );
     let array: &[u8] = match len {
-        3 => return THREE[row].to_vec(),
+        3 => return Permutation::listed(THREE[row].into_iter()),
         4 => &FOUR[row],
         5 => &FIVE[row],
         6 => &SIX[row],
         7 => &SEVEN[row],
         8 => &EIGHT[row],
-        _ => return turned(row, Key { tag, ..key }, mixed, len),
+        _ => return turned(row, key, len),
     };
-    let [names] = Permutation::shuffled(generator(0, tag, key.a, key.b), [len]);
-    let renamed = array.iter().map(|&element| names[usize::from(element)]);
-    renamed.collect()
+    let mut names = IDENTITY;
+    shuffle(&mut names[..len], 0, len, 1, || of_choice(WHEEL));
+    Permutation::listed(
+        array
+            .iter()
+            .map(|&element| names[usize::from(element)].into()),
+    )
 }
 
 /// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places in a fixed sequence and turned
 /// a bit for each order. The places are such that after half a turn they are read backward.
-fn turned(row: usize, key: Key, mixed: u64, len: usize) -> Vec<u32> {
+fn turned(row: usize, key: Key, len: usize) -> Permutation {
     let half = len.div_ceil(2);
     let all = 2 * half;
-    let rng = generator(0, key.tag, key.a, key.b);
-    let [wheel, places] = Permutation::shuffled(rng, [all, half]);
+    let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
+    let (mut wheel, mut places) = (IDENTITY, IDENTITY);
+    let (wheel, places) = (&mut wheel[..all], &mut places[..half]);
+    if all <= SHORT {
+        shuffle(wheel, 0, all, 1, || of_choice(WHEEL));
+        shuffle(places, 0, half, 1, || of_choice(PLACES));
+    } else {
+        let mut rng = generator(0, key.tag | DESIGN_TAG, key.a, key.b);
+        shuffle(wheel, 0, FROM_WORD, all, || rng.next_u64());
+        shuffle(places, 0, FROM_WORD, half, || rng.next_u64());
+    }
     // Without a branch, which could not be predicted: below zero is large.
     let wrapped = |place: usize| place.min(place.wrapping_sub(all));
-    let turn = along(mixed, row / 2, half) + row % 2 * half;
-    let mut order = vec![0; all];
-    for (at, place) in places.into_iter().enumerate() {
-        let side = mix(mixed ^ !(at as u64)) as usize & 1;
-        let place = wrapped(place as usize + side * half + turn);
+    let turn = along(of_choice(TURN), row / 2, half) + row % 2 * half;
+    let mut order = [0; DESIGNED_LEN];
+    let mut sides = 0;
+    for (at, &place) in places.iter().enumerate() {
+        if at % 64 == 0 {
+            sides = of_choice(SIDES + at as u64);
+        }
+        let side = (sides >> (at % 64)) as usize & 1;
+        let place = wrapped(usize::from(place) + side * half + turn);
         order[at] = wheel[place];
         order[all - 1 - at] = wheel[wrapped(place + half)];
     }
-    // Of an odd number of elements one place of the wheel is empty.
     if all > len {
-        order.retain(|&element| (element as usize) < len);
+        // Of an odd number of elements one place of the wheel is empty.
+        let empty = order
+            .iter()
+            .position(|&element| usize::from(element) == len);
+        order.copy_within(empty.unwrap_or(len) + 1..all, empty.unwrap_or(len));
     }
-    order
+    Permutation::listed(order[..len].iter().map(|&element| element.into()))
 }
 
-/// The orders of a window in the sequence in which a choice takes them.
-fn exchanged(mixed: u64, window: usize, len: usize) -> [usize; WINDOW] {
-    let mut sequence = std::array::from_fn(|at| at);
-    let mut word = mix(mixed ^ window as u64);
-    for here in 0..len {
+/// What number `at` of the orders of a window is exchanged with, as a word says.
+fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
+    let mut sequence: [usize; WINDOW] = std::array::from_fn(|at| at);
+    for here in 0..=at {
         sequence.swap(here, here + draw(&mut word, len - here));
     }
-    sequence
+    sequence[at]
 }
 
 /// Number `at` of a walk around `len` places, from anywhere, that meets every place once before any twice. Its step is about the
 /// golden section, so that the first few are far from each other.
-fn along(mixed: u64, at: usize, len: usize) -> usize {
-    let golden = (len * 618).div_ceil(1000);
-    let coprime = |step: &usize| gcd(*step as u32, len as u32) == 1;
-    let step = (golden..len).find(coprime).unwrap_or(1);
-    let start = draw(&mut { mixed }, len);
-    (start + at * step) % len
+fn along(mut word: u64, at: usize, len: usize) -> usize {
+    let start = draw(&mut word, len);
+    (start + at * usize::from(STEPS[len])) % len
 }
+
+/// The steps around so many places.
+const STEPS: [u8; DESIGNED_LEN / 2 + 1] = {
+    let mut steps = [1; DESIGNED_LEN / 2 + 1];
+    let mut len = 1;
+    while len < steps.len() {
+        let mut step = (len * 618).div_ceil(1000);
+        while step < len && gcd(step as u32, len as u32) != 1 {
+            step += 1;
+        }
+        if step < len {
+            steps[len] = step as u8;
+        }
+        len += 1;
+    }
+    steps
+};
 
 const fn gcd(mut a: u32, mut b: u32) -> u32 {
     while b != 0 {
@@ -147,6 +188,26 @@ const fn gcd(mut a: u32, mut b: u32) -> u32 {
     }
     a
 }
+
+/// All elements of a design in base order.
+const IDENTITY: [u8; DESIGNED_LEN] = {
+    let mut all = [0; DESIGNED_LEN];
+    let mut at = 0;
+    while at < DESIGNED_LEN {
+        all[at] = at as u8;
+        at += 1;
+    }
+    all
+};
+
+/// Draws from one word of the generator below at most [`DESIGNED_LEN`].
+const FROM_WORD: usize = 5;
+
+/// What the words of a choice are for. Those below are for windows.
+const WHEEL: u64 = 1 << 32;
+const PLACES: u64 = 2 << 32;
+const TURN: u64 = 3 << 32;
+const SIDES: u64 = 4 << 32;
 
 /// Separates designs from the orders that a seed draws.
 const DESIGN_TAG: u64 = 32;

@@ -9,6 +9,7 @@ use ::std::ptr;
 use nondex_core::{Family, Model, model};
 
 use crate::hash::RandomState;
+use crate::known::Known;
 
 /// The facts about one type of collection, for code that is not generic over it.
 #[derive(Debug)]
@@ -113,8 +114,9 @@ impl About {
 
     /// The model of an act in which nobody but the entries' own code sees their order; `None` when that code is
     /// known to tell nobody.
-    pub(super) fn model(&self, act: Act) -> Option<&'static Model> {
-        if is_silent((self.name)()) {
+    pub(super) fn model(&'static self, act: Act) -> Option<&'static Model> {
+        static SILENT: Known = Known::new();
+        if SILENT.ask(self, || is_silent((self.name)())) {
             return None;
         }
         Some(match act {

@@ -11,12 +11,12 @@ use nondex_core::Caller;
 
 use super::about::{About, Act};
 use super::buffer::Buffer;
-use super::hidden::{self, Box, Vec};
 use super::identity::Identity;
 use super::index::{self, Index};
 use super::order::Order;
 use super::trail::Trail;
 use crate::caller;
+use nondex_core::hidden::{self, Box, Vec};
 
 /// The entries of a collection in slots, beside the index that finds them.
 ///
@@ -158,25 +158,19 @@ impl Body {
         }
     }
 
-    /// Takes an entry out of the index. The last one gets its number and its place.
+    /// Takes an entry out of the index. The last one gets its number; the slot that it is in is returned.
     ///
     /// # Safety
-    /// The index must have `slot` in that bucket, and its entry must have been read, not to be used here again.
+    /// The index must have `slot` in that bucket. The caller must take the entry out of the slot, and move the last one there.
     #[inline]
-    pub(super) unsafe fn remove(&mut self, bucket: usize, slot: u32) {
+    pub(super) unsafe fn remove(&mut self, bucket: usize, slot: u32) -> u32 {
         let last = self.index.len() as u32 - 1;
         if slot != last {
             // Now, while the index has them all.
-            let index = &self.index;
-            let trail = self
-                .trail
-                .get_or_insert_with(|| hidden::boxed(Trail::new(index)));
-            let bucket_of_last = trail.bucket(last);
+            let bucket_of_last = self.bucket(last);
             if let Some(number) = self.index.get_bucket_mut(bucket_of_last) {
                 *number = slot;
             }
-            // SAFETY: both are below the length, and nothing is left in `slot`.
-            unsafe { self.buffer.relocate(last as usize, slot as usize) }
         }
         if let Ok(entry) = self.index.get_bucket_entry(bucket) {
             entry.remove();
@@ -187,6 +181,7 @@ impl Body {
         if let Some(identity) = &mut self.identity {
             identity.swap_remove(slot as usize);
         }
+        last
     }
 
     /// Forgets all entries and keeps the room. As in std, buckets marked deleted stay so when there is no entry.
@@ -278,6 +273,7 @@ impl Body {
     }
 
     /// The bucket of a slot.
+    #[inline]
     pub(super) fn bucket(&mut self, slot: u32) -> usize {
         let index = &self.index;
         let trail = self

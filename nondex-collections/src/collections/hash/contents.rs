@@ -10,10 +10,7 @@ use ::std::sync::OnceLock;
 
 use nondex_core::hash;
 
-use super::hidden::{self, Vec};
-
-/// No slot.
-const NONE: u32 = u32::MAX;
+use nondex_core::hidden::{self, Vec};
 
 /// A fixed hash of the key in each slot, beside the slots.
 #[derive(Clone, Debug)]
@@ -34,10 +31,24 @@ struct Tree {
     key: u64,
     /// How many first bits a group has in common; there are as many groups as these bits have values.
     bits: u32,
-    /// The first slot of each group.
-    heads: Vec<u32>,
-    /// The slot after each slot in its group.
-    next: Vec<u32>,
+    groups: Vec<Group>,
+    /// The members of a group are beside each other. A group that outgrows its room moves to the end, so there are gaps.
+    members: Vec<Member>,
+}
+
+/// Where the members of a group are.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    start: u32,
+    len: u32,
+    room: u32,
+}
+
+/// A slot, and the bits of its leaf that follow those of its group.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    bits: u32,
+    slot: u32,
 }
 
 impl Contents {
@@ -63,11 +74,14 @@ impl Contents {
         self.hashes[slot]
     }
 
+    #[inline]
     pub(super) fn push(&mut self, content: u64) {
         self.sum = self.sum.wrapping_add(hash::mix(content));
-        self.sorted.take();
         let slot = self.hashes.len();
         self.hashes.push(content);
+        if self.sorted.get().is_some() {
+            self.sorted.take();
+        }
         if let Some(tree) = self.tree.get_mut() {
             if tree.has_room_for(self.hashes.len()) {
                 tree.push(slot, content);
@@ -118,6 +132,7 @@ impl Contents {
             key,
             group: 0,
             pending: hidden::vec(),
+            at: 0,
         }
     }
 }
@@ -129,14 +144,30 @@ pub(super) const fn leaf(content: u64, tree_key: u64) -> u64 {
 
 impl Tree {
     fn new(key: u64, hashes: &[u64]) -> Self {
-        let bits = hashes.len().max(2).next_power_of_two().ilog2();
+        let bits = (hashes.len() / 2).max(2).next_power_of_two().ilog2();
         let mut tree = Tree {
             key,
             bits,
-            heads: hidden::vec(),
-            next: Vec::with_capacity_in(hashes.len(), ::std::alloc::System),
+            groups: hidden::vec(),
+            members: hidden::vec(),
         };
-        tree.heads.resize(1 << bits, NONE);
+        let group = Group {
+            start: 0,
+            len: 0,
+            room: 0,
+        };
+        tree.groups.resize(1 << bits, group);
+        for &content in hashes {
+            let group = tree.group(tree.leaf(content));
+            tree.groups[group].room += 1;
+        }
+        let mut end = 0;
+        for group in &mut tree.groups {
+            group.start = end;
+            end += group.room;
+        }
+        tree.members
+            .resize(hashes.len(), Member { bits: 0, slot: 0 });
         for (slot, &content) in hashes.iter().enumerate() {
             tree.push(slot, content);
         }
@@ -145,7 +176,8 @@ impl Tree {
 
     /// Whether groups are neither long nor mostly empty with so many slots.
     fn has_room_for(&self, slots: usize) -> bool {
-        (self.heads.len() / 4..=self.heads.len() * 2).contains(&slots)
+        (self.groups.len() / 2..=self.groups.len() * 8).contains(&slots)
+            && self.members.len() <= slots * 4 + 64
     }
 
     fn leaf(&self, content: u64) -> u64 {
@@ -156,32 +188,54 @@ impl Tree {
         (leaf >> (64 - self.bits)) as usize
     }
 
-    fn push(&mut self, slot: usize, content: u64) {
-        let group = self.group(self.leaf(content));
-        self.next.push(self.heads[group]);
-        self.heads[group] = slot as u32;
+    /// What a member keeps of its leaf.
+    fn bits(&self, leaf: u64) -> u32 {
+        (leaf << self.bits >> 32) as u32
     }
 
-    /// Lets what names `slot` in its group name another slot, or none.
-    fn rename(&mut self, slot: usize, content: u64, to: u32) {
+    /// The members of a group.
+    fn members(&self, group: usize) -> &[Member] {
+        let Group { start, len, .. } = self.groups[group];
+        &self.members[start as usize..][..len as usize]
+    }
+
+    fn push(&mut self, slot: usize, content: u64) {
+        let leaf = self.leaf(content);
+        let number = self.group(leaf);
+        let bits = self.bits(leaf);
+        let Group { start, len, room } = self.groups[number];
+        if len == room {
+            let moved = start as usize..(start + len) as usize;
+            self.groups[number].start = self.members.len() as u32;
+            self.groups[number].room = room * 2 + 2;
+            self.members.extend_from_within(moved);
+            let end = self.members.len() + room as usize + 2;
+            self.members.resize(end, Member { bits: 0, slot: 0 });
+        }
+        let group = &mut self.groups[number];
+        let slot = slot as u32;
+        self.members[(group.start + group.len) as usize] = Member { bits, slot };
+        group.len += 1;
+    }
+
+    /// The place of a slot among the members.
+    fn find(&self, slot: usize, content: u64) -> usize {
         let group = self.group(self.leaf(content));
-        let mut at = self.heads[group];
-        if at as usize == slot {
-            self.heads[group] = to;
-            return;
-        }
-        while self.next[at as usize] as usize != slot {
-            at = self.next[at as usize];
-        }
-        self.next[at as usize] = to;
+        let mut members = self.members(group).iter();
+        let at = members.position(|member| member.slot as usize == slot);
+        self.groups[group].start as usize + at.expect("every slot is in its group")
     }
 
     fn swap_remove(&mut self, slot: usize, content: u64, last: usize, content_of_last: u64) {
-        self.rename(slot, content, self.next[slot]);
+        let at = self.find(slot, content);
+        let number = self.group(self.leaf(content));
+        let group = &mut self.groups[number];
+        group.len -= 1;
+        self.members[at] = self.members[(group.start + group.len) as usize];
         if slot != last {
-            self.rename(last, content_of_last, slot as u32);
+            let at = self.find(last, content_of_last);
+            self.members[at].slot = slot as u32;
         }
-        self.next.swap_remove(slot);
     }
 }
 
@@ -193,36 +247,94 @@ pub(super) struct ByContent<'a> {
     key: u64,
     /// The next group, counted as this read meets them.
     group: usize,
-    /// What is left of the group before, the next one last.
-    pending: Vec<(u64, u32)>,
+    /// The slots of the groups before it, from [`at`](ByContent::at) on.
+    pending: Vec<u32>,
+    at: usize,
+}
+
+impl ByContent<'_> {
+    /// Takes the next group that has members, and some more if the read goes on.
+    #[cold]
+    fn fill(&mut self) {
+        let least = if self.group == 0 { 1 } else { 128 };
+        self.pending.clear();
+        self.at = 0;
+        let first = self.tree.group(self.key);
+        while self.pending.len() < least && self.group < self.tree.groups.len() {
+            let members = self.tree.members(self.group ^ first);
+            self.group += 1;
+            match *members {
+                [] => {}
+                [only] => self.pending.push(only.slot),
+                [a, b] => {
+                    let (a, b) = if self.is_before(a, b) { (a, b) } else { (b, a) };
+                    self.pending.extend_from_slice(&[a.slot, b.slot]);
+                }
+                _ => self.sort(members),
+            }
+        }
+    }
+
+    /// Adds several members.
+    fn sort(&mut self, members: &[Member]) {
+        let mut sorted: [Member; 8] = [Member { bits: 0, slot: 0 }; 8];
+        let Some(sorted) = sorted.get_mut(..members.len()) else {
+            return self.sort_many(members);
+        };
+        for (len, &member) in members.iter().enumerate() {
+            let mut at = len;
+            while at > 0 && self.is_before(member, sorted[at - 1]) {
+                sorted[at] = sorted[at - 1];
+                at -= 1;
+            }
+            sorted[at] = member;
+        }
+        self.pending.extend(sorted.iter().map(|member| member.slot));
+    }
+
+    #[cold]
+    fn sort_many(&mut self, members: &[Member]) {
+        let mut sorted = hidden::collect(members.iter().copied());
+        let leaf = |slot: u32| self.tree.leaf(self.hashes[slot as usize]) ^ self.key;
+        sorted.sort_unstable_by_key(|member| (leaf(member.slot), member.slot));
+        self.pending.extend(sorted.iter().map(|member| member.slot));
+    }
+
+    /// Whether of two members of a group one comes before the other.
+    #[inline]
+    fn is_before(&self, a: Member, b: Member) -> bool {
+        let turned = self.tree.bits(self.key);
+        if a.bits != b.bits {
+            return a.bits ^ turned < b.bits ^ turned;
+        }
+        let leaf = |slot: u32| self.tree.leaf(self.hashes[slot as usize]) ^ self.key;
+        (leaf(a.slot), a.slot) < (leaf(b.slot), b.slot)
+    }
 }
 
 impl Iterator for ByContent<'_> {
     type Item = u32;
 
+    #[inline]
     fn next(&mut self) -> Option<u32> {
+        if self.at == self.pending.len() {
+            self.fill();
+        }
+        let slot = *self.pending.get(self.at)?;
+        self.at += 1;
+        Some(slot)
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, u32) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut acc = init;
         loop {
-            if let Some((_, slot)) = self.pending.pop() {
-                return Some(slot);
+            let pending = self.pending.iter().skip(self.at);
+            acc = pending.fold(acc, |acc, &slot| f(acc, slot));
+            self.fill();
+            if self.pending.is_empty() {
+                return acc;
             }
-            if self.group == self.tree.heads.len() {
-                return None;
-            }
-            let mut slot = self.tree.heads[self.group ^ self.tree.group(self.key)];
-            self.group += 1;
-            if slot == NONE {
-                continue;
-            }
-            let after = self.tree.next[slot as usize];
-            if after == NONE {
-                return Some(slot);
-            }
-            while slot != NONE {
-                let leaf = self.tree.leaf(self.hashes[slot as usize]);
-                self.pending.push((leaf ^ self.key, slot));
-                slot = self.tree.next[slot as usize];
-            }
-            self.pending.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
 }

@@ -7,9 +7,9 @@ use nondex_core::{
 
 use super::about::Act;
 use super::body::Body;
-use super::hidden;
 use super::order::{Order, Visit};
 use crate::caller;
+use nondex_core::hidden;
 
 impl Body {
     /// The order in which an act meets all entries.
@@ -87,7 +87,7 @@ impl Body {
                 None => self.permuted(permutation),
             },
             Decision::ByContent { tree, key } => match contents() {
-                Some(contents) => Visit::Content(::std::boxed::Box::new(contents.visit(tree, key))),
+                Some(contents) => Visit::Content(contents.visit(tree, key)),
                 None => self.base(),
             },
             Decision::Intermediate(partly) => Visit::Own(self.partly(&partly)),

@@ -7,7 +7,7 @@ use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Level, context, hash};
 
 use super::contents::Contents;
-use super::hidden::{self, Box, Vec};
+use nondex_core::hidden::{self, Box, Vec};
 
 /// The identity of one collection. Collections that are filled outside a test have none.
 #[derive(Debug)]

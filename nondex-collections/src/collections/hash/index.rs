@@ -8,7 +8,7 @@ use ::std::alloc::System;
 
 use hashbrown::TryReserveError;
 
-use super::hidden::Table;
+use nondex_core::hidden::Table;
 
 /// An index of slot numbers.
 pub(super) type Index = Table<u32>;

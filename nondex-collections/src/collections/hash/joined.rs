@@ -4,10 +4,10 @@ use nondex_core::{Decision, Model};
 
 use super::body::Body;
 use super::contents::leaf;
-use super::hidden::{self, Vec};
 use super::order::{Order, Visit};
 use super::store::{Store, decide_order};
 use super::visit::Entries;
+use nondex_core::hidden::{self, Vec};
 
 /// Which of two collections an element is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@
 //! - [`identity`]: what a collection remembers for the levels EQ ([`contents`]) and ID, inside a test only;
 //! - [`order`]: the slots in the order that was decided, and [`visit`], [`values`], [`extract`], the iterators over it;
 //! - [`store`]: slots and a hasher; asks for the decisions; [`joined`], the same for two sets;
-//! - [`about`]: what is known of a collection from its type; [`hidden`]: memory that no user's allocator sees.
+//! - [`about`]: what is known of a collection from its type.
 
 #[macro_use]
 mod macros;
@@ -20,7 +20,6 @@ mod clone;
 mod contents;
 mod decided;
 mod extract;
-mod hidden;
 mod identity;
 mod index;
 mod joined;

@@ -6,8 +6,8 @@ use hashbrown::hash_table;
 use nondex_core::Permutation;
 
 use super::contents::ByContent;
-use super::hidden::{self, Box, Vec};
 use super::trail::Walk;
+use nondex_core::hidden::{self, Box, Vec};
 
 /// All slots of a collection, each once, in the order of one visit. Draws an order only as far as it is consumed.
 #[derive(Clone, Debug)]
@@ -18,9 +18,9 @@ pub(super) enum Visit<'a> {
     Table(hash_table::Iter<'a, u32>),
     /// The order of insertion, or its reverse, after removals.
     Trail(Walk<'a>),
-    /// An order by content. In a box of std's: one whose destructor might look at the loan would keep the collection borrowed until
+    /// An order by content. Not in a box: one whose destructor might look at the loan would keep the collection borrowed until
     /// the iterator is dropped, and a loop that removes what `keys().next()` gives would not compile.
-    Content(::std::boxed::Box<ByContent<'a>>),
+    Content(ByContent<'a>),
 }
 
 /// A sequence of slots, each at most once.
@@ -42,6 +42,9 @@ pub(super) struct Ranked {
     permutation: Permutation,
     slots: Vec<u32>,
 }
+
+/// Up to this length an order of listed slots is made at once.
+const AT_ONCE: usize = 16;
 
 impl Visit<'_> {
     /// No slot.
@@ -71,6 +74,9 @@ impl Order {
 
     /// The slots of a list in the order of a permutation of their ranks.
     pub(super) fn ranked(permutation: Permutation, slots: Vec<u32>) -> Self {
+        if slots.len() <= AT_ONCE {
+            return Order::Drawn(Permutation::listed(permutation.map(|rank| slots[rank])));
+        }
         Order::Ranked(hidden::boxed(Ranked { permutation, slots }))
     }
 }

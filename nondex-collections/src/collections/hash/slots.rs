@@ -15,11 +15,11 @@ use nondex_core::{Aspect, Caller, Decision, hash};
 
 use super::about::About;
 use super::body::Body;
-use super::hidden::Box;
 use super::identity::Identity;
 use super::index;
 use super::order::Visit;
 use super::values::IntoEntries;
+use nondex_core::hidden::Box;
 
 /// The entries of a collection. As large as std's table, and allocates nothing before the first entry.
 #[derive(Debug)]
@@ -48,15 +48,17 @@ fn entries_mut<K, V>(body: &mut Body) -> &mut [(K, V)] {
     unsafe { slice::from_raw_parts_mut(body.buffer.start().as_ptr().cast(), body.len()) }
 }
 
-/// Takes the entry in a slot out, which is in this bucket.
+/// Takes the entry in a slot out, which is in this bucket. The last entry gets its slot.
 #[inline]
 fn take<K, V>(body: &mut Body, bucket: usize, slot: u32) -> (K, V) {
-    let entry = ptr::from_ref(&entries::<K, V>(body)[slot as usize]);
-    // SAFETY: a valid entry; it is taken out of the index at once.
+    let entry = ptr::from_mut(&mut entries_mut::<K, V>(body)[slot as usize]);
+    // SAFETY: valid entries, which may be the same one; what is taken is out of the index, and not read again.
     unsafe {
-        let entry = ptr::read(entry);
-        body.remove(bucket, slot);
-        entry
+        let last = body.remove(bucket, slot);
+        let taken = ptr::read(entry);
+        let last = body.buffer.start().cast::<(K, V)>().add(last as usize);
+        ptr::copy(last.as_ptr(), entry, 1);
+        taken
     }
 }
 

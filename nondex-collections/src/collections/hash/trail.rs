@@ -1,144 +1,139 @@
 //! The order of insertion, once a removal has changed the order of slots.
 
-use super::hidden::{self, Table, Vec};
+use ::std::iter::Rev;
+use ::std::slice;
+
+use nondex_core::hidden::{self, Table, Vec};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Where each slot is in the index, and which slots were filled before and after it. Beside the slots.
+/// Where each slot is in the index, and when it was filled. Beside the slots.
 ///
 /// A slot that becomes free is filled with the last entry, so that slots have no gaps; that needs the bucket of that last one.
 /// A collection of which nothing but the last entry was ever removed has no trail: its slots are in the order of insertion.
 #[derive(Clone, Debug)]
 pub(super) struct Trail {
-    buckets: Vec<u32>,
-    links: Vec<Link>,
-    first: u32,
-    last: u32,
+    marks: Vec<Mark>,
+    /// The slot that was filled at each step, as long as it has the same entry.
+    steps: Vec<u32>,
+    /// No step before this one has a slot, and neither has any after the last of `steps`.
+    first: usize,
 }
 
+/// What is known of a slot.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    before: u32,
-    after: u32,
+struct Mark {
+    bucket: u32,
+    /// The step at which it was filled.
+    step: u32,
 }
 
 impl Trail {
     /// The trail of slots that are in the order of insertion.
     #[cold]
     pub(super) fn new(index: &Table<u32>) -> Self {
-        let len = index.len() as u32;
         let mut trail = Trail {
-            buckets: hidden::vec(),
-            links: hidden::collect((0..len).map(|slot| Link {
-                before: slot.wrapping_sub(1),
-                after: if slot + 1 == len { NONE } else { slot + 1 },
-            })),
-            first: if len == 0 { NONE } else { 0 },
-            last: len.wrapping_sub(1),
+            marks: hidden::vec(),
+            steps: hidden::collect(0..index.len() as u32),
+            first: 0,
         };
+        let marks = trail.steps.iter().map(|&step| Mark { bucket: 0, step });
+        trail.marks = hidden::collect(marks);
         trail.find_buckets(index);
         trail
     }
 
     /// Looks up where the slots are in an index that was rearranged.
     pub(super) fn find_buckets(&mut self, index: &Table<u32>) {
-        self.buckets.clear();
-        self.buckets.resize(index.len(), NONE);
         for bucket in index.iter_buckets() {
             if let Some(&slot) = index.get_bucket(bucket) {
-                self.buckets[slot as usize] = bucket as u32;
+                self.marks[slot as usize].bucket = bucket as u32;
             }
         }
     }
 
     /// The bucket of a slot.
+    #[inline]
     pub(super) fn bucket(&self, slot: u32) -> usize {
-        self.buckets[slot as usize] as usize
+        self.marks[slot as usize].bucket as usize
     }
 
     /// Notes a new slot, and its bucket.
+    #[inline]
     pub(super) fn push(&mut self, bucket: usize) {
-        let slot = self.links.len() as u32;
-        self.buckets.push(bucket as u32);
-        self.links.push(Link {
-            before: self.last,
-            after: NONE,
+        if self.steps.len() > 2 * self.marks.len() + 32 {
+            self.count_again();
+        }
+        let slot = self.marks.len() as u32;
+        self.marks.push(Mark {
+            bucket: bucket as u32,
+            step: self.steps.len() as u32,
         });
-        self.join(self.last, slot);
-        self.join(slot, NONE);
+        self.steps.push(slot);
+    }
+
+    /// Gives up the steps that have no slot any more.
+    #[cold]
+    fn count_again(&mut self) {
+        self.steps.retain(|&slot| slot != NONE);
+        self.first = 0;
+        for (step, &slot) in self.steps.iter().enumerate() {
+            self.marks[slot as usize].step = step as u32;
+        }
     }
 
     /// Notes that a slot was freed and the last one has taken its number.
+    #[inline]
     pub(super) fn swap_remove(&mut self, slot: u32) {
-        let Link { before, after } = self.links[slot as usize];
-        self.join(before, after);
-        self.buckets.swap_remove(slot as usize);
-        let moved = self.links.len() as u32 - 1;
-        if slot != moved {
-            let Link { before, after } = self.links[moved as usize];
-            self.links[slot as usize] = Link { before, after };
-            self.join(before, slot);
-            self.join(slot, after);
+        let freed = self.marks.swap_remove(slot as usize).step;
+        self.steps[freed as usize] = NONE;
+        if let Some(moved) = self.marks.get(slot as usize) {
+            self.steps[moved.step as usize] = slot;
         }
-        self.links.truncate(moved as usize);
+        while self.steps.get(self.first) == Some(&NONE) {
+            self.first += 1;
+        }
+        while self.steps.len() > self.first && self.steps.last() == Some(&NONE) {
+            self.steps.pop();
+        }
     }
 
     /// Notes that no slot is left.
     pub(super) fn clear(&mut self) {
-        self.buckets.clear();
-        self.links.clear();
-        (self.first, self.last) = (NONE, NONE);
-    }
-
-    /// Lets one slot follow another; either may be an end.
-    fn join(&mut self, before: u32, after: u32) {
-        match before {
-            NONE => self.first = after,
-            before => self.links[before as usize].after = after,
-        }
-        match after {
-            NONE => self.last = before,
-            after => self.links[after as usize].before = before,
-        }
+        self.marks.clear();
+        self.steps.clear();
+        self.first = 0;
     }
 
     /// The slot that was filled first.
     pub(super) fn first(&self) -> Option<u32> {
-        (self.first != NONE).then_some(self.first)
+        self.steps.get(self.first).copied()
     }
 
     /// The slot that was filled after this one.
     pub(super) fn after(&self, slot: u32) -> Option<u32> {
-        let after = self.links[slot as usize].after;
-        (after != NONE).then_some(after)
+        let step = self.marks[slot as usize].step as usize;
+        let mut later = self.steps[step + 1..].iter().copied();
+        later.find(|&slot| slot != NONE)
     }
 
     /// All slots in the order of insertion.
     pub(super) fn walk(&self) -> Walk<'_> {
-        Walk {
-            links: &self.links,
-            next: self.first,
-            is_backward: false,
-        }
+        Walk::Forward(self.steps[self.first..].iter())
     }
 
     /// All slots from the one that was filled last.
     pub(super) fn walk_back(&self) -> Walk<'_> {
-        Walk {
-            links: &self.links,
-            next: self.last,
-            is_backward: true,
-        }
+        Walk::Backward(self.steps[self.first..].iter().rev())
     }
 }
 
 /// Slots along a trail.
 #[derive(Clone, Debug)]
-pub(super) struct Walk<'a> {
-    links: &'a [Link],
-    next: u32,
-    is_backward: bool,
+pub(super) enum Walk<'a> {
+    Forward(slice::Iter<'a, u32>),
+    Backward(Rev<slice::Iter<'a, u32>>),
 }
 
 impl Iterator for Walk<'_> {
@@ -146,14 +141,12 @@ impl Iterator for Walk<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        let here = self.next;
-        let link = self.links.get(here as usize)?;
-        self.next = if self.is_backward {
-            link.before
-        } else {
-            link.after
-        };
-        Some(here)
+        let is_there = |slot: &&u32| **slot != NONE;
+        match self {
+            Walk::Forward(steps) => steps.find(is_there),
+            Walk::Backward(steps) => steps.find(is_there),
+        }
+        .copied()
     }
 }
 
@@ -190,6 +183,17 @@ mod tests {
             back.reverse();
             assert_eq!(back, expected);
         }
+        for step in 0..10_000 {
+            let freed = step * 7 % slots.len();
+            let content = slots.swap_remove(freed);
+            expected.retain(|&other| other != content);
+            trail.swap_remove(freed as u32);
+            slots.push(200 + step as u32);
+            expected.push(200 + step as u32);
+            trail.push(0);
+        }
+        assert!(trail.walk().map(|slot| slots[slot as usize]).eq(expected));
+        assert!(trail.steps.len() < 60, "freed steps are given up");
         trail.clear();
         assert_eq!(trail.walk().next(), None);
     }

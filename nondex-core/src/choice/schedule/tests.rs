@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::hash::mix;
 
 const LENS: [usize; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 64, 101];
 
@@ -190,8 +191,11 @@ fn other_seeds_are_random_and_so_are_all_of_the_random_schedule() {
     for len in LENS.into_iter().chain([5000]) {
         for seed in [0, 1, 9, Schedule::Covering.designed(len), u64::MAX] {
             let key = key(seed);
-            let random: Vec<usize> =
-                Permutation::new(generator(seed, key.tag, key.a, key.b), len).collect();
+            let random: Vec<usize> = if len <= SHORT {
+                Permutation::of_word(word(seed, key.tag, key.a, key.b), len).collect()
+            } else {
+                Permutation::new(generator(seed, key.tag, key.a, key.b), len).collect()
+            };
             assert!(
                 Schedule::Random
                     .order(seed, key, len)

@@ -1,32 +1,32 @@
-//! Memory of the mirror's own, from the system's allocator.
+//! Memory of our own, from the system's allocator.
 //!
 //! A test may count what its `#[global_allocator]` is asked for. A collection of std asks it for one block; so does one of
 //! the mirror, for its entries, and everything that it keeps beside them is here.
 
-use ::std::alloc::System;
+use std::alloc::System;
 
 /// A box that the global allocator does not see.
-pub(super) type Box<T> = allocator_api2::boxed::Box<T, System>;
+pub type Box<T> = allocator_api2::boxed::Box<T, System>;
 
 /// A vector that the global allocator does not see.
-pub(super) type Vec<T> = allocator_api2::vec::Vec<T, System>;
+pub type Vec<T> = allocator_api2::vec::Vec<T, System>;
 
 /// A table that the global allocator does not see.
-pub(super) type Table<T> = hashbrown::HashTable<T, System>;
+pub type Table<T> = hashbrown::HashTable<T, System>;
 
 /// An empty vector.
-pub(super) const fn vec<T>() -> Vec<T> {
+pub const fn vec<T>() -> Vec<T> {
     Vec::new_in(System)
 }
 
 /// All items in a vector.
-pub(super) fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
+pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity_in(items.size_hint().0, System);
     all.extend(items);
     all
 }
 
 /// A value in a box.
-pub(super) fn boxed<T>(value: T) -> Box<T> {
+pub fn boxed<T>(value: T) -> Box<T> {
     Box::new_in(value, System)
 }
