@@ -95,18 +95,73 @@ fn outside_a_test_a_collection_allocates_as_stds() {
     );
 }
 
+/// A spec whose record is a file, as in a run of the driver.
+fn recorded(level: Level, seed: u64) -> RunSpec {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut spec = RunSpec::new("a \"test\"", level, seed);
+    spec.record = Some(folder.join("allocations.jsonl"));
+    spec
+}
+
 #[test]
-fn in_base_order_and_at_std_a_collection_allocates_as_stds_once_its_places_are_known() {
-    let mut spec = RunSpec::new("test", Level::Std, 3);
+fn in_base_order_and_at_std_a_collection_allocates_as_stds() {
     for choices in [Selection::None, Selection::All] {
+        let mut spec = recorded(Level::Std, 3);
         spec.choices = choices;
-        let run = Context::new(spec.clone());
+        let run = Context::new(spec);
         let _test = context::enter(&run, "test");
-        let mut own = Vec::new();
-        // The first time, each place where a choice is made is recorded.
-        for _ in 0..2 {
-            own = counts!(nondex_collections::collections);
-        }
+        let own = counts!(nondex_collections::collections);
         assert_eq!(own, counts!(std::collections));
+    }
+}
+
+#[test]
+fn the_first_visit_of_a_collection_allocates_as_stds_at_every_level() {
+    macro_rules! counted {
+        ($($collections:ident)::+, $len:expr) => {{
+            use $($collections)::+::{HashMap, HashSet};
+            type Reading = fn(&mut HashMap<u64, u64>, &mut HashSet<u64>, &mut u64);
+            let readings: [Reading; 8] = [
+                |map, _, sum| map.iter().for_each(|(key, value)| *sum += key ^ value),
+                |map, _, sum| {
+                    for (key, _) in map {
+                        *sum += *key;
+                    }
+                },
+                |map, _, sum| *sum += map.keys().next().copied().unwrap_or(0),
+                |map, _, sum| map.values_mut().for_each(|value| *sum += *value),
+                |map, _, sum| *sum += map.keys().take(40).sum::<u64>(),
+                |map, _, sum| {
+                    map.retain(|key, _| key % 2 == 0);
+                    *sum += map.drain().map(|(key, _)| key).sum::<u64>();
+                },
+                |_, set, sum| *sum += set.iter().sum::<u64>(),
+                // Nobody's call site: it is known by its stack.
+                |_, set, sum| {
+                    let mut room = Vec::<u64>::with_capacity(set.len());
+                    room.extend(&*set);
+                    *sum += room.len() as u64;
+                },
+            ];
+            readings.map(|read| {
+                let mut map = (0..$len).map(|key| (key, key)).collect();
+                let mut set = (0..$len).collect();
+                let mut sum = 0;
+                let before = (ALLOCATED.get(), FREED.get());
+                read(&mut map, &mut set, &mut sum);
+                (ALLOCATED.get() - before.0, FREED.get() - before.1)
+            })
+        }};
+    }
+    for len in [2, 3, 5, 9, 16, 17, 100, 300, 3_000] {
+        let expected = counted!(std::collections, len);
+        for level in Level::ALL {
+            for seed in [0, 3, 1_000] {
+                let run = Context::new(recorded(level, seed));
+                let _test = context::enter(&run, "test");
+                let found = counted!(nondex_collections::collections, len);
+                assert_eq!(found, expected, "{len} at {level}, seed {seed}");
+            }
+        }
     }
 }

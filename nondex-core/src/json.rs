@@ -17,6 +17,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use define::{object, tagged, variants, words};
+pub(crate) use write::string;
 
 /// What is wrong with a text or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

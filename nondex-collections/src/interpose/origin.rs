@@ -3,29 +3,40 @@
 //! The return addresses inside the executable, relative to where it is loaded, are the same for the same binary on every
 //! run. Reading their lines costs milliseconds and is left to the runs that ask for it (`RunSpec::trace`).
 
-use ::std::collections::BTreeMap;
 use ::std::ffi::{c_int, c_void};
+use ::std::io::Write;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
 use nondex_core::fork_lock::ForkLock;
-use nondex_core::{Caller, hash};
+use nondex_core::{Caller, hash, hidden};
 
 /// How many frames tell two callers apart.
 const DEPTH: usize = 48;
 
-/// The names of stacks.
-static NAMES: ForkLock<BTreeMap<u64, &'static str>> = ForkLock::new(BTreeMap::new);
+/// The names of stacks, sorted.
+static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
 
 /// The caller of an interposed function, named by its stack. Costs some microseconds.
 pub(crate) fn caller() -> Caller {
     let stack = stack();
-    let known = NAMES.lock().and_then(|names| names.get(&stack).copied());
+    let known = NAMES.lock().and_then(|names| {
+        let at = names.binary_search_by_key(&stack, |(known, _)| *known);
+        Some(names[at.ok()?].1)
+    });
     let file = known.unwrap_or_else(|| {
         // Without the lock: this takes memory.
-        let name: &'static str = Box::leak(format!("stack:{stack:016x}").into_boxed_str());
-        match NAMES.lock() {
-            Some(mut names) => names.entry(stack).or_insert(name),
-            None => name,
+        let mut text = hidden::vec();
+        let _ = write!(text, "stack:{stack:016x}");
+        let name: &'static str = ::std::str::from_utf8(text.leak()).unwrap_or_default();
+        let Some(mut names) = NAMES.lock() else {
+            return name;
+        };
+        match names.binary_search_by_key(&stack, |(known, _)| *known) {
+            Ok(at) => names[at].1,
+            Err(at) => {
+                names.insert(at, (stack, name));
+                name
+            }
         }
     });
     Caller {

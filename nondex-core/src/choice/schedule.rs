@@ -98,9 +98,10 @@ fn designed(row: usize, key: Key, len: usize) -> Permutation {
         6 => &SIX[row],
         7 => &SEVEN[row],
         8 => &EIGHT[row],
-        _ => return turned(row, key, len),
+        9..=SHORT => return turned::<SHORT>(row, key, len),
+        _ => return turned::<DESIGNED_LEN>(row, key, len),
     };
-    let mut names = IDENTITY;
+    let mut names = const { identity::<8>() };
     shuffle(&mut names[..len], 0, len, 1, || of_choice(WHEEL));
     Permutation::listed(
         array
@@ -111,13 +112,13 @@ fn designed(row: usize, key: Key, len: usize) -> Permutation {
 
 /// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places in a fixed sequence and turned
 /// a bit for each order. The places are such that after half a turn they are read backward.
-fn turned(row: usize, key: Key, len: usize) -> Permutation {
+fn turned<const ROOM: usize>(row: usize, key: Key, len: usize) -> Permutation {
     let half = len.div_ceil(2);
     let all = 2 * half;
     let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
-    let (mut wheel, mut places) = (IDENTITY, IDENTITY);
+    let (mut wheel, mut places) = (const { identity::<ROOM>() }, const { identity::<ROOM>() });
     let (wheel, places) = (&mut wheel[..all], &mut places[..half]);
-    if all <= SHORT {
+    if ROOM == SHORT {
         shuffle(wheel, 0, all, 1, || of_choice(WHEEL));
         shuffle(places, 0, half, 1, || of_choice(PLACES));
     } else {
@@ -128,7 +129,7 @@ fn turned(row: usize, key: Key, len: usize) -> Permutation {
     // Without a branch, which could not be predicted: below zero is large.
     let wrapped = |place: usize| place.min(place.wrapping_sub(all));
     let turn = along(of_choice(TURN), row / 2, half) + row % 2 * half;
-    let mut order = [0; DESIGNED_LEN];
+    let mut order = [0; ROOM];
     let mut sides = 0;
     for (at, &place) in places.iter().enumerate() {
         if at % 64 == 0 {
@@ -190,15 +191,15 @@ const fn gcd(mut a: u32, mut b: u32) -> u32 {
 }
 
 /// All elements of a design in base order.
-const IDENTITY: [u8; DESIGNED_LEN] = {
-    let mut all = [0; DESIGNED_LEN];
+const fn identity<const LEN: usize>() -> [u8; LEN] {
+    let mut all = [0; LEN];
     let mut at = 0;
-    while at < DESIGNED_LEN {
+    while at < LEN {
         all[at] = at as u8;
         at += 1;
     }
     all
-};
+}
 
 /// Draws from one word of the generator below at most [`DESIGNED_LEN`].
 const FROM_WORD: usize = 5;

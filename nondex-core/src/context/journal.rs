@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::fork_lock::ForkLock;
 use crate::json;
@@ -30,16 +30,17 @@ impl Journal {
                     events.push(event);
                 }
             }
+            Journal::File(path) => write(path, &(json::to_string(event) + "\n")),
+        }
+    }
+
+    /// Appends what an event is in the file, a whole line, without memory; false when events are kept in memory.
+    pub(crate) fn append_line(&self, line: &str) -> bool {
+        match self {
+            Journal::Memory(_) => false,
             Journal::File(path) => {
-                let mut line = json::to_string(event);
-                line.push('\n');
-                // A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the
-                // driver then sees a record without an end.
-                let _ = OpenOptions::new()
-                    .append(true)
-                    .create(true)
-                    .open(path)
-                    .and_then(|mut file| file.write_all(line.as_bytes()));
+                write(path, line);
+                true
             }
         }
     }
@@ -68,4 +69,12 @@ impl Journal {
             Journal::File(_) => Vec::new(),
         }
     }
+}
+
+/// Appends to a file. A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the driver
+/// then sees a record without an end.
+fn write(path: &Path, text: &str) {
+    let mut options = OpenOptions::new();
+    let file = options.append(true).create(true).open(path);
+    let _ = file.and_then(|mut file| file.write_all(text.as_bytes()));
 }

@@ -65,9 +65,8 @@ fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
 /// not by `fork`, after which memory may not be had.
 fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     with_inherited_state(|state| {
-        if let Some(own) = state.of_forked_child() {
-            // What it did belongs to the parent.
-            std::mem::forget(std::mem::replace(state, own));
+        if state.is_of_parent() {
+            state.begin_forked_child();
         }
         f(state)
     })

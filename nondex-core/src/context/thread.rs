@@ -1,24 +1,25 @@
 //! What one thread did in one test so far, and what its next choice is made from.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::hash::Hasher;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
+use hashbrown::hash_table::Entry;
 
 use super::run::Context;
 use super::stack;
 use super::text::Text;
 use crate::catalogue::{Family, Level, Model};
-use crate::hash::{self, FixedHasher, FixedState};
+use crate::hash::{self, FixedHasher};
+use crate::hidden::{self, Table};
+use crate::json;
 use crate::protocol::choice::Choice;
 use crate::protocol::event::Event;
 use crate::protocol::point::{ChoiceRecord, PointRecord};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::Selected;
-use crate::protocol::site::{Caller, Frame, Site};
+use crate::protocol::site::{Caller, Frame, Site, portable_path};
 use crate::protocol::spec::GivenChoice;
 
 /// So many choices of a thread are listed one by one.
@@ -42,9 +43,12 @@ pub(crate) struct Reached {
     pub(crate) is_listed: bool,
 }
 
+/// What a thread did at one site.
 #[derive(Debug)]
 struct SiteState {
-    site: Site,
+    model: &'static Model,
+    family: Family,
+    caller: Caller,
     place: u64,
     selected: Selected,
     given: Vec<(u64, Arc<GivenChoice>)>,
@@ -54,6 +58,89 @@ struct SiteState {
     count: u64,
     max_len: u64,
     stack: Vec<Frame>,
+}
+
+impl SiteState {
+    /// The state of a site that a thread reaches for the first time.
+    #[cold]
+    fn begin(
+        context: &Context,
+        thread: &str,
+        path_hash: u64,
+        (model, family, caller): (&'static Model, Family, Caller),
+    ) -> Self {
+        let spec = &context.spec;
+        let is_site = |site: &Site| site.is_of(model, family, caller);
+        let given = spec.given.iter();
+        let given = given.filter(|given| given.thread == thread && is_site(&given.site));
+        let mut state = SiteState {
+            model,
+            family,
+            caller,
+            place: hash::mix(path_hash ^ Site::hash_of(model, family, caller)),
+            selected: if family.varies(spec.level) {
+                spec.choices.of_call(is_site, thread)
+            } else {
+                Selected::None
+            },
+            given: given
+                .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
+                .collect(),
+            off: context.model_is_off(model, family),
+            is_traced: spec.trace.iter().any(is_site),
+            calls: 0,
+            count: 0,
+            max_len: 0,
+            stack: Vec::new(),
+        };
+        if state.is_traced && !state.off && state.given.is_empty() {
+            let created = context.keys.created(&state.site());
+            state.stack = created.unwrap_or_else(stack::capture);
+        }
+        state
+    }
+
+    fn site(&self) -> Site {
+        Site::new(self.model, self.family, self.caller)
+    }
+
+    /// Records that a thread reached it for the first time.
+    #[cold]
+    fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
+        let is_written = self.stack.is_empty()
+            && first_reach(test, thread, self, size)
+                .is_ok_and(|line| context.journal.append_line(line.as_str()));
+        if !is_written {
+            context.journal.append(&Event::Site {
+                test: test.to_owned(),
+                point: PointRecord {
+                    site: self.site(),
+                    thread: thread.to_owned(),
+                    count: 1,
+                    max_len: size,
+                    stack: self.stack.clone(),
+                },
+            });
+        }
+    }
+
+    /// Whether it is of these calls, by address: one site may have several states.
+    #[inline]
+    fn is_of(&self, model: &'static Model, family: Family, caller: Caller) -> bool {
+        std::ptr::eq(self.model, model)
+            && self.family == family
+            && std::ptr::eq(self.caller.file.as_ptr(), caller.file.as_ptr())
+            && (self.caller.line, self.caller.column) == (caller.line, caller.column)
+    }
+
+    /// A hash of what [`is_of`](SiteState::is_of) looks at.
+    #[inline]
+    fn hash(model: &'static Model, family: Family, caller: Caller) -> u64 {
+        let addresses =
+            std::ptr::from_ref(model).addr() ^ caller.file.as_ptr().addr().rotate_left(20);
+        let place = u64::from(caller.line) << 20 ^ u64::from(caller.column) ^ (family as u64) << 56;
+        hash::mix(addresses as u64 ^ place.rotate_left(32))
+    }
 }
 
 /// The hash of a thread's path in a test.
@@ -74,6 +161,33 @@ pub fn place(test: &str, thread: &str, site: &Site) -> u64 {
 
 fn place_of(path_hash: u64, site: &Site) -> u64 {
     hash::mix(path_hash ^ hash::of(site))
+}
+
+/// The event of a thread that reaches a site for the first time, a whole line of the record file. A test may count what it
+/// allocates, so this takes no memory; it fails when there is too much to say.
+fn first_reach(
+    test: &str,
+    thread: &str,
+    state: &SiteState,
+    size: u64,
+) -> Result<Text<2048>, fmt::Error> {
+    let mut line = Text::new();
+    let text = &mut line;
+    text.write_str(r#"{"event":"site","test":"#)?;
+    json::string(test, text)?;
+    text.write_str(r#","point":{"site":{"api":"#)?;
+    json::string(state.model.api, text)?;
+    let Caller {
+        file,
+        line: row,
+        column,
+    } = state.caller;
+    write!(text, r#","family":"{}","file":"#, state.family.name())?;
+    json::string(portable_path(file), text)?;
+    write!(text, r#","line":{row},"column":{column}}},"thread":"#)?;
+    json::string(thread, text)?;
+    writeln!(text, r#","count":1,"max_len":{size}}}}}"#)?;
+    Ok(line)
 }
 
 /// How long the path of a child process may be.
@@ -100,17 +214,8 @@ pub(super) struct ThreadState {
     pub(super) is_forked_beside_threads: bool,
     unrecorded: u64,
     pub(super) has_read_environment: bool,
-    choices: Vec<ChoiceRecord>,
-    sites: HashMap<(usize, usize, u32, u32, Family), SiteState, FixedState>,
-}
-
-/// What the spec gives for calls of a thread at a site.
-fn given(context: &Context, site: &Site, thread: &str) -> Vec<(u64, Arc<GivenChoice>)> {
-    let given = context.spec.given.iter();
-    given
-        .filter(|given| given.site == *site && given.thread == thread)
-        .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
-        .collect()
+    choices: hidden::Vec<ChoiceRecord>,
+    sites: Table<SiteState>,
 }
 
 impl ThreadState {
@@ -131,9 +236,8 @@ impl ThreadState {
             is_forked_beside_threads: false,
             unrecorded: 0,
             has_read_environment: false,
-            // Whole, so that a test that counts allocations finds none in the midst of it.
-            choices: Vec::with_capacity(MAX_LISTED),
-            sites: HashMap::with_hasher(FixedState),
+            choices: hidden::vec(),
+            sites: Table::new_in(std::alloc::System),
         }
     }
 
@@ -162,18 +266,23 @@ impl ThreadState {
         let _ = write!(self.forked, "/{}", self.forking);
     }
 
-    /// The state of the forked child that this thread became, if it has none yet.
-    pub(super) fn of_forked_child(&self) -> Option<Self> {
-        if self.forked.as_bytes().is_empty() {
-            return None;
-        }
+    /// Whether this thread became a forked child, and has no state of its own yet.
+    #[inline]
+    pub(super) fn is_of_parent(&self) -> bool {
+        !self.forked.as_bytes().is_empty()
+    }
+
+    /// Makes this the state of the forked child that this thread became.
+    #[cold]
+    pub(super) fn begin_forked_child(&mut self) {
         let path = format!("{}{}", self.path, self.forked.as_str());
         let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
         let mut state = ThreadState::new(context, test, path);
         state.processes = self.processes;
         state.is_forked_beside_threads = self.is_forked_beside_threads;
         state.unrecorded = self.unrecorded;
-        Some(state)
+        // What it did belongs to the parent.
+        std::mem::forget(std::mem::replace(self, state));
     }
 
     /// See [`name_child`](super::name_child).
@@ -217,52 +326,22 @@ impl ThreadState {
         caller: Caller,
         choice: &Choice,
     ) -> Option<Reached> {
-        let key = (
-            std::ptr::from_ref(model).addr(),
-            caller.file.as_ptr().addr(),
-            caller.line,
-            caller.column,
-            family,
-        );
-        let state = match self.sites.entry(key) {
+        let hash = SiteState::hash(model, family, caller);
+        let is_it = |state: &SiteState| state.is_of(model, family, caller);
+        let again = |state: &SiteState| SiteState::hash(state.model, state.family, state.caller);
+        let state = match self.sites.entry(hash, is_it, again) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let site = Site::new(model, family, caller);
-                let context = &self.context;
-                let mut state = SiteState {
-                    place: place_of(self.path_hash, &site),
-                    selected: if family.varies(context.spec.level) {
-                        context.spec.choices.of(&site, &self.path)
-                    } else {
-                        Selected::None
-                    },
-                    given: given(context, &site, &self.path),
-                    off: context.model_is_off(model, family),
-                    is_traced: false,
-                    calls: 0,
-                    count: 0,
-                    max_len: 0,
-                    stack: Vec::new(),
-                    site,
-                };
+                let state = SiteState::begin(
+                    &self.context,
+                    &self.path,
+                    self.path_hash,
+                    (model, family, caller),
+                );
                 if !state.off {
-                    state.is_traced = context.spec.trace.contains(&state.site);
-                    if state.is_traced && state.given.is_empty() {
-                        let created = context.keys.created(&state.site);
-                        state.stack = created.unwrap_or_else(stack::capture);
-                    }
-                    context.journal.append(&Event::Site {
-                        test: self.test.as_ref().to_owned(),
-                        point: PointRecord {
-                            site: state.site.clone(),
-                            thread: self.path.clone(),
-                            count: 1,
-                            max_len: choice.size(),
-                            stack: state.stack.clone(),
-                        },
-                    });
+                    state.record(&self.context, &self.test, &self.path, choice.size());
                 }
-                entry.insert(state)
+                entry.insert(state).into_mut()
             }
         };
         if state.off {
@@ -295,7 +374,7 @@ impl ThreadState {
 
     /// Writes what this thread did so far and forgets it.
     pub(super) fn flush(&mut self) {
-        if self.pid != std::process::id() || !self.forked.as_bytes().is_empty() {
+        if self.pid != std::process::id() || self.is_of_parent() {
             // A forked child does not say again what its parent did.
             self.sites.clear();
             return;
@@ -303,9 +382,9 @@ impl ThreadState {
         let mut points: Vec<PointRecord> = self
             .sites
             .drain()
-            .filter(|(_, state)| !state.off && state.count > 0)
-            .map(|(_, state)| PointRecord {
-                site: state.site,
+            .filter(|state| !state.off && state.count > 0)
+            .map(|state| PointRecord {
+                site: state.site(),
                 thread: self.path.clone(),
                 count: state.count,
                 max_len: state.max_len,
@@ -317,7 +396,7 @@ impl ThreadState {
             self.context.journal.append(&Event::Points {
                 test: self.test.as_ref().to_owned(),
                 points,
-                choices: std::mem::take(&mut self.choices),
+                choices: self.choices.drain(..).collect(),
             });
         }
     }
@@ -326,5 +405,46 @@ impl ThreadState {
 impl Drop for ThreadState {
     fn drop(&mut self) {
         self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::model::HASH_MAP_ITER;
+    use crate::protocol::spec::RunSpec;
+
+    #[test]
+    fn the_line_of_a_first_reach_is_that_of_its_event() {
+        let context = Context::new(RunSpec::new("test", Level::Full, 1));
+        for file in ["src/lib.rs", "/rustc/1/src/\u{e4} \"\\\n\u{1}.rs"] {
+            let caller = Caller {
+                file,
+                line: 7,
+                column: 3,
+            };
+            let call = (&HASH_MAP_ITER, Family::FixedHasher, caller);
+            let state = SiteState::begin(&context, "0.1", 5, call);
+            let line = first_reach("a \"test\"", "0.1", &state, 9).unwrap();
+            let event = Event::Site {
+                test: "a \"test\"".to_owned(),
+                point: PointRecord {
+                    site: state.site(),
+                    thread: "0.1".to_owned(),
+                    count: 1,
+                    max_len: 9,
+                    stack: Vec::new(),
+                },
+            };
+            assert_eq!(line.as_str(), json::to_string(&event) + "\n");
+        }
+        let long = "x".repeat(3_000).leak();
+        let caller = Caller {
+            file: long,
+            line: 7,
+            column: 3,
+        };
+        let state = SiteState::begin(&context, "0", 5, (&HASH_MAP_ITER, Family::HashMap, caller));
+        assert!(first_reach("t", "0", &state, 9).is_err());
     }
 }

@@ -1,8 +1,11 @@
 //! From a value to its text.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::{self, Display, Write};
 
 use super::Value;
+
+/// A string takes whatever is written.
+const TAKEN: &str = "a string takes it";
 
 /// Appends a value.
 pub(super) fn value(value: &Value, text: &mut String) {
@@ -11,14 +14,14 @@ pub(super) fn value(value: &Value, text: &mut String) {
         Value::Bool(value) => display(value, text),
         Value::Unsigned(value) => display(value, text),
         Value::Negative(value) => display(value, text),
-        Value::String(value) => string(value, text),
+        Value::String(value) => string(value, text).expect(TAKEN),
         Value::List(items) => {
             let item = |item: &Value, text: &mut String| self::value(item, text);
             separated(items, ['[', ']'], item, text);
         }
         Value::Object(fields) => {
             let field = |(name, value): &(String, Value), text: &mut String| {
-                string(name, text);
+                string(name, text).expect(TAKEN);
                 text.push(':');
                 self::value(value, text);
             };
@@ -28,7 +31,7 @@ pub(super) fn value(value: &Value, text: &mut String) {
 }
 
 fn display(value: impl Display, text: &mut String) {
-    write!(text, "{value}").expect("a string takes it");
+    write!(text, "{value}").expect(TAKEN);
 }
 
 fn separated<T>(
@@ -47,20 +50,21 @@ fn separated<T>(
     text.push(close);
 }
 
-fn string(value: &str, text: &mut String) {
-    text.push('"');
+/// Writes a string in quotation marks.
+pub(crate) fn string(value: &str, text: &mut impl Write) -> fmt::Result {
+    text.write_char('"')?;
     for c in value.chars() {
         match c {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\u{8}' => text.push_str("\\b"),
-            '\u{c}' => text.push_str("\\f"),
-            c if c < ' ' => display(format_args!("\\u{:04x}", u32::from(c)), text),
-            c => text.push(c),
-        }
+            '"' => text.write_str("\\\""),
+            '\\' => text.write_str("\\\\"),
+            '\n' => text.write_str("\\n"),
+            '\r' => text.write_str("\\r"),
+            '\t' => text.write_str("\\t"),
+            '\u{8}' => text.write_str("\\b"),
+            '\u{c}' => text.write_str("\\f"),
+            c if c < ' ' => write!(text, "\\u{:04x}", u32::from(c)),
+            c => text.write_char(c),
+        }?;
     }
-    text.push('"');
+    text.write_char('"')
 }

@@ -82,6 +82,11 @@ impl Selection {
     /// What it says of the choices of one thread at one site. Costs O(scopes).
     #[must_use]
     pub fn of(&self, site: &Site, thread: &str) -> Selected {
+        self.of_call(|other| other == site, thread)
+    }
+
+    /// As [`Selection::of`] the site that `is_site` accepts. Takes memory only for ranges of calls.
+    pub(crate) fn of_call(&self, is_site: impl Fn(&Site) -> bool, thread: &str) -> Selected {
         let (scopes, whole, none, some): (_, _, _, fn(_) -> _) = match self {
             Selection::None => return Selected::None,
             Selection::All => return Selected::All,
@@ -89,7 +94,7 @@ impl Selection {
             Selection::Except(scopes) => (scopes, Selected::None, Selected::All, Selected::NotIn),
         };
         let mut ranges = Vec::new();
-        for scope in scopes.iter().filter(|scope| scope.site == *site) {
+        for scope in scopes.iter().filter(|scope| is_site(&scope.site)) {
             match &scope.calls {
                 None => return whole,
                 Some(calls) if calls.thread == thread => ranges.push(calls.from..calls.to),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::catalogue::{Family, Model};
+use crate::hash;
 use crate::json;
 
 /// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
@@ -76,6 +77,19 @@ impl Site {
             column: caller.column,
         }
     }
+
+    /// Whether it is the site of calls of `model` by `caller`. Takes no memory.
+    pub(crate) fn is_of(&self, model: &Model, family: Family, caller: Caller) -> bool {
+        (self.line, self.column, self.family) == (caller.line, caller.column, family)
+            && self.api == model.api
+            && self.file == portable_path(caller.file)
+    }
+
+    /// The [fixed hash](hash::of) of [`Site::new`]. Takes no memory.
+    pub(crate) fn hash_of(model: &Model, family: Family, caller: Caller) -> u64 {
+        let file = portable_path(caller.file);
+        hash::of(&(model.api, family, file, caller.line, caller.column))
+    }
 }
 
 impl fmt::Display for Site {
@@ -130,6 +144,35 @@ pub fn portable_path(file: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::model::{HASH_MAP_ITER, HASH_MAP_KEYS};
+
+    #[test]
+    fn a_site_is_known_without_being_made() {
+        let of = |line, file| Caller {
+            file,
+            line,
+            column: 3,
+        };
+        let calls = [
+            (&HASH_MAP_ITER, Family::HashMap, of(7, "src/lib.rs")),
+            (&HASH_MAP_KEYS, Family::HashMap, of(7, "src/lib.rs")),
+            (&HASH_MAP_ITER, Family::FixedHasher, of(7, "src/lib.rs")),
+            (&HASH_MAP_ITER, Family::HashMap, of(8, "src/lib.rs")),
+            (
+                &HASH_MAP_ITER,
+                Family::HashMap,
+                of(7, "/rustc/1/src/lib.rs"),
+            ),
+        ];
+        for (one, (model, family, caller)) in calls.into_iter().enumerate() {
+            let site = Site::new(model, family, caller);
+            assert_eq!(Site::hash_of(model, family, caller), hash::of(&site));
+            for (other, (model, family, caller)) in calls.into_iter().enumerate() {
+                let is_same = one == other || one % 4 == 0 && other % 4 == 0;
+                assert_eq!(site.is_of(model, family, caller), is_same, "{one} {other}");
+            }
+        }
+    }
 
     #[test]
     fn a_path_loses_what_differs_between_machines_and_nothing_else() {
