@@ -1,4 +1,4 @@
-//! Failures for want of the network, end to end. With the network blocked nothing leaves this machine; where it is only
+//! Failures because there is no network, end to end. With the network blocked nothing leaves this machine; where it is only
 //! observed, the run is in a network namespace that has nothing but a loopback interface.
 
 #![cfg(target_os = "linux")]

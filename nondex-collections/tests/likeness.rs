@@ -145,7 +145,7 @@ impl Iterator for Boundless {
     }
 }
 
-/// What becomes of capacities that overflow.
+/// How capacities that overflow end.
 macro_rules! overflows {
     ($($collections:ident)::+) => {{
         use $($collections)::+::{HashMap, HashSet};

@@ -62,10 +62,10 @@ fn sanitised(test: &TestReport) -> &str {
 }
 
 #[test]
-fn wants_of_the_machine_are_told_from_failures_of_the_code() {
-    let fixture = Fixture::new("wants");
+fn missing_prerequisites_are_told_from_failures_of_the_code() {
+    let fixture = Fixture::new("prerequisites");
     let output = Nondex::run_in(&fixture.path(""))
-        .args(["--test", "wants"])
+        .args(["--test", "missing"])
         .run();
     let report = output.expect(ExitCode::Ok).report();
     assert_eq!(report.summary.sanitised, report.summary.tests);
@@ -84,7 +84,7 @@ fn wants_of_the_machine_are_told_from_failures_of_the_code() {
         ),
         ("exec", "no-such-program", "ENOENT")
     );
-    assert_eq!(event.file.as_deref(), Some("tests/wants.rs"));
+    assert_eq!(event.file.as_deref(), Some("tests/missing.rs"));
 
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--test", "real", "--test", "passes"])

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, TestReport, Verdict};
+use nondex_harness::report::{Report, TestReport};
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -1,4 +1,4 @@
-//! Operations that fail for want of something on this machine: recorded when the spec asks for such failures.
+//! Operations that fail because a prerequisite is missing on this machine: recorded when the spec asks for such failures.
 //!
 //! Every function calls the original and looks at nothing but whether it failed; then, unless the spec asks for failures,
 //! one load more. Without the spec's asking, nothing else is done.

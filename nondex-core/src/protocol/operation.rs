@@ -1,4 +1,4 @@
-//! Operations that failed for want of something that is not the code's to give: a free port, a program, room on a disk.
+//! Operations that failed because a prerequisite is missing: a free port, a program, room on a disk.
 //!
 //! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe)); no others cost anything.
 

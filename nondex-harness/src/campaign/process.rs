@@ -46,7 +46,7 @@ const MAX_SMALL_READS: u32 = 8;
 /// How long it waits. In this time no test writes as much as a pipe holds, in small pieces.
 const GATHERING: Duration = Duration::from_millis(1);
 
-/// How often a process is started that could not be for want of resources.
+/// How many times the start of a process is tried while a resource is exhausted.
 const START_ATTEMPTS: u32 = 5;
 
 /// How a process ended.

@@ -134,7 +134,7 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
             None => selection::count(args.runs.get() as usize, "run"),
         };
         console.status("Confirming", &format!("{id}: {what} of the ordinary build"));
-        let trials = Trials {
+        let ordinary = OrdinaryRuns {
             binary: &suite.binary,
             test,
             timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
@@ -143,8 +143,8 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         };
         let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
         let mut confirmed = match &seeded {
-            Some(seeded) => trials.confirm_seeds(id, &seeded.seeds, jobs)?,
-            None => trials.confirm(id, args.runs.get().into(), jobs)?,
+            Some(seeded) => ordinary.confirm_seeds(id, &seeded.seeds, jobs)?,
+            None => ordinary.confirm(id, args.runs.get().into(), jobs)?,
         };
         if let Some(finding) = finding_of(&confirmed.id, &findings) {
             console.status("Reproducing", &format!("{}: {}", finding.id, confirmed.id));
@@ -286,7 +286,7 @@ impl Seeded {
 }
 
 /// The runs of one test.
-struct Trials<'a> {
+struct OrdinaryRuns<'a> {
     binary: &'a TestBinary,
     test: &'a TestCase,
     timeout: Duration,
@@ -302,7 +302,7 @@ struct Failed {
     output: String,
 }
 
-impl Trials<'_> {
+impl OrdinaryRuns<'_> {
     /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one at a time: runs of one
     /// test may disturb each other, and then it is not the test that is flaky.
     fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {

@@ -7,7 +7,7 @@ use nondex_core::RunSpec;
 
 use super::console::Console;
 use super::replay;
-use super::report::Place;
+use super::report::Folders;
 use super::{interrupt, outcome, selection};
 use crate::campaign::Selected;
 use crate::campaign::memo::Memo;
@@ -23,7 +23,7 @@ use crate::report::{self, Report, RunDirectory};
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let started = Instant::now();
-    let place = Place::find(&args.location)?;
+    let place = Folders::find(&args.location)?;
     let store = Store::new(&place.target_dir);
     let finding = match &args.report {
         Some(file) => Finding::in_report(&report::store::read(file)?, &args.finding)?,

@@ -10,7 +10,7 @@ use nondex_core::{NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site};
 use serde::Serialize;
 
 use super::console::Console;
-use super::report::Place;
+use super::report::Folders;
 use super::{interrupt, selection};
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};
@@ -53,7 +53,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     if debugger.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("the debugger's command is empty"));
     }
-    let place = Place::find(&args.build.location())?;
+    let place = Folders::find(&args.build.location())?;
     let store = Store::new(&place.target_dir);
     let asked = match &args.report {
         _ if args.is_run() => None,

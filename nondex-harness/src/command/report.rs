@@ -17,15 +17,15 @@ use crate::project::{self, BuildPlan};
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, Verdict, junit, merge, store};
 
-/// Where a project is, and where its findings and reports are.
+/// The folders of a project: its own, and where its findings and reports are.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct Folders {
     pub(super) workspace_root: Utf8PathBuf,
     pub(super) target_dir: Utf8PathBuf,
 }
 
-impl Place {
-    /// The place that these flags name.
+impl Folders {
+    /// The folders of the project that these flags name.
     pub(super) fn find(location: &LocationArgs) -> Result<Self> {
         let plan = BuildPlan::of(location.manifest_path.as_deref());
         let metadata = project::metadata(&plan, false)?;
@@ -33,7 +33,7 @@ impl Place {
         let target_dir = target_dir.unwrap_or(metadata.target_directory);
         let target_dir = camino::absolute_utf8(&target_dir)
             .map_err(|e| Error::setup(format!("failed to find `{target_dir}`: {e}")))?;
-        Ok(Place {
+        Ok(Folders {
             workspace_root: metadata.workspace_root,
             target_dir,
         })
@@ -45,7 +45,7 @@ pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result
     if let Some(ReportAction::Merge(args)) = &args.action {
         return merge(args, line, console);
     }
-    let place = Place::find(&args.location)?;
+    let place = Folders::find(&args.location)?;
     if args.list {
         list(&place, console)?;
     } else if let Some(file) = &args.export {
@@ -57,7 +57,7 @@ pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result
 }
 
 /// Shows a whole report.
-fn show(place: &Place, args: &ReportArgs, console: &Console) -> Result<()> {
+fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
     let report = match (&args.run, &args.report) {
         (Some(run), _) => read_run(&place.target_dir, run)?,
         (None, Some(file)) => store::read(file)?,
@@ -84,7 +84,7 @@ fn show(place: &Place, args: &ReportArgs, console: &Console) -> Result<()> {
 
 /// Joins reports, and shows what they found together: the exit code says what that is.
 fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
-    let place = Place::find(&args.location)?;
+    let place = Folders::find(&args.location)?;
     let mut reports = Vec::new();
     for path in &args.paths {
         for file in reports_in(path)? {
@@ -160,7 +160,7 @@ struct Listed<'a> {
     age: u64,
 }
 
-fn list(place: &Place, console: &Console) -> Result<()> {
+fn list(place: &Folders, console: &Console) -> Result<()> {
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
     for sentence in &damaged {
         console.note(sentence);
@@ -222,7 +222,7 @@ fn in_words(seconds: u64) -> String {
 }
 
 /// Adds the findings to the file of regressions.
-fn export(place: &Place, file: &Utf8Path, console: &Console) -> Result<()> {
+fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     let path = regressions_file(Some(file), &place.workspace_root)?;
     let (findings, damaged) = Store::new(&place.target_dir).all()?;
     for sentence in &damaged {

@@ -62,7 +62,7 @@ pub struct Explained {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependence {
     /// Whether it passes in base order.
-    pub baseline: bool,
+    pub passes_clean: bool,
     /// A spec of the weakest level under which it ends otherwise, every time.
     pub spec: RunSpec,
     /// The calls that are responsible.

@@ -80,20 +80,20 @@ impl Culprits {
 }
 
 /// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise than the clean runs;
-/// `baseline` is whether those passed. Asks for no more than about `budget` runs.
+/// `passes_clean` is whether those passed. Asks for no more than about `budget` runs.
 ///
 /// # Errors
 /// The runs to make first.
 pub fn search(
     evidence: &Evidence,
     spec: &RunSpec,
-    baseline: bool,
+    passes_clean: bool,
     budget: usize,
 ) -> Result<Culprits, Missing> {
     let mut search = Search {
         evidence,
         spec,
-        baseline,
+        passes_clean,
         left: budget,
     };
     let mut found = Culprits::default();
@@ -164,7 +164,7 @@ fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
 struct Search<'a> {
     evidence: &'a Evidence,
     spec: &'a RunSpec,
-    baseline: bool,
+    passes_clean: bool,
     /// How many questions may still be asked.
     left: usize,
 }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
     /// Whether the outcome is another than that of the clean runs.
     fn changes(&mut self, spec: &RunSpec) -> Result<bool, Missing> {
         self.left = self.left.saturating_sub(1);
-        Ok(self.run(spec)?.passed() != self.baseline)
+        Ok(self.run(spec)?.passed() != self.passes_clean)
     }
 
     /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is known to be that.
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
         let is_as_expected = |runs: &[Run], changes: bool| {
             let mut runs = runs.iter();
-            runs.all(|run| (run.passed() != self.baseline) == changes)
+            runs.all(|run| (run.passed() != self.passes_clean) == changes)
         };
         // One run that is not as expected makes all others needless.
         let refuted = expected.iter().any(|(spec, changes)| {

@@ -49,23 +49,24 @@ pub(super) fn judge(
     let clean_spec = clean_spec(test, options);
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     let clean = evidence.repeat(&clean_spec, clean_runs)?;
-    let baseline = clean[0].passed();
-    if clean.iter().any(|run| run.passed() != baseline) {
+    let passes_clean = clean[0].passed();
+    if clean.iter().any(|run| run.passed() != passes_clean) {
         return Ok(non_deterministic(clean_spec));
     }
-    let unchanged = if baseline {
+    let unchanged = if passes_clean {
         Conclusion::Stable
     } else {
         Conclusion::Broken
     };
     // Without a network, what it depends on besides cannot be seen.
-    if !baseline && prerequisite::explains_all(clean, &options.network, &[]) {
+    if !passes_clean && prerequisite::explains_all(clean, &options.network, &[]) {
         if let Some(spec) = options.network.verification(&clean_spec) {
             evidence.repeat(&spec, 1)?;
         }
         return Ok(unchanged);
     }
-    if !baseline && prerequisite::explains_all(clean, &options.network, &options.prerequisites) {
+    if !passes_clean && prerequisite::explains_all(clean, &options.network, &options.prerequisites)
+    {
         return Ok(unchanged);
     }
     // A test that never ends would take the time limit at every seed.
@@ -77,14 +78,14 @@ pub(super) fn judge(
     // What failed before is tried before what may fail.
     evidence.answers(&regressions(test, &options.levels, options))?;
     let mut weakest = None;
-    let holds_for_all = holds_for_all(test, baseline, options, evidence)?;
+    let holds_for_all = holds_for_all(test, passes_clean, options, evidence)?;
     for level in levels(&options.levels) {
         if holds_for_all && level != Level::Std {
             break;
         }
         let specs = answered_specs(test, level, options, evidence)?;
         if weakest.is_none() {
-            match reproducible(&specs, baseline, evidence)? {
+            match reproducible(&specs, passes_clean, evidence)? {
                 Reproduction::NothingChanged => {}
                 Reproduction::Always(spec) => weakest = Some(spec),
                 Reproduction::Never(spec) => return Ok(non_deterministic(spec)),
@@ -97,13 +98,13 @@ pub(super) fn judge(
     let Some(found) = weakest else {
         return Ok(unchanged);
     };
-    let spec = match weaker(test, found.level, baseline, options, evidence)? {
+    let spec = match weaker(test, found.level, passes_clean, options, evidence)? {
         None => found,
         Some(Reproduction::Always(spec)) => spec,
         Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
         Some(Reproduction::NothingChanged) => found,
     };
-    let mut culprits = culprit::search(evidence, &spec, baseline, options.budget)?;
+    let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
     // A run that hangs takes the whole time limit, and was made twice already.
     let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
         .run
@@ -118,7 +119,7 @@ pub(super) fn judge(
     for ((runs, spec), passes) in repeated
         .iter()
         .zip([&clean_spec, &spec])
-        .zip([baseline, !baseline])
+        .zip([passes_clean, !passes_clean])
     {
         if runs.iter().any(|run| run.passed() != passes) {
             return Ok(non_deterministic(spec.clone()));
@@ -126,7 +127,7 @@ pub(super) fn judge(
     }
     if culprits.artefacts().is_some() {
         return Ok(Conclusion::Artefact(Box::new(Dependence {
-            baseline,
+            passes_clean,
             spec,
             culprits,
         })));
@@ -141,7 +142,7 @@ pub(super) fn judge(
         group.steps.clone_from(&answer.run.steps);
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {
-        baseline,
+        passes_clean,
         spec,
         culprits,
     })))
@@ -152,7 +153,7 @@ pub(super) fn judge(
 fn weaker(
     test: &str,
     found: Level,
-    baseline: bool,
+    passes_clean: bool,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Option<Reproduction>, Missing> {
@@ -161,7 +162,7 @@ fn weaker(
         .filter(|level| *level < found && !options.levels.contains(level));
     for level in untried {
         let specs = answered_specs(test, level, options, evidence)?;
-        match reproducible(&specs, baseline, evidence)? {
+        match reproducible(&specs, passes_clean, evidence)? {
             Reproduction::NothingChanged => {}
             changed => return Ok(Some(changed)),
         }
@@ -178,7 +179,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     }
     let clean_spec = clean_spec(test, options);
     let clean = evidence.of(&clean_spec);
-    let baseline = clean.first()?.passed();
+    let passes_clean = clean.first()?.passed();
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     if clean.len() < clean_runs {
         return None;
@@ -189,7 +190,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
             spec.choices == Selection::All
                 && spec.trace.is_empty()
                 && spec.network == clean_spec.network
-                && runs[0].passed() != baseline
+                && runs[0].passed() != passes_clean
         })
         .map(|(spec, runs)| (spec, runs.len()))
         .collect();
@@ -199,16 +200,16 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let repeated = changed.iter().find(|(_, runs)| *runs > 1);
     let several = || changed.first().filter(|_| changed.len() > 1);
     let Some((spec, _)) = repeated.or_else(several) else {
-        return (!baseline).then_some(Conclusion::Broken);
+        return (!passes_clean).then_some(Conclusion::Broken);
     };
     // As far as the search came.
     let made = evidence.count();
     let searched = (0..=made).rev();
     let mut searched =
-        searched.filter_map(|budget| culprit::search(evidence, spec, baseline, budget).ok());
+        searched.filter_map(|budget| culprit::search(evidence, spec, passes_clean, budget).ok());
     let culprits = searched.next().unwrap_or_default();
     Some(Conclusion::Dependent(Box::new(Dependence {
-        baseline,
+        passes_clean,
         spec: (*spec).clone(),
         culprits: culprit::Culprits {
             confirmed: false,
@@ -228,7 +229,7 @@ fn non_deterministic(spec: RunSpec) -> Conclusion {
 /// Whether the test was run under all orders and never changed its outcome: no level but STD can then show anything new.
 fn holds_for_all(
     test: &str,
-    baseline: bool,
+    passes_clean: bool,
     options: &Options,
     evidence: &Evidence,
 ) -> Result<bool, Missing> {
@@ -242,7 +243,9 @@ fn holds_for_all(
         .into_iter()
         .map(|seed| seed_spec(test, Level::Full, seed, options));
     let answers = evidence.answers(&specs.collect::<Vec<_>>())?;
-    Ok(answers.iter().all(|answer| answer.run.passed() == baseline))
+    Ok(answers
+        .iter()
+        .all(|answer| answer.run.passed() == passes_clean))
 }
 
 /// Those of the level's specs that were tried: all seeds, and all orders where they are few; fewer if the test hangs.
@@ -294,13 +297,15 @@ enum Reproduction {
 /// The first spec that ends otherwise than the clean runs, and does so again.
 fn reproducible(
     specs: &[RunSpec],
-    baseline: bool,
+    passes_clean: bool,
     evidence: &Evidence,
 ) -> Result<Reproduction, Missing> {
     let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
     for answer in evidence.answers(specs)? {
         // A run that stands for several specs is one candidate.
-        if answer.run.passed() != baseline && changed.iter().all(|(spec, _)| *spec != answer.spec) {
+        if answer.run.passed() != passes_clean
+            && changed.iter().all(|(spec, _)| *spec != answer.spec)
+        {
             changed.push((answer.spec, answer.run));
         }
     }
@@ -310,7 +315,7 @@ fn reproducible(
     };
     for &(candidate, _) in changed.iter().take(MAX_CANDIDATES) {
         let runs = evidence.repeat(candidate, 2)?;
-        if runs.iter().all(|run| run.passed() != baseline) {
+        if runs.iter().all(|run| run.passed() != passes_clean) {
             return Ok(Reproduction::Always(candidate.clone()));
         }
     }

@@ -143,7 +143,7 @@ pub fn report(
                     )
                 });
             }
-            if dependence.baseline {
+            if dependence.passes_clean {
                 Some(dependence.spec.clone())
             } else {
                 report.notes.push(format!(

@@ -5,8 +5,8 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::outcome::ScriptOutcome;
 use super::script::Script;
-use super::trial::Trial;
 use super::{Found, Subject};
 use crate::error::Result;
 use crate::shell::quote;
@@ -17,9 +17,9 @@ const MEMORY: &str = "/dev/shm";
 /// The largest folder that is copied into memory, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Where the test is run.
+/// The folders that the test is run with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum Setting {
     /// Where it always is.
     Usual,
     /// With its temporary folders below this folder.
@@ -28,12 +28,12 @@ enum Place {
     Copy { reverse: bool },
 }
 
-impl Place {
+impl Setting {
     fn text(&self) -> String {
         match self {
-            Place::Usual => "where it always runs".to_owned(),
-            Place::Temporary(folder) => format!("with its temporary folders in {folder}"),
-            Place::Copy { reverse } => format!(
+            Setting::Usual => "where it always runs".to_owned(),
+            Setting::Temporary(folder) => format!("with its temporary folders in {folder}"),
+            Setting::Copy { reverse } => format!(
                 "in a copy of its folder in {MEMORY}, with the files made in {} of their names",
                 if *reverse { "reverse order" } else { "order" }
             ),
@@ -44,21 +44,21 @@ impl Place {
 impl Subject<'_> {
     pub(super) fn directory(&self) -> Result<Found> {
         let folder = self.folder("directory");
-        let mut places = vec![Place::Usual];
+        let mut settings = vec![Setting::Usual];
         if Utf8Path::new(MEMORY).is_dir() {
-            places.push(Place::Temporary(MEMORY.into()));
+            settings.push(Setting::Temporary(MEMORY.into()));
         }
-        places.push(Place::Temporary(folder.clone()));
+        settings.push(Setting::Temporary(folder.clone()));
         if Utf8Path::new(MEMORY).is_dir() && is_small(&self.binary.cwd) {
-            places.extend([false, true].map(|reverse| Place::Copy { reverse }));
+            settings.extend([false, true].map(|reverse| Setting::Copy { reverse }));
         }
         let (mut failing, mut passing) = (None, None);
-        for place in places {
-            let script = Script::write(&folder, &self.script_in(&place, None, "a trial")?)?;
+        for setting in settings {
+            let script = Script::write(&folder, &self.script_in(&setting, None, "a trial run")?)?;
             match self.try_script(&script, &[])? {
-                Trial::Fails => failing = failing.or(Some(place)),
-                Trial::Passes => passing = passing.or(Some(place)),
-                Trial::Otherwise | Trial::NotBuilt => {}
+                ScriptOutcome::Fails => failing = failing.or(Some(setting)),
+                ScriptOutcome::Passes => passing = passing.or(Some(setting)),
+                ScriptOutcome::Otherwise | ScriptOutcome::NotBuilt => {}
             }
             if let (Some(failing), Some(passing)) = (&failing, &passing) {
                 let explanation = format!(
@@ -68,8 +68,8 @@ impl Subject<'_> {
                 );
                 let text = self.script_in(failing, Some(passing), &explanation)?;
                 let script = Script::write(&folder, &text)?;
-                if self.try_script(&script, &[])? == Trial::Fails
-                    && self.try_script(&script, &["other"])? == Trial::Passes
+                if self.try_script(&script, &[])? == ScriptOutcome::Fails
+                    && self.try_script(&script, &["other"])? == ScriptOutcome::Passes
                 {
                     return Ok(Found::Script(script.0, explanation));
                 }
@@ -87,8 +87,8 @@ impl Subject<'_> {
         }))
     }
 
-    /// The script that runs the test at one place, and with the argument `other` at another.
-    fn script_in(&self, place: &Place, other: Option<&Place>, says: &str) -> Result<String> {
+    /// The script that runs the test in one setting, and with the argument `other` in another.
+    fn script_in(&self, setting: &Setting, other: Option<&Setting>, says: &str) -> Result<String> {
         let mut text = self.heading(&format!("{}: {says}", self.finding.test));
         text += &self.build_it();
         if let Some(other) = other {
@@ -96,16 +96,16 @@ impl Subject<'_> {
             text += &self.steps(other);
             text += "exit\nfi\n";
         }
-        text += &self.steps(place);
+        text += &self.steps(setting);
         Ok(text)
     }
 
-    /// The lines that run the test at a place.
-    fn steps(&self, place: &Place) -> String {
+    /// The lines that run the test at a setting.
+    fn steps(&self, setting: &Setting) -> String {
         let run = self.run_it();
-        match place {
-            Place::Usual => format!("{run}\n"),
-            Place::Temporary(folder) => {
+        match setting {
+            Setting::Usual => format!("{run}\n"),
+            Setting::Temporary(folder) => {
                 let kept = self.project.target_dir.join("nondex/plain/tmp");
                 // It is compiled into integration tests and benches, so what it names is another one for a while.
                 let is_compiled_in = matches!(self.binary.kind.as_str(), "test" | "bench");
@@ -134,7 +134,7 @@ impl Subject<'_> {
                     quote(folder.as_str()),
                 )
             }
-            Place::Copy { reverse } => format!(
+            Setting::Copy { reverse } => format!(
                 "copy=$(mktemp -d {MEMORY}/repro.XXXXXX) || exit\n\
                  trap 'rm -rf \"$copy\"' EXIT\n\
                  trap 'exit 130' INT TERM\n\

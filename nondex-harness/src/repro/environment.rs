@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::outcome::ScriptOutcome;
 use super::script::{Script, variable};
-use super::trial::Trial;
 use super::{Found, Subject};
 use crate::error::Result;
 use crate::report::Culprit;
@@ -31,8 +31,8 @@ impl Subject<'_> {
                 self.exec(&order, "    ")
             );
             let script = Script::write(&folder, &text)?;
-            if self.try_script(&script, &[])? == Trial::Fails
-                && self.try_script(&script, &["sorted"])? == Trial::Passes
+            if self.try_script(&script, &[])? == ScriptOutcome::Fails
+                && self.try_script(&script, &["sorted"])? == ScriptOutcome::Passes
             {
                 return Ok(Found::Script(script.0, explanation));
             }

@@ -6,9 +6,9 @@
 
 mod directory;
 mod environment;
+mod outcome;
 mod repeat;
 mod script;
-mod trial;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What std draws anew in each process: the script repeats the test until it fails.
 
+use super::outcome::ScriptOutcome;
 use super::script::Script;
-use super::trial::Trial;
 use super::{Found, Subject};
 use crate::error::Result;
 use crate::statistics::wilson;
@@ -52,7 +52,7 @@ impl Subject<'_> {
         );
         let folder = self.folder("repeat");
         let script = Script::write(&folder, &text)?;
-        if self.try_script(&script, &[])? == Trial::Fails {
+        if self.try_script(&script, &[])? == ScriptOutcome::Fails {
             return Ok(Found::Script(script.0, explanation));
         }
         Script::discard(&folder);

@@ -67,7 +67,7 @@ pub enum Meaning {
     Absent,
     /// The network was not there, if this machine is offline as a whole; else it is an answer.
     AbsentIfOffline,
-    /// A program that cannot be observed did not succeed: likely for want of the network, if this machine really is offline.
+    /// A program that cannot be observed did not succeed: likely because there is no network, if this machine really is offline.
     /// That the run blocks the network does not matter, as such a program is not blocked.
     AbsentIfMachineOffline,
     /// Something else.

@@ -194,7 +194,7 @@ fn own_id() -> i32 {
 fn now() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = text.split_whitespace().next().and_then(|s| s.parse().ok());
-    // Every Linux tells user space of a hundred ticks a second. One more, as both are rounded down.
+    // Every Linux counts 100 ticks a second for user space. One more, as both are rounded down.
     seconds.map_or(u64::MAX, |seconds: f64| (seconds * 100.0) as u64 + 1)
 }
 

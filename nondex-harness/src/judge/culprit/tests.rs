@@ -104,10 +104,10 @@ fn is_made(orders: Orders<'_>, line: u32) -> bool {
 /// Searches the culprits of a simulated test that fails at some seed, and counts the runs beyond the two clean and the two
 /// failing ones that it took to find and confirm the calls, without those for the elements.
 fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits, usize) {
-    let baseline = program.run(&RunSpec::clean("t"), &passes).passed();
+    let passes_clean = program.run(&RunSpec::clean("t"), &passes).passed();
     let all = (0..1000)
         .map(|seed| RunSpec::new("t", Level::Full, seed))
-        .find(|spec| program.run(spec, &passes).passed() != baseline)
+        .find(|spec| program.run(spec, &passes).passed() != passes_clean)
         .unwrap_or_else(|| RunSpec::new("t", Level::Full, 3));
     let mut evidence = Evidence::new(true);
     for spec in [RunSpec::clean("t"), all.clone()] {
@@ -116,7 +116,7 @@ fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits
         }
     }
     loop {
-        match search(&evidence, &all, baseline, DEFAULT_BUDGET) {
+        match search(&evidence, &all, passes_clean, DEFAULT_BUDGET) {
             Ok(culprits) => {
                 let of_calls = evidence.all().filter(|(spec, _)| spec.given.is_empty());
                 return (culprits, of_calls.count() - 4);

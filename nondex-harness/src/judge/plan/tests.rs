@@ -144,7 +144,7 @@ fn the_weakest_level_that_fails_is_found_with_all_its_seeds_and_no_level_above_i
         });
         let found = dependence(conclusion);
         assert_eq!((found.spec.level, found.spec.seed), (weakest, 1));
-        assert!(found.baseline);
+        assert!(found.passes_clean);
         assert!(found.culprits.sites().eq([&site(2)]));
         assert!(found.culprits.confirmed);
         for level in Level::ALL {
@@ -225,7 +225,7 @@ fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
     for runs in 4..20 {
         let found = dependence(after(runs, fails).expect("nine of ten seeds fail"));
         assert_eq!((found.spec.level, found.spec.seed), (Level::Std, 0));
-        assert!(found.baseline && !found.culprits.confirmed);
+        assert!(found.passes_clean && !found.culprits.confirmed);
     }
     let mut number = 0;
     let by_chance = |_: &RunSpec| {
@@ -256,7 +256,7 @@ fn a_test_that_fails_in_base_order_and_passes_in_another_depends_on_the_order() 
         )
     });
     let found = dependence(conclusion);
-    assert!(!found.baseline);
+    assert!(!found.passes_clean);
     assert_eq!((found.spec.level, found.spec.seed), (Level::One, 4));
     assert!(found.culprits.sites().eq([&site(2)]));
     assert!(found.culprits.confirmed);

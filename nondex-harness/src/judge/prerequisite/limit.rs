@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Limit {
-    /// So many.
+    /// This number of tests.
     Count(u64),
-    /// So many of a hundred.
+    /// This percentage of the tests that were run.
     Percent(u8),
 }
 

@@ -146,7 +146,7 @@ fn what_a_choice_decides_only_the_network_explains() {
     let blocked = || run(false, &[failed("bind", "127.0.0.1:80", "EADDRINUSE")]);
     let spec = RunSpec::new("t", nondex_core::Level::Std, 1);
     let dependent = Conclusion::Dependent(Box::new(Dependence {
-        baseline: true,
+        passes_clean: true,
         spec: spec.clone(),
         culprits: Culprits::default(),
     }));

@@ -12,7 +12,7 @@ use anstream::adapter::strip_str;
 use super::sources::Sources;
 
 /// A place in a source file: file, line from 1 and, when known, column from 1.
-pub(super) type Place<'p> = (&'p str, u32, Option<u32>);
+pub(super) type Location<'p> = (&'p str, u32, Option<u32>);
 
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +68,16 @@ impl<'s> Diagnostic<'s> {
 
     /// The source line of a guilty call, with carets and a label, which may be empty. The file of the first one is that of
     /// `-->`. Of a line that cannot be read there is only the place.
-    pub(super) fn primary(&mut self, place: Place<'_>, label: String) {
+    pub(super) fn primary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Primary, place, label);
     }
 
     /// The same for what else has to do with it.
-    pub(super) fn secondary(&mut self, place: Place<'_>, label: String) {
+    pub(super) fn secondary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Context, place, label);
     }
 
-    fn mark(&mut self, kind: AnnotationKind, place: Place<'_>, label: String) {
+    fn mark(&mut self, kind: AnnotationKind, place: Location<'_>, label: String) {
         let (file, line, column) = place;
         let label = Some(label).filter(|label| !label.is_empty());
         let known = self.parts.iter_mut().find_map(|part| match part {

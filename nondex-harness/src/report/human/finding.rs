@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use nondex_core::Level;
 
-use super::diagnostic::{Diagnostic, Place, Severity};
+use super::diagnostic::{Diagnostic, Location, Severity};
 use super::{View, verdict_style};
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
@@ -147,7 +147,7 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
 }
 
 /// The user's own line at which the first failing run ended, if it can be shown.
-pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Place<'r>> {
+pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
     let failure = test.failures.first()?;
     let (file, line) = (failure.file.as_deref()?, failure.line?);
     let is_shown = view.sources.is_users(file) && view.sources.has(file, line);

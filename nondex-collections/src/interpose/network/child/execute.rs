@@ -25,11 +25,11 @@ unsafe fn execute(
     // SAFETY: as the caller promises.
     unsafe {
         let program = found(name, find);
-        let word = program
+        let announcement = program
             .is_opaque
-            .then(|| unobserved::leave_word(name, arguments));
+            .then(|| unobserved::announce(name, arguments));
         let result = observed(program, environment, start);
-        drop(word);
+        drop(announcement);
         operations::not_started(name, errno(), true);
         result
     }

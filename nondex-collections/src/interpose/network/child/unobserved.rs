@@ -1,7 +1,7 @@
 //! Programs that cannot be observed, and were told of another machine: whether they succeeded is all that is known.
 //!
 //! One that was started by `posix_spawn` is known by its number from then on. One that runs in place of a forked child is
-//! known to that child alone, so it leaves word in memory that both share.
+//! known to that child alone, so the child announces it in memory that both share.
 
 use ::std::cell::UnsafeCell;
 use ::std::collections::BTreeMap;
@@ -67,15 +67,15 @@ pub(super) unsafe fn started(pid: libc::pid_t, program: *const c_char, arguments
     }
 }
 
-/// A place for the word of one process.
-struct Place {
+/// Memory for the announcement of one process.
+struct Slot {
     /// Whose it is: [`FREE`], [`TAKEN`], or the number of a process that has written all.
     owner: AtomicI32,
     text: UnsafeCell<[u8; 500]>,
 }
 
 // SAFETY: the text is only written by who took the place, and only read by who reaped its owner.
-unsafe impl Sync for Place {}
+unsafe impl Sync for Slot {}
 
 const FREE: libc::pid_t = 0;
 const TAKEN: libc::pid_t = -1;
@@ -84,14 +84,14 @@ const TAKEN: libc::pid_t = -1;
 const PLACES: usize = 32;
 
 /// The places that this process and its forked children share.
-fn places() -> &'static [Place] {
-    static SHARED: OnceLock<Option<&'static [Place; PLACES]>> = OnceLock::new();
+fn places() -> &'static [Slot] {
+    static SHARED: OnceLock<Option<&'static [Slot; PLACES]>> = OnceLock::new();
     let map = || {
         let (protection, flags) = (
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_SHARED | libc::MAP_ANONYMOUS,
         );
-        let len = size_of::<[Place; PLACES]>();
+        let len = size_of::<[Slot; PLACES]>();
         // SAFETY: new memory is asked for. It is all zeros, which are free places, and stays.
         unsafe {
             let memory = libc::mmap(::std::ptr::null_mut(), len, protection, flags, -1, 0);
@@ -106,20 +106,20 @@ pub(super) fn prepare() {
     places();
 }
 
-/// Word of a program that is about to run in place of this process; taken back when it does not.
-pub(super) struct Word(&'static Place);
+/// The announcement of a program that is about to run in place of this process; taken back when it does not.
+pub(super) struct Announcement(&'static Slot);
 
-impl Drop for Word {
+impl Drop for Announcement {
     fn drop(&mut self) {
         self.0.owner.store(FREE, Ordering::Release);
     }
 }
 
-/// Leaves word of a program that is about to run in place of this process.
+/// Announces a program that is about to run in place of this process.
 ///
 /// # Safety
 /// As for [`told`].
-pub(super) unsafe fn leave_word(program: *const c_char, arguments: Strings) -> Option<Word> {
+pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Option<Announcement> {
     let _errno = Errno::save();
     // SAFETY: as the caller promises.
     let (name, host) = unsafe { told(program, arguments) }?;
@@ -129,7 +129,7 @@ pub(super) unsafe fn leave_word(program: *const c_char, arguments: Strings) -> O
             .compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     })?;
-    let word = Word(place);
+    let announcement = Announcement(place);
     // SAFETY: this process has taken the place, and nobody reads it yet.
     let text = unsafe { &mut *place.text.get() };
     super::join(text, &[host.as_bytes(), b" ", name.as_bytes()])?;
@@ -137,7 +137,7 @@ pub(super) unsafe fn leave_word(program: *const c_char, arguments: Strings) -> O
     place
         .owner
         .store(unsafe { libc::getpid() }, Ordering::Release);
-    Some(word)
+    Some(announcement)
 }
 
 /// What was begun by the child `pid`, which has ended, or by a program that ran in its place.
@@ -145,10 +145,10 @@ fn take(pid: libc::pid_t) -> Option<Operation> {
     if let Some(operation) = STARTED.lock()?.remove(&pid) {
         return Some(operation);
     }
-    let is_of_pid = |place: &&Place| place.owner.load(Ordering::Acquire) == pid;
-    let word = Word(places().iter().find(is_of_pid)?);
+    let is_of_pid = |place: &&Slot| place.owner.load(Ordering::Acquire) == pid;
+    let announcement = Announcement(places().iter().find(is_of_pid)?);
     // SAFETY: its owner has written all, and is no more.
-    let text = CStr::from_bytes_until_nul(unsafe { &*word.0.text.get() }).ok()?;
+    let text = CStr::from_bytes_until_nul(unsafe { &*announcement.0.text.get() }).ok()?;
     let (host, name) = text.to_str().ok()?.split_once(' ')?;
     begin((name, host))
 }

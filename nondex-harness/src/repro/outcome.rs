@@ -17,7 +17,7 @@ const BUILD: Duration = Duration::from_secs(1800);
 
 /// How some runs of a script ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trial {
+pub(super) enum ScriptOutcome {
     /// All failed where the finding does.
     Fails,
     /// All passed.
@@ -30,38 +30,38 @@ pub(super) enum Trial {
 
 impl Subject<'_> {
     /// Runs a script [`VERIFICATIONS`] times, or until it is known to be of no use.
-    pub(super) fn try_script(&self, script: &Script, arguments: &[&str]) -> Result<Trial> {
+    pub(super) fn try_script(&self, script: &Script, arguments: &[&str]) -> Result<ScriptOutcome> {
         let mut first = None;
         for _ in 0..VERIFICATIONS {
             let mut command = Command::new("sh");
             command.arg(&script.0).args(arguments);
-            let trial = self.try_once(command)?;
-            if *first.get_or_insert(trial) != trial {
-                return Ok(Trial::Otherwise);
+            let outcome = self.try_once(command)?;
+            if *first.get_or_insert(outcome) != outcome {
+                return Ok(ScriptOutcome::Otherwise);
             }
-            if matches!(trial, Trial::Otherwise | Trial::NotBuilt) {
-                return Ok(trial);
+            if matches!(outcome, ScriptOutcome::Otherwise | ScriptOutcome::NotBuilt) {
+                return Ok(outcome);
             }
         }
-        Ok(first.unwrap_or(Trial::Otherwise))
+        Ok(first.unwrap_or(ScriptOutcome::Otherwise))
     }
 
     /// One run of a script.
-    pub(super) fn try_once(&self, command: Command) -> Result<Trial> {
+    pub(super) fn try_once(&self, command: Command) -> Result<ScriptOutcome> {
         let timeout = BUILD + self.timeout;
         let finished = process::run(command, timeout, self.stop)
             .map_err(|e| Error::setup(format!("failed to start `sh`: {e}")))?;
         let outcome = match finished.end {
-            End::Exited(NOT_BUILT) => return Ok(Trial::NotBuilt),
+            End::Exited(NOT_BUILT) => return Ok(ScriptOutcome::NotBuilt),
             // A shell says so of a process that a signal ended.
             End::Exited(code @ 129..=192) => Outcome::Signalled(code - 128),
             end => match launch::outcome(Harness::Libtest, end) {
                 Some(outcome) => outcome,
-                None => return Ok(Trial::Otherwise),
+                None => return Ok(ScriptOutcome::Otherwise),
             },
         };
         if outcome.passed() {
-            return Ok(Trial::Passes);
+            return Ok(ScriptOutcome::Passes);
         }
         let failure = message::explain(&outcome, &finished.output.to_text(), self.timeout);
         let expected = (self.finding.file.as_deref(), self.finding.line);
@@ -73,9 +73,9 @@ impl Subject<'_> {
             _ => false,
         };
         Ok(if is_there {
-            Trial::Fails
+            ScriptOutcome::Fails
         } else {
-            Trial::Otherwise
+            ScriptOutcome::Otherwise
         })
     }
 }
