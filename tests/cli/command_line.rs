@@ -323,3 +323,20 @@ fn a_full_disk_is_an_error() {
         stderr(&output)
     );
 }
+
+#[test]
+fn completions_and_a_manual_page_know_every_command() {
+    let commands = ["replay", "explain", "report", "confirm", "completions"];
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let text = stdout(&run(&format!("completions {shell}")));
+        assert!(commands.iter().all(|name| text.contains(name)), "{shell}");
+        assert!(text.contains("max-time") || shell == "elvish", "{shell}");
+    }
+    let page = stdout(&run("man"));
+    assert!(
+        page.starts_with(".ie") && page.contains(".TH cargo-nondex"),
+        "{page}"
+    );
+    assert!(commands.iter().all(|name| page.contains(name)), "{page}");
+    assert_eq!(run("completions").status.code(), Some(2));
+}

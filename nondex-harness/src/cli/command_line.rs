@@ -54,6 +54,30 @@ pub enum Command {
     Models(ModelsArgs),
     /// Remove what cargo nondex built and reported
     Clean(CleanArgs),
+    /// Write the completions of the command line for a shell
+    Completions(CompletionsArgs),
+    /// Write the manual page
+    Man(ManArgs),
+}
+
+/// The options of `cargo nondex completions`.
+#[derive(Args, Clone, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", help_heading = "Arguments")]
+    pub shell: clap_complete::Shell,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex man`.
+#[derive(Args, Clone, Debug)]
+pub struct ManArgs {
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// The options of `cargo nondex list`.

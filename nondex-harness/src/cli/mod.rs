@@ -19,7 +19,9 @@ pub mod test_filter;
 pub(crate) mod values;
 
 pub use build_args::BuildArgs;
-pub use command_line::{CleanArgs, Command, CommandLine, ListArgs, ModelsArgs};
+pub use command_line::{
+    CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ManArgs, ModelsArgs,
+};
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use explain_args::ExplainArgs;

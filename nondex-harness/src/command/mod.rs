@@ -10,6 +10,7 @@ mod list;
 mod models;
 mod network;
 mod outcome;
+mod pages;
 mod progress;
 mod replay;
 mod report;
@@ -74,6 +75,8 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Network(args) => network::network(args, line, console),
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
+        Command::Completions(args) => pages::completions(args.shell, console),
+        Command::Man(_) => pages::man(console),
     }
 }
 
@@ -91,6 +94,8 @@ fn output(command: &Command) -> &OutputArgs {
         Command::Network(args) => &args.output,
         Command::Models(args) => &args.output,
         Command::Clean(args) => &args.output,
+        Command::Completions(args) => &args.output,
+        Command::Man(args) => &args.output,
     }
 }
 

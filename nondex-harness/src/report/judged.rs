@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{Level, PointRecord, RunSpec, Schedule, Selection, Site};
+use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Site};
 
 use super::difference;
 use super::id;
@@ -107,6 +107,7 @@ pub fn report(
         }
         Some(Conclusion::Broken) => {
             report.verdict = Verdict::Broken;
+            report.notes.extend(hang(&report.failures, options.timeout));
             Some(specs::clean_spec(&test.name, options))
         }
         Some(Conclusion::Artefact(dependence)) => {
@@ -272,6 +273,17 @@ fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSp
         (spec.choices != Selection::None, spec.level, position)
     });
     failing
+}
+
+/// What can be done about a test that was ended in its clean runs.
+fn hang(failures: &[FailureReport], limit: Duration) -> Option<String> {
+    let first = failures.first()?;
+    (first.outcome == Outcome::TimedOut).then(|| {
+        format!(
+            "each run was ended after {limit:?}: if it only needs longer, as a test that compiles something does at first, \
+             `--timeout SECONDS` gives it more"
+        )
+    })
 }
 
 /// Says that some runs took longer than they usually may.

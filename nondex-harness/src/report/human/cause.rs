@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use nondex_core::Model;
+use nondex_core::{Family, Model};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
@@ -269,7 +269,16 @@ fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<
 /// What std leaves open, each once. Returns what to do about it.
 fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'static str> {
     let mut told: Vec<&Model> = Vec::new();
-    for model in culprits.iter().filter_map(|c| Model::by_api(&c.api)) {
+    let is_elsewhere = |c: &Culprit| c.family == Family::Directory && c.site.is_some();
+    if culprits.iter().any(is_elsewhere) {
+        diagnostic.note(
+            "open",
+            "`readdir`, called by C code or inside a library, lists the entries in an order that depends on the filesystem\n\
+             see https://pubs.opengroup.org/onlinepubs/9799919799/functions/readdir.html",
+        );
+    }
+    let ours = culprits.iter().filter(|c| !is_elsewhere(c));
+    for model in ours.filter_map(|c| Model::by_api(&c.api)) {
         if !told.contains(&model) {
             told.push(model);
             let (api, promise, url) = (short(model.api), model.promise, model.url());
@@ -277,6 +286,9 @@ fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'stat
         }
     }
     let mut fixes: Vec<&str> = Vec::new();
+    if culprits.iter().any(is_elsewhere) {
+        fixes.push("sort what was listed where it comes back from there");
+    }
     for model in told {
         if !fixes.contains(&model.fix) {
             fixes.push(model.fix);
