@@ -241,6 +241,16 @@ impl Evidence {
             .ok_or_else(|| Missing(vec![made.clone(); times - runs.len()]))
     }
 
+    /// The first `times` runs of exactly this spec, though another one may make the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn made(&self, spec: &RunSpec, times: usize) -> Result<&[Run], Missing> {
+        let runs = self.of(spec);
+        runs.get(..times)
+            .ok_or_else(|| Missing(vec![spec.clone(); times - runs.len()]))
+    }
+
     /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in turns: a test may fail for a
     /// while, for a reason of its own, and must not do so for one spec only.
     ///

@@ -170,6 +170,14 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
         .iter()
         .flat_map(|(_, test)| test.verified.iter().copied())
         .collect();
+    let sampled: BTreeSet<Level> = all
+        .iter()
+        .flat_map(|(_, test)| test.sampled.iter().copied())
+        .collect();
+    merged.sampled = sampled
+        .into_iter()
+        .filter(|level| *level <= highest)
+        .collect();
     let is_stable = merged.verdict == Verdict::Stable;
     merged.verified = verified.into_iter().filter(|_| is_stable).collect();
     merged

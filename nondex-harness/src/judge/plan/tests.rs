@@ -175,6 +175,7 @@ fn the_level_that_is_said_is_the_weakest_one_whichever_levels_were_asked_for() {
             options.levels = vec![asked];
             let (conclusion, evidence) = simulate(&options, fails_from(weakest));
             assert_eq!(dependence(conclusion), expected, "{asked}");
+            assert!(!evidence.of(&expected.spec).is_empty(), "{asked}");
             for below in Level::ALL.into_iter().filter(|level| *level < weakest) {
                 let runs = runs_at(&evidence, below);
                 assert_eq!(runs, runs_at(&whole, below), "{below} for {asked}");
