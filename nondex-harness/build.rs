@@ -7,12 +7,20 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// What the runtime is built from: its place in the runtime's workspace, which is that of the repository, and in this package.
-const PARTS: [(&str, &str); 8] = [
+const PARTS: [(&str, &str); 10] = [
     ("Cargo.toml", "embedded/workspace.toml"),
     ("Cargo.lock", "embedded/workspace.lock"),
     ("nondex-core/Cargo.toml", "embedded/nondex-core.toml"),
     ("nondex-core/src", "embedded/nondex-core"),
     ("nondex-collections/src", "embedded/nondex-collections"),
+    (
+        "nondex-collections/interpose/Cargo.toml",
+        "embedded/nondex-interpose.toml",
+    ),
+    (
+        "nondex-collections/interpose/src",
+        "embedded/nondex-interpose",
+    ),
     ("nondex-harness/Cargo.toml", "embedded/nondex-harness.toml"),
     ("nondex-harness/src/inprocess", "src/inprocess"),
     ("nondex-harness/runtime", "runtime"),

@@ -5,8 +5,9 @@ use std::process::{Command, Output};
 use std::{env, fs};
 
 /// In the order in which they depend on each other.
-const PACKAGES: [&str; 4] = [
+const PACKAGES: [&str; 5] = [
     "nondex-core",
+    "nondex-interpose",
     "nondex-collections",
     "nondex-harness",
     "cargo-nondex",
@@ -147,6 +148,10 @@ fn the_packages_have_every_source_of_the_runtime_and_no_file_from_elsewhere() {
     for (folder, own) in [
         ("nondex-core/src", "embedded/nondex-core"),
         ("nondex-collections/src", "embedded/nondex-collections"),
+        (
+            "nondex-collections/interpose/src",
+            "embedded/nondex-interpose",
+        ),
         ("nondex-harness/runtime", "runtime"),
     ] {
         let mut files = Vec::new();

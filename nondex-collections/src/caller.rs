@@ -3,9 +3,10 @@
 use ::std::panic::Location;
 
 use nondex_core::protocol::site::portable_path;
-use nondex_core::{Caller, Frame};
+use nondex_core::{Caller, Frame, context};
 
 use crate::known::Known;
+use crate::system;
 
 /// The caller of the function this is called in, when that is `#[track_caller]`.
 ///
@@ -20,17 +21,13 @@ pub(crate) fn caller() -> Caller {
 
 /// As [`caller`], for a call that was made from `place`.
 pub(crate) fn of(place: &'static Location<'static>) -> Caller {
-    #[cfg(all(
-        target_os = "linux",
-        target_env = "gnu",
-        not(target_feature = "crt-static")
-    ))]
+    static HIDDEN: Known = Known::new();
+    let is_hidden = HIDDEN.ask(place, || is_hidden(place.file()));
+    if is_hidden
+        && context::level().is_some()
+        && let Some(caller) = system::hidden_caller()
     {
-        static HIDDEN: Known = Known::new();
-        if HIDDEN.ask(place, || is_hidden(place.file())) && nondex_core::context::level().is_some()
-        {
-            return crate::interpose::origin::caller();
-        }
+        return caller;
     }
     Caller::from(place)
 }

@@ -9,7 +9,7 @@ use ::std::vec::IntoIter;
 
 use nondex_core::{Caller, Model, model};
 
-use crate::arrange::arrange;
+use nondex_core::choice::arrange;
 
 /// As [`::std::env::Vars`], in the order the run decides.
 pub struct Vars {

@@ -22,8 +22,6 @@
 pub use ::std::*;
 
 #[cfg(feature = "nondex")]
-mod arrange;
-#[cfg(feature = "nondex")]
 mod caller;
 #[cfg(feature = "nondex")]
 pub mod collections;
@@ -33,14 +31,11 @@ pub mod env;
 pub mod fs;
 #[cfg(feature = "nondex")]
 pub mod hash;
-#[cfg(all(
-    feature = "nondex",
-    target_os = "linux",
-    target_env = "gnu",
-    not(target_feature = "crt-static")
-))]
-mod interpose;
 #[cfg(feature = "nondex")]
 mod known;
+#[cfg(all(feature = "nondex", not(test)))]
+mod system;
+#[cfg(all(feature = "nondex", test))]
+pub mod system;
 #[cfg(feature = "nondex")]
 pub mod thread;

@@ -5,23 +5,4 @@
 
 pub use ::std::thread::*;
 
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    not(target_feature = "crt-static")
-)))]
-mod portable;
-// On Linux only its test builds this, so that it stays whole.
-#[cfg(all(
-    test,
-    target_os = "linux",
-    target_env = "gnu",
-    not(target_feature = "crt-static")
-))]
-pub mod portable;
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    not(target_feature = "crt-static")
-)))]
-pub use portable::{Builder, Scope, scope, spawn};
+pub use crate::system::thread::{Builder, Scope, scope, spawn};

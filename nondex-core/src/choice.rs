@@ -3,6 +3,7 @@
 //! Every choice draws from a generator of its own, keyed by the seed and by what its level looks at, never from one
 //! running stream: turning one choice off leaves every other as it was.
 
+mod arrange;
 pub mod between;
 mod decision;
 pub mod fault;
@@ -12,6 +13,7 @@ mod order;
 mod permutation;
 mod schedule;
 
+pub use arrange::arrange;
 pub use decision::{Decision, Intermediate};
 pub use generator::ChaCha8Rng;
 pub use number::{entropy, foreign_keys, number, seen_key, table_key, unrecorded_entropy};

@@ -341,10 +341,10 @@ impl Long {
 /// generator: the bias is below 2^-14.
 const fn draws_of_word(len: usize) -> usize {
     match len {
-        ..=0x400 => 5,
-        ..=0x1000 => 4,
-        ..=0x1_0000 => 3,
-        ..=0x100_0000 => 2,
+        0..=0x400 => 5,
+        0x401..=0x1000 => 4,
+        0x1001..=0x1_0000 => 3,
+        0x1_0001..=0x100_0000 => 2,
         _ => 1,
     }
 }

@@ -6,65 +6,8 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
 
-#[path = "../../../../nondex-collections/src/interpose"]
-mod interpose {
-    pub(crate) mod fork;
-    pub(crate) mod network;
-    pub(crate) mod operations;
-    mod original;
-    mod sockaddr;
-    pub(crate) mod syscall;
-    mod transfer;
-
-    pub(crate) use original::{Errno, Original, original};
-
-    /// Random bytes: those of such a program are the system's.
-    mod entropy {
-        use std::ffi::c_long;
-
-        pub(super) const unsafe fn syscall(
-            _number: c_long,
-            _arguments: [c_long; 6],
-        ) -> Option<c_long> {
-            None
-        }
-    }
-
-    /// Directories: those of such a program are as they are.
-    mod directory {
-        use std::ffi::c_long;
-
-        pub(super) const unsafe fn syscall(
-            _number: c_long,
-            _arguments: [c_long; 6],
-        ) -> Option<c_long> {
-            None
-        }
-    }
-
-    /// No lock of such a program is worth waiting for.
-    const fn before_fork() {}
-
-    /// See [`before_fork`].
-    const fn after_fork() {}
-
-    /// Who called: a program that is none of the project's has no place in its source.
-    pub(crate) mod origin {
-        use nondex_core::Caller;
-
-        pub(crate) const fn caller() -> Caller {
-            Caller {
-                file: "",
-                line: 0,
-                column: 0,
-            }
-        }
-    }
-}
-
 mod environment;
 
-use interpose::network;
 use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 #[used]
@@ -82,9 +25,7 @@ static START: extern "C" fn() = {
         // SAFETY: as above.
         unsafe { environment::remove(&[CHILD_VARIABLE]) };
         if let Some(context) = context {
-            interpose::fork::prepare();
-            network::child::prepare(context);
-            interpose::operations::observe(context);
+            nondex_interpose::observe(context);
         }
     }
     start

@@ -4,8 +4,8 @@ use ::std::ffi::{CStr, c_char, c_int};
 
 use super::program::{self, MAX_PATH};
 use super::{Find, Strings, found, join, observed, unobserved};
-use crate::interpose::network::errno;
-use crate::interpose::{operations, original};
+use crate::network::errno;
+use crate::{operations, original};
 
 unsafe extern "C" {
     static environ: Strings;

@@ -28,7 +28,7 @@ thread_local! {
 }
 
 /// Says who calls, until dropped: a stream that is opened meanwhile is read on behalf of `caller`.
-pub(crate) fn called_by(caller: Caller) -> impl Drop {
+pub fn called_by(caller: Caller) -> impl Drop {
     struct Restore(Option<Caller>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -39,7 +39,7 @@ pub(crate) fn called_by(caller: Caller) -> impl Drop {
 }
 
 /// Says that a tree is being removed, until dropped: nobody sees in which order.
-pub(crate) fn removing() -> impl Drop {
+pub fn removing() -> impl Drop {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {

@@ -12,7 +12,7 @@ use nondex_core::fork_lock::ForkLock;
 
 use super::entries::{Entry, arranged, copy};
 use super::{own, reader};
-use crate::interpose::{Errno, original};
+use crate::{Errno, original};
 
 /// What is left of a directory.
 struct Left {
@@ -167,7 +167,7 @@ unsafe extern "C" fn getdents64(folder: c_int, buffer: *mut c_void, len: usize) 
 /// # Safety
 /// The arguments must be those of the system call.
 #[cfg(target_pointer_width = "64")]
-pub(in crate::interpose) unsafe fn syscall(
+pub(crate) unsafe fn syscall(
     number: c_long,
     [folder, buffer, len, ..]: [c_long; 6],
 ) -> Option<c_long> {

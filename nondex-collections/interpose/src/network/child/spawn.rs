@@ -3,8 +3,8 @@
 use ::std::ffi::{c_char, c_int, c_void};
 
 use super::{Strings, found, observed, program, unobserved};
-use crate::interpose::network::errno;
-use crate::interpose::{operations, original};
+use crate::network::errno;
+use crate::{operations, original};
 
 type Spawn = unsafe extern "C" fn(
     *mut c_int,

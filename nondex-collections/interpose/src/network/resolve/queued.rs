@@ -11,7 +11,7 @@ use nondex_core::context::network::Operation;
 use nondex_core::fork_lock::ForkLock;
 
 use super::{Lookup, end, is_numeric, look_up, remember};
-use crate::interpose::original;
+use crate::original;
 
 /// `struct gaicb` of `netdb.h`.
 #[repr(C)]

@@ -9,7 +9,7 @@ use ::std::vec::IntoIter;
 
 use nondex_core::{Caller, model};
 
-use crate::arrange::arrange;
+use nondex_core::choice::arrange;
 
 /// As [`::std::fs::ReadDir`], in the order the run decides. Errors come after the entries.
 pub struct ReadDir {

@@ -6,8 +6,8 @@ use libc::dirent64;
 use nondex_core::{Caller, Model};
 
 use super::{own, reader};
-use crate::arrange::arrange;
-use crate::interpose::{Errno, original};
+use crate::{Errno, original};
+use nondex_core::choice::arrange;
 
 type List = *mut *mut dirent64;
 type Filter = Option<unsafe extern "C" fn(*const dirent64) -> c_int>;

@@ -54,9 +54,9 @@ impl<F: Copy> Original<F> {
 /// The original of a function of libc, by its name and type.
 macro_rules! original {
     ($name:literal: $type:ty) => {{
-        static ORIGINAL: $crate::interpose::Original<$type> =
+        static ORIGINAL: $crate::Original<$type> =
             // SAFETY: the type is that of the function in libc's headers.
-            unsafe { $crate::interpose::Original::new($name) };
+            unsafe { $crate::Original::new($name) };
         ORIGINAL.get()
     }};
 }

@@ -1,18 +1,24 @@
 //! The order of things that have names: directory entries and environment variables.
 
-use ::std::hash::Hasher;
-use nondex_core::hash::{self, FixedHasher};
-use nondex_core::{Aspect, Caller, Decision, ElementRecord, Model, decide};
+use std::hash::Hasher;
+
+use super::decision::Decision;
+use super::order::{Aspect, decide};
+use crate::catalogue::Model;
+use crate::context;
+use crate::hash::{self, FixedHasher};
+use crate::protocol::point::ElementRecord;
+use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a test the base order is
 /// the order of their names, so that it does not depend on the machine.
-pub(crate) fn arrange<T>(
+pub fn arrange<T>(
     items: Vec<T>,
     model: &'static Model,
     caller: Caller,
     name: impl Fn(&T) -> &[u8],
 ) -> Vec<T> {
-    if nondex_core::context::level().is_none() {
+    if context::level().is_none() {
         return items;
     }
     let mut items = items;
@@ -70,10 +76,10 @@ fn keyed(key: u64, name: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use ::std::collections::BTreeSet;
+    use std::collections::BTreeSet;
 
-    use nondex_core::context::{Context, enter};
-    use nondex_core::{Level, RunSpec, model};
+    use crate::context::{Context, enter};
+    use crate::{Level, RunSpec, model};
 
     use super::*;
 

@@ -5,7 +5,7 @@ use ::std::ffi::{CStr, c_int, c_void};
 use libc::dirent64;
 use nondex_core::{Caller, Model};
 
-use crate::arrange::arrange;
+use nondex_core::choice::arrange;
 
 /// An entry as libc laid it out, at an address that is aligned for it.
 pub(super) type Entry = Box<[u64]>;

@@ -16,7 +16,7 @@ use nondex_core::{NetworkMode, NetworkOutcome};
 
 use super::super::caller;
 use super::{LIBRARY, Strings, argument};
-use crate::interpose::{Errno, original};
+use crate::{Errno, original};
 
 /// How many arguments are looked at.
 const MAX_ARGUMENTS: usize = 256;

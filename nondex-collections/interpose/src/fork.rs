@@ -2,6 +2,8 @@
 
 use nondex_core::context;
 
+use crate::{directory, origin};
+
 /// Registers what is done before and after every `fork`.
 pub(crate) fn prepare() {
     // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
@@ -10,14 +12,18 @@ pub(crate) fn prepare() {
 
 unsafe extern "C" fn before() {
     context::before_fork();
-    super::before_fork();
+    // The locks that the child is to find free, and what they protect whole.
+    directory::before_fork();
+    origin::before_fork();
 }
 
 unsafe extern "C" fn after() {
-    super::after_fork();
+    origin::after_fork();
+    directory::after_fork();
 }
 
 unsafe extern "C" fn after_in_child() {
-    super::after_fork();
+    // SAFETY: it is called after the same `fork`.
+    unsafe { after() };
     context::after_fork_in_child();
 }

@@ -5,7 +5,7 @@ use ::std::ffi::c_char;
 use nondex_core::context::network::target;
 pub(super) use nondex_core::context::network::target::{host_of, is_group, is_local, remember};
 
-pub(super) use crate::interpose::sockaddr::read;
+pub(super) use crate::sockaddr::read;
 
 /// Whether a lookup of this name says anything about the network: not so for this machine's own names, for addresses,
 /// and for what cannot be a name of a host.

@@ -17,6 +17,11 @@ pub(crate) fn stands() {
     STANDS.store(true, Ordering::Release);
 }
 
+/// Whether the runtime stands, which it never does in a program that is only observed.
+pub(crate) fn is_standing() -> bool {
+    STANDS.load(Ordering::Acquire)
+}
+
 /// Our own work in this thread, until it is dropped.
 pub(crate) struct Work(());
 
@@ -28,7 +33,7 @@ impl Drop for Work {
 
 /// Begins our own work in this thread, if there is a test that it works for; `None` otherwise.
 pub(crate) fn work() -> Option<Work> {
-    if !STANDS.load(Ordering::Acquire) || WORKS.get() || nondex_core::context::level().is_none() {
+    if !is_standing() || WORKS.get() || nondex_core::context::level().is_none() {
         return None;
     }
     WORKS.set(true);

@@ -1,0 +1,38 @@
+//! Functions of libc that an executable or a library takes from here (Linux with glibc as a shared library).
+//!
+//! A symbol defined in the executable comes before the library's, for std, for every crate and for C code alike. Each
+//! function asks the engine what to do and calls the original, found with `dlsym(RTLD_NEXT)`; outside a test, and while
+//! the tool's own code runs, it does nothing else. `errno` is left as the original leaves it: std's `ReadDir` reads it.
+//!
+//! It is linked into two kinds of programs. In a test executable, [`begin`] is called before `main`: everything here is at work.
+//! In any other program that a test starts, a library that the loader puts before libc calls [`observe`]: operations are
+//! observed then, and orders, random bytes and threads are as they are.
+//!
+//! On other systems there is nothing here.
+
+#![cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
+#![expect(unsafe_code, reason = "interposed functions have C's signatures")]
+
+pub mod directory;
+mod entropy;
+mod fork;
+#[cfg(feature = "network")]
+mod network;
+mod operations;
+pub mod origin;
+mod original;
+mod own;
+mod sockaddr;
+mod start;
+#[cfg(target_pointer_width = "64")]
+mod syscall;
+mod thread;
+mod transfer;
+
+pub use start::{begin, observe};
+
+pub(crate) use original::{Errno, Original, original};

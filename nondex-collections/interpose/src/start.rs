@@ -1,0 +1,27 @@
+//! What is done before `main`.
+
+use nondex_core::Context;
+use nondex_core::context;
+
+use crate::{fork, operations, own};
+
+/// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
+///
+/// # Safety
+/// The process must have one thread, as before `main`.
+pub unsafe fn begin() {
+    // SAFETY: as the caller promises.
+    let context = unsafe { context::take_global() };
+    if let Some(context) = context {
+        observe(context);
+    }
+    own::stands();
+}
+
+/// Lets the operations of this program be observed, for the run of `context`.
+pub fn observe(context: &Context) {
+    operations::observe(context);
+    fork::prepare();
+    #[cfg(feature = "network")]
+    crate::network::child::prepare(context);
+}

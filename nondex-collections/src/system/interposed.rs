@@ -1,0 +1,57 @@
+//! Where functions of libc are interposed.
+
+use nondex_core::Caller;
+
+/// The caller of a shim that is nobody's call site: see [`origin`](nondex_interpose::origin).
+pub(crate) fn hidden_caller() -> Option<Caller> {
+    Some(nondex_interpose::origin::caller())
+}
+
+/// Directories: `readdir` arranges them, also for `Path::read_dir`.
+pub(crate) mod fs {
+    use ::std::io;
+    use ::std::path::Path;
+
+    pub use ::std::fs::ReadDir;
+
+    use nondex_interpose::directory;
+
+    /// As [`::std::fs::read_dir`], in the order the run decides.
+    ///
+    /// # Errors
+    /// As std's.
+    #[track_caller]
+    pub fn read_dir<P: AsRef<Path>>(path: P) -> io::Result<ReadDir> {
+        let _caller = directory::called_by(crate::caller::caller());
+        ::std::fs::read_dir(path)
+    }
+
+    /// As [`::std::fs::remove_dir_all`]. The order in which a tree is removed is no choice: nobody sees it.
+    ///
+    /// # Errors
+    /// As std's.
+    pub fn remove_dir_all<P: AsRef<Path>>(path: P) -> io::Result<()> {
+        let _removing = directory::removing();
+        ::std::fs::remove_dir_all(path)
+    }
+}
+
+/// Threads: `pthread_create` sees every start.
+pub(crate) mod thread {
+    pub use ::std::thread::{Builder, Scope, scope, spawn};
+}
+
+mod start {
+    /// The first instruction of ours in a process.
+    #[expect(unsafe_code, reason = "the loader finds it by its section")]
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static START: extern "C" fn() = {
+        extern "C" fn start() {
+            // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
+            // earlier could have started one; it would have to read the environment in this very moment.)
+            unsafe { nondex_interpose::begin() }
+        }
+        start
+    };
+}
