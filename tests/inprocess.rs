@@ -2,13 +2,19 @@
 
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use camino::Utf8Path;
 use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
+use nondex_harness::campaign::StopFlag;
+use nondex_harness::campaign::launch::Launcher;
+use nondex_harness::project::{TestBinary, TestCase};
 
 const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
@@ -443,5 +449,68 @@ fn however_a_test_ends_its_record_says_so() {
             }
             (expected, found) => panic!("{test}: expected {expected:?}, found {found:?}"),
         }
+    }
+}
+
+#[test]
+fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_for_each() {
+    let executable = compile("order.rs", "2021", Harness::Ours);
+    let folder = Utf8Path::from_path(executable.parent().unwrap()).unwrap();
+    let binary = TestBinary {
+        id: "order".into(),
+        package: "order".into(),
+        target: "order".into(),
+        kind: "test".into(),
+        executable: Utf8Path::from_path(&executable).unwrap().to_owned(),
+        cwd: folder.to_owned(),
+        env: BTreeMap::new(),
+        runner: Vec::new(),
+        harness: nondex_harness::project::Harness::Nondex,
+        preload: None,
+    };
+    let case = |name: &&str| TestCase {
+        name: (*name).to_owned(),
+        file: None,
+        line: None,
+        ignored: *name == "setter",
+        doctest: None,
+    };
+    let stop = StopFlag::new();
+    let limit = Duration::from_secs(60);
+    let launcher = Launcher::new(folder.to_owned(), limit, &stop);
+    let outcomes = |tests: &[&str]| {
+        let cases: Vec<TestCase> = tests.iter().map(case).collect();
+        let cases: Vec<&TestCase> = cases.iter().collect();
+        let spec = RunSpec::clean(*tests.last().unwrap());
+        let runs = launcher.experiment(limit, &binary, &cases, &spec).unwrap();
+        let outcomes = runs.into_iter().map(|run| run.outcome);
+        outcomes.collect::<Vec<Outcome>>()
+    };
+    let (passed, failed, exited) = (Outcome::Passed, Outcome::Failed, Outcome::Exited(7));
+    for (tests, expected) in [
+        (
+            &["setter", "alone", "last"][..],
+            vec![&passed, &passed, &passed],
+        ),
+        (
+            &["alone", "setter", "last"],
+            vec![&failed, &failed, &failed],
+        ),
+        (
+            &["setter", "last", "alone"],
+            vec![&passed, &failed, &failed],
+        ),
+        (&["setter"], vec![&passed]),
+        (&["alone"], vec![&failed]),
+        (
+            &["setter", "ends_the_process", "alone"],
+            vec![&passed, &exited, &exited],
+        ),
+    ] {
+        assert_eq!(
+            outcomes(tests).iter().collect::<Vec<_>>(),
+            expected,
+            "{tests:?}"
+        );
     }
 }

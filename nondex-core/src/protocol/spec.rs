@@ -29,13 +29,16 @@ pub const SEED_VARIABLE: &str = "NONDEX_SEED";
 /// See [`SEED_VARIABLE`]; the default is `FULL`.
 pub const LEVEL_VARIABLE: &str = "NONDEX_LEVEL";
 
-/// Everything that decides one run of one test. With the built binary it determines the [`RunRecord`](crate::RunRecord).
+/// Everything that decides one run of one test, or an experiment: several tests in one process, one after the other, with a
+/// record for each. With the built binary it determines the [`RunRecord`](crate::RunRecord).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSpec {
     /// [`PROTOCOL`].
     pub protocol: u32,
     /// The name of the test as libtest prints it; part of every choice's identity.
     pub test: String,
+    /// The tests that run before it in the same process, in this order, under the same spec.
+    pub before: Vec<String>,
     /// How freely choices are made.
     pub level: Level,
     /// What they are made from.
@@ -66,6 +69,7 @@ pub struct RunSpec {
 json::object!(strict RunSpec {
     protocol,
     test,
+    before = optional,
     level,
     seed,
     schedule = optional,
@@ -125,6 +129,7 @@ impl RunSpec {
         RunSpec {
             protocol: PROTOCOL,
             test: test.into(),
+            before: Vec::new(),
             level,
             seed,
             schedule: Schedule::default(),
@@ -138,6 +143,12 @@ impl RunSpec {
             preload: None,
             observe: Vec::new(),
         }
+    }
+
+    /// The tests of the experiment, in the order in which they run.
+    pub fn tests(&self) -> impl Iterator<Item = &str> {
+        let before = self.before.iter().map(String::as_str);
+        before.chain([self.test.as_str()])
     }
 
     /// Reads a spec from JSON.

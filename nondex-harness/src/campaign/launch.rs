@@ -1,4 +1,4 @@
-//! One run of one test: from a spec to a process, and from its record to a [`Run`].
+//! One run of one test, or of several in one process: from a spec to a process, and from its record to a [`Run`] of each.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,6 +13,7 @@ use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
+use super::experiment::records;
 use super::message;
 use super::process::{self, End};
 use super::stop::StopFlag;
@@ -79,9 +80,34 @@ impl<'a> Launcher<'a> {
         test: &TestCase,
         spec: &RunSpec,
     ) -> Option<Run> {
+        self.experiment(timeout, binary, &[test], spec)?.pop()
+    }
+
+    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests they become. A run of each;
+    /// `None` when it was stopped. Only our own harness can run several.
+    pub fn experiment(
+        &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        tests: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Vec<Run>> {
+        let [before @ .., test] = tests else {
+            return Some(Vec::new());
+        };
+        if binary.harness != Harness::Nondex && !before.is_empty() {
+            let why = io::Error::other("the tests of this executable run one in a process only");
+            return Some(
+                tests
+                    .iter()
+                    .map(|test| not_started(binary, test, &why))
+                    .collect(),
+            );
+        }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let record = self.records.join(format!("{number}.jsonl"));
         let named = RunSpec {
+            before: before.iter().map(|test| test.name.clone()).collect(),
             record: Some(record.clone().into()),
             ..spec.clone()
         };
@@ -101,7 +127,14 @@ impl<'a> Launcher<'a> {
         let started = Instant::now();
         let finished = match run(command, timeout, self.stop) {
             Ok(finished) => finished,
-            Err(e) => return Some(not_started(binary, test, &e)),
+            Err(e) => {
+                return Some(
+                    tests
+                        .iter()
+                        .map(|test| not_started(binary, test, &e))
+                        .collect(),
+                );
+            }
         };
         let took = started.elapsed();
         let process_end = outcome_of(binary, test, finished.end)?;
@@ -114,43 +147,49 @@ impl<'a> Launcher<'a> {
             Err(message) => (Vec::new(), Some(message)),
         };
         let complete = problem.is_none() && is_complete(&events);
-        let mut folded = RunRecord::fold(&named, events, process_end);
-        if let Some(message) = problem {
-            // Nothing is known of what it reached, and for our own harness not even how it ended.
-            notes.push(format!("the record `{record}` cannot be read: {message}"));
-            if folded.outcome.passed() {
-                folded.outcome = Outcome::Failed;
-            }
-            folded.failure = Some(Failure {
-                message: format!("the record of the run cannot be read: {message}"),
-                ..Failure::default()
-            });
-        }
         let _ = std::fs::remove_file(record.with_extension(inheritance::NOTES));
-        let passed = folded.outcome.passed();
-        if passed {
-            let _ = std::fs::remove_file(&record);
-        } else {
-            let output = finished.output.to_text();
-            folded.failure = Some(match folded.failure {
-                Some(failure) => message::clarify(failure, &output),
-                None => explain(test, &folded.outcome, &output, timeout),
+        let mut runs = Vec::new();
+        for (folded, test) in records(&named, events, process_end).into_iter().zip(tests) {
+            let mut folded = folded;
+            let mut notes = notes.clone();
+            if let Some(message) = &problem {
+                // Nothing is known of what it reached, and for our own harness not even how it ended.
+                notes.push(format!("the record `{record}` cannot be read: {message}"));
+                if folded.outcome.passed() {
+                    folded.outcome = Outcome::Failed;
+                }
+                folded.failure = Some(Failure {
+                    message: format!("the record of the run cannot be read: {message}"),
+                    ..Failure::default()
+                });
+            }
+            let passed = folded.outcome.passed();
+            let output = || finished.output.to_text();
+            if !passed {
+                folded.failure = Some(match folded.failure {
+                    Some(failure) => message::clarify(failure, &output()),
+                    None => explain(test, &folded.outcome, &output(), timeout),
+                });
+            }
+            runs.push(Run {
+                outcome: folded.outcome,
+                failure: folded.failure,
+                points: folded.points.into(),
+                choices: folded.choices.into(),
+                steps: folded.steps,
+                took,
+                limit: timeout,
+                complete,
+                output: (!passed || is_reference(spec)).then(output),
+                notes,
+                network: folded.network.into(),
+                failed_operations: folded.failed_operations.into(),
             });
         }
-        Some(Run {
-            outcome: folded.outcome,
-            failure: folded.failure,
-            points: folded.points.into(),
-            choices: folded.choices.into(),
-            steps: folded.steps,
-            took,
-            limit: timeout,
-            complete,
-            output: (!passed || is_reference(spec)).then(|| finished.output.to_text()),
-            notes,
-            network: folded.network.into(),
-            failed_operations: folded.failed_operations.into(),
-        })
+        if runs.iter().all(Run::passed) {
+            let _ = std::fs::remove_file(&record);
+        }
+        Some(runs)
     }
 }
 
@@ -174,8 +213,10 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
     match binary.harness {
         Harness::Nondex | Harness::Libtest => {
             command.args(["--exact", &test.name, "--nocapture"]);
-            if test.ignored {
-                command.arg("--ignored");
+            match spec.map_or(&[][..], |spec| &spec.before) {
+                [] if test.ignored => _ = command.arg("--ignored"),
+                [] => {}
+                before => _ = command.args(before).arg("--include-ignored"),
             }
         }
         Harness::Opaque | Harness::Doctest => {}
@@ -270,14 +311,14 @@ fn is_complete(events: &[Event]) -> bool {
     let flushed: HashSet<_> = events
         .iter()
         .filter_map(|event| match event {
-            Event::Points { points, .. } => Some(points),
+            Event::Points { test, points, .. } => Some((test, points)),
             _ => None,
         })
-        .flatten()
-        .map(|point| (&point.site, &point.thread))
+        .flat_map(|(test, points)| points.iter().map(move |point| (test, point)))
+        .map(|(test, point)| (test, &point.site, &point.thread))
         .collect();
     events.iter().all(|event| match event {
-        Event::Site { point, .. } => flushed.contains(&(&point.site, &point.thread)),
+        Event::Site { test, point } => flushed.contains(&(test, &point.site, &point.thread)),
         _ => true,
     })
 }

@@ -4,6 +4,7 @@
 //! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
 //! its record; [`ordinary`] compares what fails in base order with a build without this tool.
 
+pub mod experiment;
 pub mod launch;
 pub mod memo;
 pub mod message;

@@ -44,9 +44,23 @@ pub(crate) fn run(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Resul
     let _pause = context::pause();
     let total = tests.len();
     let mut console = Console::new(arguments, printing(context.map(Arc::as_ref)));
-    let selected = select(arguments, tests);
+    let mut selected = select(arguments, tests);
+    let mut threads = arguments.threads();
+    if let Some(experiment) = context
+        .map(|context| context.spec())
+        .filter(|spec| !spec.before.is_empty())
+    {
+        // One after the other, in its order and no other's.
+        let place = |test: &TestDescAndFn| {
+            let name = test.desc.name.as_slice();
+            experiment.tests().position(|known| known == name)
+        };
+        selected.retain(|test| place(test).is_some());
+        selected.sort_by_key(place);
+        threads = 1;
+    }
     console.run_start(selected.len(), total - selected.len())?;
-    Runner::new(arguments, &mut console).run(selected, arguments.threads())?;
+    Runner::new(arguments, &mut console).run(selected, threads)?;
     console.run_end()
 }
 

@@ -21,6 +21,9 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given.is_empty() && other.given.is_empty()) {
         return made == other;
     }
+    if made.before != other.before {
+        return false;
+    }
     if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
         return false;
     }

@@ -13,7 +13,7 @@ pub const LENGTH: usize = 8;
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run: it follows from the test's id, the level, the seed, what the seed means, which choices are made, which models are off, whether
+/// The id of a run: it follows from the test's id, the tests before it in its process, the level, the seed, what the seed means, which choices are made, which models are off, whether
 /// the network is blocked, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
@@ -26,6 +26,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     feed(spec.level.name());
     let choices = json::to_string(&spec.choices);
     feed(&choices);
+    for test in &spec.before {
+        feed(test);
+    }
     for given in &spec.given {
         feed(&json::to_string(given));
     }
