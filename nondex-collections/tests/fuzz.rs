@@ -4,11 +4,15 @@
 //! `NONDEX_FUZZ=N` makes N programs of each kind, instead of a few.
 #![cfg(feature = "nondex")]
 
+mod support;
+
 use std::cell::{Cell, RefCell};
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nondex_core::{Context, Level, RunSpec, Selection, context};
+
+use support::{Keyed, Random};
 
 thread_local! {
     /// What elements saw so far.
@@ -62,55 +66,6 @@ impl Hash for Loud {
         note(format!("hash {}.{}", self.0, self.1));
         burn();
         self.0.hash(state);
-    }
-}
-
-/// A fixed hasher with a key; some keys make most hashes collide.
-#[derive(Clone, Debug, Default)]
-struct Keyed(u64);
-
-#[derive(Debug)]
-struct KeyedHasher(u64, u64);
-
-impl BuildHasher for Keyed {
-    type Hasher = KeyedHasher;
-    fn build_hasher(&self) -> KeyedHasher {
-        KeyedHasher(self.0, self.0)
-    }
-}
-
-impl Hasher for KeyedHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            let byte = if self.0.is_multiple_of(5) {
-                byte & 3
-            } else {
-                byte
-            };
-            self.1 = (self.1 ^ u64::from(byte))
-                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-                .rotate_left(29);
-        }
-    }
-    fn finish(&self) -> u64 {
-        self.1
-    }
-}
-
-/// A small generator (`SplitMix64`).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
     }
 }
 

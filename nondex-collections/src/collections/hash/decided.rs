@@ -137,11 +137,11 @@ impl Body {
             Some(trail) => trail.walk().position(|other| other as usize == slot),
             None => Some(slot),
         };
-        let place = || self.identity.as_ref()?.place(slot);
+        let insertion = || self.identity.as_ref()?.insertion(slot);
         ElementRecord {
             index: before.map(|before| before as u64),
-            stack: match place() {
-                Some(place) if is_traced => place.frames(),
+            stack: match insertion() {
+                Some(stack) if is_traced => stack.frames(),
                 _ => ::std::vec::Vec::new(),
             },
             ..ElementRecord::default()
@@ -154,10 +154,10 @@ impl Body {
             Some(trail) => trail.first().unwrap_or_default(),
             None => 0,
         };
-        let place = || self.identity.as_ref()?.place(first as usize);
+        let insertion = || self.identity.as_ref()?.insertion(first as usize);
         match caller::visible(self.created) {
             Some(frame) => vec![frame],
-            None => place().map(Stack::frames).unwrap_or_default(),
+            None => insertion().map(Stack::frames).unwrap_or_default(),
         }
     }
 }

@@ -21,14 +21,14 @@ pub(super) struct Identity {
     /// At level EQ, what the keys are, beside the slots.
     contents: Option<Contents>,
     /// In a run that asks for it, where the key in each slot was inserted, beside the slots.
-    places: Option<Vec<Place>>,
+    insertions: Option<Vec<Insertion>>,
 }
 
 /// Where a key was inserted, when that is known.
-type Place = Option<Arc<Stack>>;
+type Insertion = Option<Arc<Stack>>;
 
 /// So many insertions into one collection are told apart.
-const MAX_PLACES: usize = 1 << 12;
+const MAX_INSERTIONS: usize = 1 << 12;
 
 impl Identity {
     /// A new identity for a collection, when this thread works for a test. `contents` are the fixed hashes of its keys, by slot;
@@ -41,7 +41,7 @@ impl Identity {
             changes: 0,
             cloned: None,
             contents: (level == Level::Eq).then(|| Contents::of(contents)),
-            places: context::traces_elements()
+            insertions: context::traces_elements()
                 .then(|| hidden::collect(::std::iter::repeat_n(None, unknown))),
         }))
     }
@@ -53,7 +53,7 @@ impl Identity {
         own.cloned = Some(original.version());
         // Without those of the original one, they would not be beside the slots.
         own.contents.clone_from(&original.contents);
-        own.places.clone_from(&original.places);
+        own.insertions.clone_from(&original.insertions);
         Some(own)
     }
 
@@ -91,9 +91,9 @@ impl Identity {
         if let Some(contents) = &mut self.contents {
             contents.push(content);
         }
-        if let Some(places) = &mut self.places {
-            let place = (places.len() < MAX_PLACES).then(|| Arc::new(Stack::capture()));
-            places.push(place);
+        if let Some(insertions) = &mut self.insertions {
+            let insertion = (insertions.len() < MAX_INSERTIONS).then(|| Arc::new(Stack::capture()));
+            insertions.push(insertion);
         }
     }
 
@@ -103,8 +103,8 @@ impl Identity {
         if let Some(contents) = &mut self.contents {
             contents.swap_remove(slot);
         }
-        if let Some(places) = &mut self.places {
-            places.swap_remove(slot);
+        if let Some(insertions) = &mut self.insertions {
+            insertions.swap_remove(slot);
         }
     }
 
@@ -114,13 +114,13 @@ impl Identity {
         if let Some(contents) = &mut self.contents {
             contents.clear();
         }
-        if let Some(places) = &mut self.places {
-            places.clear();
+        if let Some(insertions) = &mut self.insertions {
+            insertions.clear();
         }
     }
 
     /// Where the key in a slot was inserted.
-    pub(super) fn place(&self, slot: usize) -> Option<&Stack> {
-        self.places.as_ref()?.get(slot)?.as_deref()
+    pub(super) fn insertion(&self, slot: usize) -> Option<&Stack> {
+        self.insertions.as_ref()?.get(slot)?.as_deref()
     }
 }
