@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -74,6 +75,32 @@ def unpack(name, version, directory):
     if "[workspace]" not in manifest:
         (directory / "Cargo.toml").write_text(manifest + "\n[workspace]\n")
     cargo(["cargo", "fetch", "--quiet"], directory)
+
+
+def nondex(binary, directory, arguments, command="run", **environment):
+    """The report of a command without a network, how long it took, and what was printed for people; no report if there is none."""
+    start = time.monotonic()
+    done = cargo([binary, "nondex", command, "--offline", "--message-format", "json"] + arguments, directory,
+                 offline=True, **environment)
+    seconds = time.monotonic() - start
+    try:
+        return json.loads(done.stdout), seconds, done.stderr
+    except json.JSONDecodeError:
+        return None, seconds, done.stderr
+
+
+def build(binary, directory, extra):
+    """Builds the tests, with a network if dependencies have to be fetched."""
+    cargo([binary, "nondex", "list", "--quiet"] + extra, directory)
+
+
+def is_advice(test):
+    """Whether a finding does not fail the run, as `TestReport::advice` says."""
+    if test["verdict"] != "ID" or any(failure["level"] is None for failure in test["failures"]):
+        return False
+    culprits = test["culprits"]
+    fixed = bool(culprits) and all(c["confirmed"] and c["family"] == "fixed_hasher" for c in culprits)
+    return test["weakest_level"] == "FULL" or (test["weakest_level"] in ("EQ", "ID") and fixed)
 
 
 def table(header, rows):
