@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -72,6 +74,26 @@ impl<'a> Launcher<'a> {
         self.run_within(self.timeout, binary, test, spec)
     }
 
+    /// As [`run_within`](Self::run_within), with a folder for temporary files that is empty, and is removed afterwards. It has the same
+    /// path in every run, so nothing that depends on it varies; two of these runs cannot be made at once.
+    pub fn run_fresh(
+        &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        spec: &RunSpec,
+    ) -> Option<Run> {
+        // Where temporary files are otherwise, and short: the path of a socket has 108 bytes at most.
+        let folder = std::env::temp_dir().join(format!("nondex-{}", std::process::id()));
+        // Not a folder that somebody else made.
+        if DirBuilder::new().mode(0o700).create(&folder).is_err() {
+            return self.run_within(timeout, binary, test, spec);
+        }
+        let runs = self.experiment_in(Some(&folder), timeout, binary, &[test], spec);
+        let _ = std::fs::remove_dir_all(&folder);
+        runs?.pop()
+    }
+
     /// As [`run`](Self::run), with a time limit of its own.
     pub fn run_within(
         &self,
@@ -87,6 +109,17 @@ impl<'a> Launcher<'a> {
     /// `None` when it was stopped. Only our own harness can run several.
     pub fn experiment(
         &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        tests: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Vec<Run>> {
+        self.experiment_in(None, timeout, binary, tests, spec)
+    }
+
+    fn experiment_in(
+        &self,
+        temporary: Option<&Path>,
         timeout: Duration,
         binary: &TestBinary,
         tests: &[&TestCase],
@@ -113,6 +146,7 @@ impl<'a> Launcher<'a> {
         };
         let mut command = command(binary, test, Some(&named));
         command.args(&self.arguments);
+        command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.is_shown {
             // A backtrace costs more than most tests, and nobody reads those of a thousand runs.
             for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {

@@ -312,10 +312,20 @@ impl Workload for Campaign<'_> {
         isolation::conclude(&self.tests[test].1.name, &self.options[test], runs)
     }
 
-    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>) -> Option<Run> {
+    fn run(
+        &self,
+        test: usize,
+        spec: &RunSpec,
+        limit: Option<Duration>,
+        fresh: bool,
+    ) -> Option<Run> {
         let (suite, case) = self.tests[test];
         let limit = limit.unwrap_or(self.options[test].timeout);
-        self.launcher.run_within(limit, &suite.binary, case, spec)
+        if fresh {
+            self.launcher.run_fresh(limit, &suite.binary, case, spec)
+        } else {
+            self.launcher.run_within(limit, &suite.binary, case, spec)
+        }
     }
 
     fn known(&self, test: usize) -> Vec<(RunSpec, Run)> {

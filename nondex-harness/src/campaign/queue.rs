@@ -38,8 +38,10 @@ pub trait Workload: Sync {
     /// The runs to make first.
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted>;
 
-    /// Makes one run, with this time limit if it is not the usual one. `None` when it was stopped.
-    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>) -> Option<Run>;
+    /// Makes one run, with this time limit if it is not the usual one, and if it is to be `fresh`, with an empty folder for temporary
+    /// files. `None` when it was stopped.
+    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>, fresh: bool)
+    -> Option<Run>;
 
     /// All is known about a test.
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
@@ -95,6 +97,7 @@ pub fn execute(
                     wave: Vec::new(),
                     limit: None,
                     is_alone: false,
+                    is_fresh: false,
                     open: 0,
                     is_busy: false,
                     judgement: None,
@@ -176,6 +179,8 @@ struct TestState {
     limit: Option<Duration>,
     /// Whether they are wanted alone.
     is_alone: bool,
+    /// Whether each is wanted with an empty folder for temporary files.
+    is_fresh: bool,
     /// How many of those have no result yet.
     open: usize,
     /// Whether one of them runs now, or all of them are judged.
@@ -225,6 +230,7 @@ impl State {
             specs,
             limit,
             alone,
+            fresh,
         } = wanted;
         if specs.is_empty() {
             // It would be waited for for ever.
@@ -233,6 +239,7 @@ impl State {
         let test = &mut self.tests[index];
         test.limit = limit;
         test.is_alone = alone;
+        test.is_fresh = fresh;
         test.open = specs.len();
         for (i, spec) in specs.into_iter().enumerate() {
             self.queue
@@ -295,12 +302,14 @@ impl Executor<'_> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let limit = state.tests[turn.test].limit;
+            let TestState {
+                limit, is_fresh, ..
+            } = state.tests[turn.test];
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.started(&id, &spec);
-                let run = self.workload.run(turn.test, &spec, limit)?;
+                let run = self.workload.run(turn.test, &spec, limit, is_fresh)?;
                 self.progress.finished(&id, &spec, &run.outcome);
                 Some(run)
             });

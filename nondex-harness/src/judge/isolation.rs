@@ -4,10 +4,13 @@
 //! made from a counter within the process, a port. What fails only then is no finding: `cargo test`, with all tests in one process, never
 //! sees it. So what is concluded from runs *beside* others is believed when it is consistent; otherwise the test runs again
 //! *alone*, while no other test does, and is judged from those runs only.
+//!
+//! It may also meet what its own earlier runs left behind. When its name is random, only this tool makes that happen, because random
+//! values are the same in every run: such a test gets an empty folder for temporary files with each run alone.
 
 use std::time::Duration;
 
-use nondex_core::RunSpec;
+use nondex_core::{Family, Outcome, RunSpec};
 
 use super::conclusion::Conclusion;
 use super::evidence::{Evidence, Missing};
@@ -45,6 +48,8 @@ pub struct Wanted {
     pub limit: Option<Duration>,
     /// Whether no other test may run meanwhile.
     pub alone: bool,
+    /// Whether each has an empty folder for temporary files.
+    pub fresh: bool,
 }
 
 /// What is concluded about a test, and from which of its runs.
@@ -80,11 +85,24 @@ pub struct Interference {
     pub beside: [usize; 2],
     /// The same alone.
     pub alone: [usize; 2],
+    /// What makes the difference.
+    pub reason: Reason,
+}
+
+/// What may make a difference to a test that runs alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Something outside the process that other tests use, too.
+    Shared,
+    /// The same, or what its own earlier runs left behind under a random name.
+    RandomName,
+    /// Time: beside others it takes longer than it may.
+    Time,
 }
 
 impl Runs {
     /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is made alone, and none is
-    /// asked for again.
+    /// asked for again but for a random name.
     #[must_use]
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
@@ -119,6 +137,24 @@ impl Runs {
         self.beside.count() + self.alone.count()
     }
 
+    /// Whether any run drew a random value, which may name a file.
+    fn draw(&self) -> bool {
+        let mut points = self.beside.all().flat_map(|(_, run)| run.points.iter());
+        points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
+    }
+
+    /// What makes those alone end otherwise.
+    fn reason(&self) -> Reason {
+        let mut failed = self.beside.all().filter(|(_, run)| !run.passed());
+        if failed.all(|(_, run)| run.outcome == Outcome::TimedOut) {
+            Reason::Time
+        } else if self.draw() {
+            Reason::RandomName
+        } else {
+            Reason::Shared
+        }
+    }
+
     /// How long they took together.
     #[must_use]
     pub fn took(&self) -> Duration {
@@ -146,9 +182,10 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
         specs,
         limit,
         alone,
+        fresh: alone && runs.draw(),
     };
     let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
-    if !runs.is_shared || !is_doubtful(&beside, &runs.beside) {
+    if !(runs.is_shared || runs.draw()) || !is_doubtful(&beside, &runs.beside) {
         return Ok(Judgement {
             conclusion: beside,
             from_alone: false,
@@ -232,6 +269,7 @@ fn judge_alone(
         interference: is_clear.then(|| Interference {
             beside: failures(&runs.beside),
             alone: failures(&runs.alone),
+            reason: runs.reason(),
         }),
         is_provisional: false,
     })

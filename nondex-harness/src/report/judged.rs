@@ -14,7 +14,7 @@ use super::schema::{
 use super::workspace::Workspace;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::evidence::Evidence;
-use crate::judge::isolation::{Interference, Judgement, Runs};
+use crate::judge::isolation::{Interference, Judgement, Reason, Runs};
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
 use crate::judge::{Options, exhaustive, patience, sampling, specs};
@@ -413,12 +413,24 @@ fn provisional(report: &TestReport, test: &TestCase) -> String {
     }
 }
 
-fn disturbance(Interference { beside, alone }: Interference) -> String {
-    let [failed, runs] = beside;
-    let [failed_alone, runs_alone] = alone;
+fn disturbance(interference: Interference) -> String {
+    let [failed, runs] = interference.beside;
+    let [failed_alone, runs_alone] = interference.alone;
+    let (alone, why) = match interference.reason {
+        Reason::Shared => (
+            "alone",
+            "they share something outside the process, such as a path",
+        ),
+        Reason::RandomName => (
+            "alone with an empty folder for temporary files",
+            "it shares something outside the process with other tests or with its own earlier runs, such as a path with a random name, \
+             which is the same in each of them",
+        ),
+        Reason::Time => ("alone", "beside others it takes longer than its time limit"),
+    };
     format!(
-        "it failed in {failed} of {runs} runs beside other tests of the campaign and in {failed_alone} of {runs_alone} alone: \
-         they share something outside the process, such as a path, so it was judged from runs alone"
+        "it failed in {failed} of {runs} runs beside other tests of the campaign and in {failed_alone} of {runs_alone} {alone}: \
+         {why}, so it was judged from runs alone"
     )
 }
 

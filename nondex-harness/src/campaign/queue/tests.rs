@@ -53,6 +53,7 @@ impl Workload for Simulated {
                 specs: vec![RunSpec::clean("t"); 2 - runs.count()],
                 limit: None,
                 alone: false,
+                fresh: false,
             });
         }
         self.panic_at(test, Panics::Conclude);
@@ -64,7 +65,13 @@ impl Workload for Simulated {
         })
     }
 
-    fn run(&self, test: usize, _spec: &RunSpec, _limit: Option<Duration>) -> Option<Run> {
+    fn run(
+        &self,
+        test: usize,
+        _spec: &RunSpec,
+        _limit: Option<Duration>,
+        _fresh: bool,
+    ) -> Option<Run> {
         // The second run of the test, so that one is there that must not be lost.
         if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
             self.panic_at(test, Panics::Run);
@@ -138,9 +145,16 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
                 specs: Vec::new(),
                 limit: None,
                 alone: false,
+                fresh: false,
             })
         }
-        fn run(&self, _test: usize, _spec: &RunSpec, _limit: Option<Duration>) -> Option<Run> {
+        fn run(
+            &self,
+            _test: usize,
+            _spec: &RunSpec,
+            _limit: Option<Duration>,
+            _fresh: bool,
+        ) -> Option<Run> {
             None
         }
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}

@@ -168,7 +168,8 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
         judgement.interference,
         Some(Interference {
             beside: [1, 2],
-            alone: [0, 7]
+            alone: [0, 7],
+            reason: Reason::Shared,
         })
     );
 }

@@ -377,6 +377,7 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
         interference: Some(Interference {
             beside: [1, 1],
             alone: [0, 2],
+            reason: Reason::Shared,
         }),
         is_provisional: false,
     };
