@@ -98,6 +98,7 @@ fn a_command_line_that_cannot_be_understood_ends_with_2_and_says_what_was_expect
         ("confirm x --seeds 0", "`--seeds 0` leaves nothing to run"),
         ("-q replay", "`cargo nondex replay [OPTIONS]`"),
         ("rnu", "did you mean `cargo nondex run`?"),
+        ("hlep", "did you mean `cargo nondex help`?"),
         ("modles --seeds 1", "did you mean `cargo nondex models`?"),
     ] {
         let output = run(line);
