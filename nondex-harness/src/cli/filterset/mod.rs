@@ -11,6 +11,7 @@ mod error;
 mod expression;
 mod matcher;
 mod parser;
+mod tree;
 mod workspace;
 
 pub use error::FiltersetError;

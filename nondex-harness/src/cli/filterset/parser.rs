@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use super::Platform;
 use super::error::FiltersetError;
-use super::expression::{Predicate, Tree};
 use super::matcher::{Bare, Matcher};
+use super::tree::{Predicate, Tree};
 
 /// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the stack.
 const MAX_DEPTH: usize = 200;
