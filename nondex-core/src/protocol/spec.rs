@@ -15,7 +15,7 @@ use super::site::Site;
 pub const PROTOCOL: u32 = 1;
 
 /// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
-pub const ALGORITHM: u32 = 2;
+pub const ALGORITHM: u32 = 3;
 
 /// The environment variable that carries a [`RunSpec`] as JSON into a test process. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
