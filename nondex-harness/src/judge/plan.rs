@@ -269,10 +269,6 @@ fn answered_specs(
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
     let mut specs = regressions(test, &[level], options);
-    let of_seeds = seed_specs(test, level, options, evidence);
-    if of_seeds.is_empty() && !options.seeds.is_empty() {
-        return Ok(specs);
-    }
     if let Exploration::Complete(seeds) = explore(test, level, options, evidence)? {
         specs.extend(
             seeds
@@ -280,7 +276,7 @@ fn answered_specs(
                 .map(|seed| seed_spec(test, level, seed, options)),
         );
     }
-    for spec in of_seeds {
+    for spec in seed_specs(test, level, options, evidence) {
         if !specs.contains(&spec) {
             specs.push(spec);
         }

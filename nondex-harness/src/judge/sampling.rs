@@ -1,22 +1,17 @@
-//! Which seeds are tried at a level: not always all of them.
+//! Tests that are samples in themselves, and how few seeds those need.
 //!
-//! **Levels that are one.** The levels above STD differ in which choices have an order in common: all of one length at ONE, all of one
-//! content at EQ, all of one object at ID, none at FULL. A test whose choices all have different lengths has none in common at
-//! any of them, so that every one of its orders is as likely at one level as at another. It is run at the most realistic of them
-//! only: what fails at all of them fails there.
+//! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each of them, one run has drawn more keys
+//! than ten seeds draw in a test that does so once; and at FULL, where every read has an order of its own, the same holds for
+//! orders. So if every place with a choice is reached [`SAMPLE`] times or more by the clean run, not all seeds are tried there. What
+//! is told of rates counts what was run.
 //!
-//! **Samples.** A property test makes some hundred cases in one run. Where it draws keys for a hash map in each of them, one run
-//! has drawn more keys than ten seeds draw in a test that does so once; and at FULL, where every read has an order of its own, the same
-//! holds for orders. So if every place with a choice is reached [`SAMPLE`] times or more by the clean run, the first seeds must do.
-//! At the levels between these, calls have orders in common: the orders of one run are not that many draws.
-//!
-//! What is told of rates counts what was run.
+//! At the levels between these, calls have orders in common: the orders of one run are not that many draws, and all seeds are tried.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use nondex_core::{Family, Level, RunSpec, Site};
 
-use super::evidence::{Answer, Evidence};
+use super::evidence::Evidence;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{self, clean_spec, seed_spec};
@@ -40,67 +35,15 @@ pub(crate) fn seed_specs(
         .collect()
 }
 
-/// The seeds that are tried at `level`: all that are asked for, the first of them, or none.
+/// The seeds that are tried at `level`: all that are asked for, or the first of them.
 fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence) -> &'a [u64] {
     let all = options.seeds.as_slice();
-    if !options.prune {
-        return all;
-    }
-    if is_one_with_a_level_before(test, level, options, evidence) {
-        return &[];
-    }
     let clean = evidence.of(&clean_spec(test, options)).first();
-    if clean.is_some_and(|run| is_sample(run, level)) {
+    if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
         &all[..(all.len() * OF_TEN).div_ceil(10)]
     } else {
         all
     }
-}
-
-/// Whether a more realistic level, of which all seeds were run, has the same orders with the same probability.
-fn is_one_with_a_level_before(
-    test: &str,
-    level: Level,
-    options: &Options,
-    evidence: &Evidence,
-) -> bool {
-    if options.all_levels || options.exhaustive > 0 {
-        return false;
-    }
-    let above_std = |level: &Level| *level != Level::Std;
-    let first = specs::levels(&options.levels).into_iter().find(above_std);
-    let Some(first) = first.filter(|first| *first < level) else {
-        return false;
-    };
-    let tried = options
-        .seeds
-        .iter()
-        .map(|&seed| seed_spec(test, first, seed, options));
-    let tried: Vec<RunSpec> = tried.collect();
-    let has_tried = |answers: &Vec<Answer<'_>>| {
-        answers
-            .iter()
-            .all(|answer| has_nothing_in_common(answer.run))
-    };
-    !tried.is_empty()
-        && evidence
-            .answers(&tried)
-            .is_ok_and(|answers| has_tried(&answers))
-}
-
-/// Whether no two orders of a run, all of which are known, are of the same length. The environment keeps its own order at some levels.
-fn has_nothing_in_common(run: &Run) -> bool {
-    let mut orders = 0;
-    for point in run.points.iter() {
-        if point.site.family == Family::Environment {
-            return false;
-        }
-        if point.site.family.is_of_orders() {
-            orders += point.count;
-        }
-    }
-    let lens: BTreeSet<u64> = run.choices.iter().map(|choice| choice.len).collect();
-    run.complete && orders > 0 && orders == run.choices.len() as u64 && orders == lens.len() as u64
 }
 
 /// The levels at which not all seeds are tried.
@@ -136,14 +79,11 @@ fn is_sample(run: &Run, level: Level) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{ChoiceRecord, Outcome, PointRecord, Selection, hash};
+    use nondex_core::{Outcome, PointRecord, Selection, hash};
 
     use super::*;
     use crate::judge::conclusion::Conclusion;
-    use crate::judge::equivalence::is_made;
     use crate::judge::simulation::{options, point, run, runs_at, simulate, site};
-    use nondex_core::choice::draw;
-    use nondex_core::context::place;
 
     /// A run that reached sites of these families so often.
     fn reached(sites: &[(Family, u64)]) -> Run {
@@ -224,103 +164,6 @@ mod tests {
             let (conclusion, evidence) = simulate(&options, fails);
             assert!(matches!(conclusion, Conclusion::Dependent(_)));
             assert!(runs_at(&evidence, Level::Std) >= 3);
-        }
-    }
-
-    /// A run that orders collections of these lengths, each at a line of its own, drawn from the seed as the runtime does; it
-    /// passes if the first and the last one begin with these elements in base order, whatever else comes.
-    fn orders(spec: &RunSpec, lens: &[u64], passes: fn(&[Vec<usize>]) -> bool) -> Run {
-        let mut drawn = Vec::new();
-        let mut choices = Vec::new();
-        let mut points = Vec::new();
-        for (&len, line) in lens.iter().zip(1..) {
-            let looks =
-                matches!(spec.level, Level::Eq | Level::Id) && spec.choices != Selection::None;
-            let choice = ChoiceRecord {
-                place: place("t", "0", &site(line)),
-                ordinal: 0,
-                len,
-                aspect: looks.then_some(u64::from(line)),
-                reading: None,
-            };
-            let order = is_made(spec, &site(line), "0")
-                .then(|| draw(spec.schedule, spec.level, spec.seed, &choice))
-                .flatten();
-            drawn.push(order.map_or_else(|| (0..len as usize).collect(), Iterator::collect));
-            choices.push(choice);
-            points.push(PointRecord {
-                count: 1,
-                max_len: len,
-                ..point(site(line))
-            });
-        }
-        let run = run(passes(&drawn), []);
-        Run {
-            choices: choices.into(),
-            points: points.into(),
-            ..run
-        }
-    }
-
-    #[test]
-    fn a_test_whose_orders_have_nothing_in_common_is_run_at_one_level_above_std() {
-        let runs = |lens: &[u64], options: &Options| {
-            let (conclusion, evidence) = simulate(options, |spec| orders(spec, lens, |_| true));
-            assert_eq!(conclusion, Conclusion::Stable);
-            Level::ALL.map(|level| runs_at(&evidence, level))
-        };
-        assert_eq!(runs(&[20, 30, 500], &options()), [10, 10, 0, 0, 0]);
-        assert_eq!(runs(&[20, 30, 20], &options()), [10; 5]);
-        let mut some = options();
-        some.levels = vec![Level::Full, Level::Eq];
-        assert_eq!(runs(&[20, 30, 500], &some), [0, 0, 10, 0, 0]);
-        some.all_levels = true;
-        assert_eq!(runs(&[20, 30, 500], &some), [0, 0, 10, 0, 10]);
-    }
-
-    #[test]
-    fn what_is_left_out_where_levels_are_one_ends_as_all_the_runs_do() {
-        let programs: [fn(&[Vec<usize>]) -> bool; 4] = [
-            |orders| orders[0][0] == 0,
-            |orders| orders[0][0] != 0 || orders[1][0] == 0,
-            |orders| {
-                orders[0].iter().position(|&e| e == 3) < orders[0].iter().position(|&e| e == 9)
-            },
-            |orders| orders[0].len() + orders[1].len() == 50,
-        ];
-        for passes in programs {
-            let found = [true, false].map(|prune| {
-                let mut options = options();
-                options.prune = prune;
-                let (conclusion, _) = simulate(&options, |spec| orders(spec, &[20, 30], passes));
-                match conclusion {
-                    Conclusion::Dependent(found) => Some(found.spec.level),
-                    _ => None,
-                }
-            });
-            assert_eq!(found[0], found[1]);
-        }
-    }
-
-    #[test]
-    fn orders_with_nothing_in_common_are_as_likely_at_every_level_above_std() {
-        // How often the two begin with the same rank, and the first with 0, of 2,000 random seeds: about 1 in 20 each.
-        for level in [Level::One, Level::Eq, Level::Id, Level::Full] {
-            let mut counts = [0, 0];
-            for seed in 1000..3000 {
-                let spec = RunSpec::new("t", level, seed);
-                for (count, is_so) in counts.iter_mut().zip([
-                    (|orders: &[Vec<usize>]| orders[0][0] == orders[1][0])
-                        as fn(&[Vec<usize>]) -> bool,
-                    |orders| orders[0][0] == 0,
-                ]) {
-                    *count += u32::from(orders(&spec, &[20, 21], is_so).passed());
-                }
-            }
-            assert!(
-                counts.iter().all(|count| (60..140).contains(count)),
-                "{level}: {counts:?}"
-            );
         }
     }
 }

@@ -239,9 +239,8 @@ pub struct TestReport {
     /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
     #[serde(default)]
     pub verified: Vec<Level>,
-    /// The levels at which not all seeds were tried: three of ten where one run already draws often at every place with a choice, as a
-    /// property test may; none where the level is one with a more realistic one, because no two of its orders have the same length.
-    /// `failure_rate` has how many were.
+    /// The levels at which not all seeds were tried, because one run already draws often at every place with a choice: a property
+    /// test, say. `failure_rate` has how many were.
     #[serde(default)]
     pub sampled: Vec<Level>,
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.

@@ -62,7 +62,7 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         at_levels(report, "verified for all orders", |test| &test.verified),
         at_levels(
             report,
-            "fewer seeds, or none, as they show no more",
+            "three of ten seeds, as each run is a sample",
             |test| &test.sampled,
         ),
     ];
