@@ -284,8 +284,8 @@ fn the_reproducing_command_reproduces(fixture: &Fixture, report: &Report) {
         .strip_prefix("cargo nondex ")
         .expect(command)
         .split(' ')
+        .map(|word| word.trim_matches('\''))
         .collect();
-    assert!(!command.contains(['\'', '"']), "{command} needs a shell");
     let own = Nondex::with_cache(&fixture.path("app"), &crate::support::cache());
     let output = own.args(arguments).run();
     output

@@ -97,13 +97,11 @@ fn test_of(diagnostic: &str) -> Option<&str> {
     diagnostic.split('`').nth(1)
 }
 
-/// The flags before the id of the finding in the command that reproduces it.
+/// The flags before the test in the command that reproduces it, which say where its project is.
 fn flags(diagnostic: &str) -> String {
     let command = diagnostic.split_once(REPLAY).map(|(_, rest)| rest);
-    let words: Vec<&str> = command
-        .and_then(|rest| rest.lines().next())
-        .map(|line| line.split_whitespace().collect())
-        .unwrap_or_default();
-    let flags = words.split_last().map_or(&[][..], |(_, flags)| flags);
-    flags.iter().map(|flag| format!("{flag} ")).collect()
+    let line = command.and_then(|rest| rest.lines().next());
+    let words = line.unwrap_or_default().split_whitespace();
+    let flags = words.take_while(|word| !word.starts_with('\''));
+    flags.map(|flag| format!("{flag} ")).collect()
 }
