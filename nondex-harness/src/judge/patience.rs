@@ -2,12 +2,12 @@
 //!
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches its time limit where the clean
 //! runs end may only be slow. It is no result until the run was made again with a longer limit; if it ends then, that is its
-//! outcome. A hang is waited for so long once. After that the usual limit will do for the same test, unless its clean run takes a
-//! good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order.
+//! outcome. A hang is waited for so long once at each level. After that the usual limit will do for the same test there, unless its
+//! clean run takes a good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order.
 
 use std::time::Duration;
 
-use nondex_core::{Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
@@ -43,12 +43,12 @@ pub fn patiently<T>(
     if let Some(spec) = limits.doubtful(evidence) {
         return Err(Wave {
             specs: vec![spec.clone()],
-            limit: Some(limits.sufficient),
+            limit: Some(limits.sufficient(spec.level)),
         });
     }
     conclude().map_err(|Missing(specs)| Wave {
+        limit: limits.next(&specs),
         specs,
-        limit: limits.next(),
     })
 }
 
@@ -63,15 +63,17 @@ fn is_cut(run: &Run) -> bool {
 }
 
 /// The time limits for the runs of one test.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Limits {
     usual: Duration,
     /// A run that was given so long and did not end hangs.
-    sufficient: Duration,
+    long: Duration,
+    /// What will do for the others once one hangs for certain.
+    of_others: Duration,
     /// Whether a run ended after the usual limit: others will.
     is_slow: bool,
-    /// Whether a run hangs for certain.
-    is_proven: bool,
+    /// The levels at which a run hangs for certain.
+    proven: Vec<Level>,
 }
 
 impl Limits {
@@ -81,19 +83,24 @@ impl Limits {
         let clean = ended().find(|(spec, _)| spec.choices == Selection::None);
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let long = (usual * LONGER).max(clean * PROPORTION);
-        let is_slow = ended().any(|(_, run)| is_late(run, usual));
-        let is_proven = evidence
+        let hanging = evidence
             .all()
-            .any(|(_, run)| is_cut(run) && run.limit >= long);
+            .filter(|(_, run)| is_cut(run) && run.limit >= long);
         Limits {
             usual,
-            sufficient: if is_proven && !is_slow {
-                usual.max(clean * PROPORTION_OF_OTHERS)
-            } else {
-                long
-            },
-            is_slow,
-            is_proven,
+            long,
+            of_others: usual.max(clean * PROPORTION_OF_OTHERS),
+            is_slow: ended().any(|(_, run)| is_late(run, usual)),
+            proven: hanging.map(|(spec, _)| spec.level).collect(),
+        }
+    }
+
+    /// How long a run at `level` must have been given before it counts as a hang.
+    fn sufficient(&self, level: Level) -> Duration {
+        if self.proven.contains(&level) && !self.is_slow {
+            self.of_others
+        } else {
+            self.long
         }
     }
 
@@ -103,13 +110,18 @@ impl Limits {
             return None;
         }
         let mut runs = evidence.all();
-        runs.find(|(_, run)| is_cut(run) && run.limit < self.sufficient)
+        runs.find(|(spec, run)| is_cut(run) && run.limit < self.sufficient(spec.level))
             .map(|(spec, _)| spec)
     }
 
     /// The limit of the next runs, when it is not the usual one.
-    fn next(&self) -> Option<Duration> {
-        let is_known = self.is_slow || self.is_proven;
-        (is_known && self.sufficient > self.usual).then_some(self.sufficient)
+    fn next(&self, specs: &[RunSpec]) -> Option<Duration> {
+        let is_proven = |spec: &RunSpec| self.proven.contains(&spec.level);
+        let limit = match self.is_slow {
+            true => self.long,
+            false if specs.iter().any(is_proven) => self.of_others,
+            false => self.usual,
+        };
+        (limit > self.usual).then_some(limit)
     }
 }

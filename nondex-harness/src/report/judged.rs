@@ -107,7 +107,9 @@ pub fn report(
         }
         Some(Conclusion::Broken) => {
             report.verdict = Verdict::Broken;
-            report.notes.extend(hang(&report.failures, options.timeout));
+            if explanation.is_none() {
+                report.notes.extend(hang(&report.failures, options.timeout));
+            }
             Some(specs::clean_spec(&test.name, options))
         }
         Some(Conclusion::Artefact(dependence)) => {

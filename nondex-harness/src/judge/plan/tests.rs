@@ -410,6 +410,29 @@ fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
 }
 
 #[test]
+fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another() {
+    // It hangs at ONE, which alone was asked for, and is slow at STD, which is tried because a finding's level is the weakest.
+    let mut options = options();
+    options.levels = vec![Level::One];
+    let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
+        let seconds = match spec.level {
+            _ if !made(spec, 2) => 1,
+            Level::One => 1_000_000,
+            _ => 100,
+        };
+        taking(seconds, limit, run(true, [1, 2]))
+    });
+    assert_eq!(dependence(conclusion).spec.level, Level::One);
+    assert!(runs_at(&evidence, Level::Std) > 0);
+    let hanging = evidence.all().filter(is_timed_out);
+    assert!(
+        hanging
+            .into_iter()
+            .all(|(spec, _)| spec.level == Level::One)
+    );
+}
+
+#[test]
 fn what_changes_with_the_base_order_too_is_no_order_s_doing() {
     // Whenever there is a choice, something allocates; in the other case the order decides, too.
     for (is_order, expected) in [(false, "artefact"), (true, "dependent")] {
