@@ -35,7 +35,7 @@ pub enum Decision {
     Intermediate(Box<Intermediate>),
 }
 
-/// A decision that a shim follows for some [steps](crate::between) only.
+/// A decision that a shim follows for some steps only.
 #[derive(Clone, Debug)]
 pub struct Intermediate {
     /// The decision in whole.

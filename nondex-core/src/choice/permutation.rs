@@ -97,7 +97,7 @@ impl Sparse {
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that `rng` draws. A [short](SHORT) one is to be drawn [from a word](Permutation::of_word).
+    /// The permutation of `0..len` that `rng` draws. One of up to 16 is to be drawn [from a word](Permutation::of_word).
     ///
     /// # Panics
     /// For more than 2^32 positions.
@@ -134,7 +134,7 @@ impl Permutation {
     /// The permutation of `0..len` that a word stands for.
     ///
     /// # Panics
-    /// When it is not [short](SHORT).
+    /// For more than 16 positions.
     #[must_use]
     #[inline]
     pub fn of_word(word: u64, len: usize) -> Self {

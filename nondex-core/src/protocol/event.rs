@@ -1,7 +1,7 @@
 //! The lines of a record file.
 //!
 //! A test process appends [`Event`]s to its record file, one JSON object on a line, each in one write, so that what
-//! happened before a crash is kept. The driver folds them into a [`RunRecord`](super::RunRecord):
+//! happened before a crash is kept. The driver folds them into a [`RunRecord`](crate::RunRecord):
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
 //! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.

@@ -19,7 +19,7 @@ pub const SCHEMA: u32 = 2;
 pub struct Finding {
     /// [`SCHEMA`].
     pub schema: u32,
-    /// Its [id](super::id).
+    /// Its [id](crate::report::id).
     pub id: String,
     /// The test's id, `<binary-id>$<test name>`.
     pub test: String,

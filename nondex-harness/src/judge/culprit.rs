@@ -3,7 +3,7 @@
 //! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some places only is well
 //! defined. The search goes down a hierarchy (Misherghi and Su, "HDD: hierarchical delta debugging", 2006): the
 //! [smallest set](subset) of call *sites* that changes the outcome; among the *calls* at these sites again the smallest set; and
-//! for each of those the [turn]: the two elements, or the number, that make the difference. While the test still changes its outcome without
+//! for each of those the turn: the two elements, or the number, that make the difference. While the test still changes its outcome without
 //! the sites found there is another, independent culprit, which is searched in the same way.
 
 mod call;

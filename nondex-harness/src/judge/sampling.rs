@@ -2,7 +2,7 @@
 //!
 //! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each of them, one run has drawn more keys
 //! than ten seeds draw in a test that does so once; and at FULL, where every read has an order of its own, the same holds for
-//! orders. So if every place with a choice is reached [`SAMPLE`] times or more by the clean run, not all seeds are tried there. What
+//! orders. So if every place with a choice is reached 64 times or more by the clean run, not all seeds are tried there. What
 //! is told of rates counts what was run.
 //!
 //! At the levels between these, calls have orders in common: the orders of one run are not that many draws, and all seeds are tried.
