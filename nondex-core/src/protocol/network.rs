@@ -202,7 +202,8 @@ impl NetworkRecord {
 mod tests {
     use super::*;
 
-    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
+    /// A record of one `connect`, for the tests of this folder.
+    pub(super) fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
         NetworkRecord {
             operation: "connect".to_owned(),
             target: target.to_owned(),

@@ -67,20 +67,7 @@ pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
 mod tests {
     use super::*;
     use crate::Frame;
-
-    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
-        NetworkRecord {
-            operation: "connect".to_owned(),
-            target: target.to_owned(),
-            host: None,
-            outcome,
-            thread: "0".to_owned(),
-            site: "stack:1".to_owned(),
-            count: 1,
-            elapsed_ms: 0,
-            stack: Vec::new(),
-        }
-    }
+    use crate::protocol::network::tests::record;
 
     fn seen(id: u64, record: NetworkRecord) -> Seen {
         Seen::Operation(id, None, record)

@@ -115,20 +115,7 @@ impl NetworkRecord {
 mod tests {
     use super::*;
     use crate::protocol::network::SEND;
-
-    fn record(target: &str, outcome: NetworkOutcome) -> NetworkRecord {
-        NetworkRecord {
-            operation: "connect".to_owned(),
-            target: target.to_owned(),
-            host: None,
-            outcome,
-            thread: "0".to_owned(),
-            site: "stack:1".to_owned(),
-            count: 1,
-            elapsed_ms: 0,
-            stack: Vec::new(),
-        }
-    }
+    use crate::protocol::network::tests::record;
 
     #[test]
     fn a_datagram_explains_a_failure_only_if_an_answer_was_waited_for_in_vain() {
