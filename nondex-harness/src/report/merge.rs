@@ -46,10 +46,8 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     let mut tests: Vec<TestReport> = ids.iter().map(|id| test(&by_id[id], &run)).collect();
     // As in a run: by binary, in its own order of tests.
     tests.sort_by(|a, b| a.binary.cmp(&b.binary));
-    let models: BTreeSet<String> = reports
-        .iter()
-        .flat_map(|report| report.summary.models_reached.iter().cloned())
-        .collect();
+    let summaries = reports.iter().map(|report| &report.summary);
+    let models = models_reached(summaries);
     let mut notes: Vec<String> = Vec::new();
     for note in reports.iter().flat_map(|report| &report.notes) {
         if !notes.contains(note) {
@@ -60,7 +58,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         schema: SCHEMA,
         partial: reports.iter().any(|report| report.partial),
         run,
-        summary: Summary::new(&tests, models.into_iter().collect()),
+        summary: Summary::new(&tests, models),
         tests,
         notes,
     })
@@ -76,10 +74,7 @@ pub fn update(before: Report, after: &Report) -> Report {
             None => tests.push(new.clone()),
         }
     }
-    let models: BTreeSet<String> = [&before.summary, &after.summary]
-        .into_iter()
-        .flat_map(|summary| summary.models_reached.iter().cloned())
-        .collect();
+    let models = models_reached([&before.summary, &after.summary]);
     Report {
         run: RunInfo {
             id: after.run.id.clone(),
@@ -87,10 +82,17 @@ pub fn update(before: Report, after: &Report) -> Report {
             elapsed_ms: after.run.elapsed_ms,
             ..before.run
         },
-        summary: Summary::new(&tests, models.into_iter().collect()),
+        summary: Summary::new(&tests, models),
         tests,
         ..before
     }
+}
+
+/// The models that any of these reached, in the order of their names.
+fn models_reached<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<String> {
+    let summaries = summaries.into_iter();
+    let models = summaries.flat_map(|summary| summary.models_reached.iter().cloned());
+    models.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn run_info(reports: &[Report]) -> RunInfo {
