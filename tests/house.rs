@@ -204,10 +204,25 @@ fn arrows_between_folders_lead_downward_only() {
 
 #[test]
 fn files_of_one_folder_know_each_other_in_one_direction_only() {
-    let root = harness();
-    for folder in folders(&root) {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // The top floor of the driver has its own list, and that of the mirror is std's.
+    for (root, with_top) in [
+        ("../src", false),
+        ("../../nondex-core/src", true),
+        ("../../nondex-collections/interpose/src", true),
+        ("../../nondex-collections/src", false),
+    ] {
+        let root = own.join(root);
+        let top = with_top.then(|| root.clone());
+        no_circle(&root, folders(&root).into_iter().chain(top));
+    }
+}
+
+/// Asserts that no two files of one of these folders below `root` know each other, whether directly or by way of others.
+fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
+    for folder in folders {
         let name = folder
-            .strip_prefix(&root)
+            .strip_prefix(root)
             .unwrap()
             .to_str()
             .unwrap()
@@ -223,11 +238,12 @@ fn files_of_one_folder_know_each_other_in_one_direction_only() {
             } else {
                 "super::super::"
             };
-            let from_root = format!("crate::{name}::");
+            let from_root = format!("crate::{name}::").replace("::::", "::");
             let known = imported(&text, &from_root)
                 .into_iter()
                 .chain(imported(&text, siblings));
-            let known = known.filter(|other| *other != own && own != "mod");
+            let known =
+                known.filter(|other| *other != own && !["mod", "lib"].contains(&own.as_str()));
             arrows
                 .entry(own.clone())
                 .or_default()

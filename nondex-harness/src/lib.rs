@@ -1,7 +1,7 @@
 //! The harness of `cargo nondex`.
 //!
 //! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature `cli`) is the driver, in
-//! which data flows one way: [`cli`] → [`project`] → [`campaign`] → [`report`].
+//! which data flows one way: `cli` → `project` → `campaign` → `report`.
 
 pub mod inprocess;
 

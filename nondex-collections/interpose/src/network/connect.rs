@@ -12,9 +12,6 @@ use super::{
     socket, treat,
 };
 
-pub(super) type Getsockopt =
-    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
     let Some(original) = original!(c"socket": unsafe extern "C" fn(c_int, c_int, c_int) -> c_int)
@@ -134,7 +131,7 @@ pub(super) unsafe extern "C" fn getsockopt(
     value: *mut c_void,
     len: *mut libc::socklen_t,
 ) -> c_int {
-    let Some(original) = original!(c"getsockopt": Getsockopt) else {
+    let Some(original) = original!(c"getsockopt": socket::Getsockopt) else {
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.

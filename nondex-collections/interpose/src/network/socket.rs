@@ -5,7 +5,7 @@
 //! datagrams are known from the beginning, because others than the process that sends may wait for the answer.
 
 use ::std::collections::BTreeMap;
-use ::std::ffi::c_int;
+use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,6 +14,10 @@ use nondex_core::fork_lock::{ForkGuard, ForkLock};
 use nondex_core::{NetworkMode, NetworkOutcome, context};
 
 use super::{Errno, address, error, fork, original};
+
+/// libc's `getsockopt`.
+pub(super) type Getsockopt =
+    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
 
 /// What is known of one socket.
 #[derive(Debug)]
@@ -192,7 +196,7 @@ pub(super) fn is_datagram(fd: c_int) -> bool {
 
 /// An option of the socket itself, read without our own function in between.
 fn option(fd: c_int, name: c_int) -> Option<c_int> {
-    let original = original!(c"getsockopt": super::connect::Getsockopt)?;
+    let original = original!(c"getsockopt": Getsockopt)?;
     let mut value: c_int = 0;
     let mut len = size_of::<c_int>() as libc::socklen_t;
     // SAFETY: the value is valid for writes of its length.
