@@ -32,9 +32,19 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert!(hangs.culprits[0].confirmed);
     assert_eq!(hangs.failures[0].outcome, Outcome::TimedOut);
     assert_eq!(hangs.failures[0].message, "no end after 10s");
+    // Every line that makes it hang again gives it as long as the hang was proven with.
+    let reproduce = hangs.reproduce.as_deref().unwrap();
+    assert!(reproduce.ends_with(" --timeout 10"), "{reproduce}");
+    let limits = hangs.failures.iter().map(|failure| failure.limit_ms);
+    assert!(
+        limits.clone().all(|limit| limit == Some(10_000)),
+        "{hangs:?}"
+    );
 
     // What ends nowhere is not waited for longer.
     let always = test(&report, "tests::always_hangs");
     assert_eq!(always.verdict, Verdict::Broken);
     assert_eq!(always.failures[0].message, "no end after 2s");
+    let reproduce = always.reproduce.as_deref().unwrap();
+    assert!(reproduce.ends_with(" --timeout 2"), "{reproduce}");
 }

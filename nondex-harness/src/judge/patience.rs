@@ -57,6 +57,26 @@ pub(crate) fn is_late(run: &Run, usual: Duration) -> bool {
     !is_cut(run) && run.took > usual
 }
 
+/// The longer limit that a run needs so that it ends as it did: that of a run which ended late or, of one that hangs, that at which a
+/// hang at its level was proven.
+pub(crate) fn needed(
+    spec: &RunSpec,
+    run: &Run,
+    usual: Duration,
+    evidence: &Evidence,
+) -> Option<Duration> {
+    if is_late(run, usual) {
+        return Some(run.limit);
+    }
+    let kind = |spec: &RunSpec| (spec.choices == Selection::None, spec.level);
+    let alike = evidence
+        .all()
+        .filter(|(other, _)| kind(other) == kind(spec));
+    let hanging = alike.filter(|(_, run)| is_cut(run));
+    let proven = hanging.map(|(_, run)| run.limit).max();
+    proven.filter(|limit| is_cut(run) && *limit > usual)
+}
+
 /// Whether the time limit ended it.
 fn is_cut(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut

@@ -84,7 +84,7 @@ pub fn report(
     report.failures = failing
         .iter()
         .take(MAX_FAILURES)
-        .map(|(spec, run)| failure(&report.id, spec, run, options.timeout))
+        .map(|(spec, run)| failure(&report.id, spec, run, options.timeout, evidence))
         .collect();
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     report.difference = difference(evidence, &failing);
@@ -303,7 +303,13 @@ fn lateness(evidence: &Evidence, options: &Options) -> Option<String> {
     ))
 }
 
-fn failure(test_id: &str, spec: &RunSpec, run: &Run, usual: Duration) -> FailureReport {
+fn failure(
+    test_id: &str,
+    spec: &RunSpec,
+    run: &Run,
+    usual: Duration,
+    evidence: &Evidence,
+) -> FailureReport {
     let is_clean = spec.choices == Selection::None;
     let failure = run.failure.clone().unwrap_or_default();
     FailureReport {
@@ -319,8 +325,8 @@ fn failure(test_id: &str, spec: &RunSpec, run: &Run, usual: Duration) -> Failure
         file: failure.file,
         line: failure.line,
         outcome: run.outcome.clone(),
-        limit_ms: patience::is_late(run, usual)
-            .then(|| u64::try_from(run.limit.as_millis()).unwrap_or(u64::MAX)),
+        limit_ms: patience::needed(spec, run, usual, evidence)
+            .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
     }
 }
 

@@ -366,7 +366,8 @@ pub struct FailureReport {
     /// How the run ended: `"failed"`, `"timed_out"`, `{"exited": code}` or `{"signalled": number}`.
     #[serde(default = "failed")]
     pub outcome: Outcome,
-    /// How long it was allowed to take, in milliseconds, when it took longer than the run's time limit; absent otherwise.
+    /// How long it must be allowed to take so that it ends as it did, in milliseconds, when that is longer than the run's time limit: it
+    /// ended late, or a hang was proven so. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
 }
