@@ -72,7 +72,7 @@ fn a_finding_is_replayed_listed_exported_and_tried_first() {
 
 fn it_fails_again_when_replayed(app: &Path, id: &str) {
     let replay = |words: &[&str]| Nondex::command(app, "replay").args(words).run();
-    for name in [id, &id[..7], "latest"] {
+    for name in [id, &id[..7], "latest", "own_map"] {
         let output = replay(&[name]);
         output.expect(ExitCode::Found).says(&[
             &format!("Replaying {id} findings${TEST}: at STD with seed"),
@@ -424,6 +424,16 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
         .run()
         .expect(ExitCode::Usage)
         .says(&["--seed"]);
+    Nondex::pasted(&app, "cargo nondex replay own_map --clean --lib")
+        .run()
+        .expect(ExitCode::Ok);
+    Nondex::pasted(&app, "cargo nondex replay tests:: --clean --lib")
+        .run()
+        .expect(ExitCode::Usage)
+        .says(&[
+            "`tests::` may be several tests:\n",
+            "\n  findings$tests::std_own_map\n",
+        ]);
     Nondex::pasted(&app, "cargo nondex replay nowhere --clean --lib")
         .run()
         .expect(ExitCode::Usage)
@@ -435,7 +445,13 @@ fn a_log_and_a_report_are_enough_in_a_fresh_clone() {
         let command = Nondex::command(&app, command).args(["--report", "downloaded.json"]);
         command.args((!name.is_empty()).then_some(name)).run()
     };
-    for name in [TEST, "latest", &id(found), "findings$tests::std_own_map"] {
+    for name in [
+        TEST,
+        "latest",
+        &id(found),
+        "findings$tests::std_own_map",
+        "s::std_own",
+    ] {
         let output = with_report("replay", name);
         output
             .expect(ExitCode::Found)
@@ -460,7 +476,12 @@ fn a_test_that_is_explained_stays_among_the_others() {
     let run = Nondex::run_in(&app).args(["--lib", "--seeds", "4", "--levels", "STD"]);
     let before = run.arg("tests::").run().expect(ExitCode::Found).report();
     assert!(before.tests.len() > 1);
-    let explained = Nondex::command(&app, "explain").arg(TEST).run();
+    let explain = |name: &str| Nondex::command(&app, "explain").arg(name).run();
+    explain("tests::").expect(ExitCode::Usage).says(&[
+        "`tests::` may be several findings:\n",
+        " of findings$tests::std_own_map\n",
+    ]);
+    let explained = explain("own_map");
     explained.expect(ExitCode::Found).says(&["1 test: 1 ID"]);
     let after = Nondex::command(&app, "report").args(["--message-format", "json"]);
     let after = after.run().expect(ExitCode::Ok).report();

@@ -9,7 +9,7 @@ use super::output_args::OutputArgs;
 /// The options of `cargo nondex explain`.
 #[derive(Args, Clone, Debug)]
 pub struct ExplainArgs {
-    /// The finding: the name or id of its test, its own id, or `latest`
+    /// The finding: its id, its test, or a part of either that no other has, or `latest`
     #[arg(value_name = "TEST|ID", help_heading = "Arguments")]
     pub finding: String,
 

@@ -15,7 +15,8 @@ use super::values::{seconds, words};
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The finding: its id, the beginning of its id, or `latest`; with `--level` and `--seed`, or `--clean`, the test
+    /// The finding: its id, its test, or a part of either that no other has, or `latest`; with `--level` and `--seed`, or `--clean`,
+    /// the test
     #[arg(value_name = "ID|TEST", help_heading = "Arguments")]
     pub id: String,
 

@@ -25,12 +25,10 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     let started = Instant::now();
     let place = Folders::find(&args.location)?;
     let store = Store::new(&place.target_dir);
-    let finding = match &args.report {
-        Some(file) => Finding::in_report(&report::store::read(file)?, &args.finding)?,
-        None => find(&store, &args.finding)?,
-    };
+    let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
+        finding.choice().is_some()
+    })?;
     expect_a_choice(&finding)?;
-    replay::expect_this_algorithm(&finding)?;
     let stop = interrupt::install()?;
     let project = replay::build(&finding, &place.workspace_root, console)?;
     let started = started + project.runtime_took;
@@ -95,36 +93,6 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
         None,
         console,
     )
-}
-
-/// The newest finding with this id or of this test that was made by choices.
-fn find(store: &Store, text: &str) -> Result<Finding> {
-    let (findings, _) = store.all()?;
-    let by_choices = || findings.iter().filter(|finding| finding.choice().is_some());
-    let is_named = |finding: &&Finding| finding.test == text || finding.spec.test == text;
-    let mut named: Vec<&Finding> = by_choices().filter(is_named).collect();
-    named.dedup_by(|a, b| a.test == b.test);
-    match named[..] {
-        [finding] => return Ok(finding.clone()),
-        [] => {}
-        ref several => {
-            let tests: Vec<&str> = several
-                .iter()
-                .map(|finding| finding.test.as_str())
-                .collect();
-            return Err(Error::usage(format!(
-                "`{text}` is the name of several tests: {}",
-                tests.join(", ")
-            )));
-        }
-    }
-    if text == "latest" {
-        let latest = by_choices().next();
-        return latest.cloned().ok_or_else(|| {
-            Error::usage("there is no finding to explain: run `cargo nondex` first")
-        });
-    }
-    store.find(text)
 }
 
 /// An error when no choice makes the finding's test fail.

@@ -17,12 +17,13 @@ use crate::campaign::{StopFlag, process};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
-use crate::findings::{Difference, Finding, Fingerprint, Store};
+use crate::findings::{self, Difference, Finding, Fingerprint, Store};
 use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase};
+use crate::report;
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -55,17 +56,10 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     }
     let place = Folders::find(&args.build.location())?;
     let store = Store::new(&place.target_dir);
-    let asked = match &args.report {
-        _ if args.is_run() => None,
-        Some(file) => Some(Finding::in_report(
-            &crate::report::store::read(file)?,
-            &args.id,
-        )?),
-        None => Some(store.find(&args.id)?),
+    let asked = match args.is_run() {
+        true => None,
+        false => Some(asked(&args.id, args.report.as_deref(), &store, |_| true)?),
     };
-    if let Some(finding) = &asked {
-        expect_this_algorithm(finding)?;
-    }
     let stop = match debugger {
         Some(_) => {
             interrupt::leave_to_debugger()?;
@@ -177,35 +171,57 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
     Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
 }
 
-/// The test with this id, or the only one with this name.
+/// The test with this name or id, or the only one whose id has this part.
 fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
     let tests = project
         .suites
         .iter()
         .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
-    let found: Vec<_> = tests
-        .filter(|(suite, test)| suite.test_id(test) == text || test.name == text)
+    let tests: Vec<_> = tests
+        .map(|(suite, test)| (suite.test_id(test), (suite, test)))
         .collect();
-    match found[..] {
-        [one] => Ok(one),
-        [] => Err(Error::usage(format!(
-            "there is no test `{text}` among those that were built"
-        ))),
-        ref several => {
-            let ids: Vec<String> = several
-                .iter()
-                .map(|(suite, test)| suite.test_id(test))
-                .collect();
-            Err(Error::usage(format!(
-                "`{text}` is the name of several tests: {}",
-                ids.join(", ")
-            )))
-        }
+    let of = |is: &dyn Fn(&str, &str) -> bool| {
+        let found = tests.iter().filter(|(id, (_, test))| is(id, &test.name));
+        found.cloned().collect::<Vec<_>>()
+    };
+    let mut found = of(&|id, name| id == text || name == text);
+    if found.is_empty() {
+        found = of(&|id, _| id.contains(text));
     }
+    findings::only(text, "tests", found)?.ok_or_else(|| {
+        Error::usage(format!(
+            "there is no test `{text}` among those that were built"
+        ))
+    })
+}
+
+/// The finding that `text` means, of a report or else of those that are kept; one that `is_preferred` first.
+pub(super) fn asked(
+    text: &str,
+    report: Option<&Utf8Path>,
+    store: &Store,
+    is_preferred: impl Fn(&Finding) -> bool,
+) -> Result<Finding> {
+    let findings = match report {
+        Some(file) => Finding::in_report(&report::store::read(file)?),
+        None => store.all()?.0,
+    };
+    let (preferred, others): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_preferred);
+    let finding = match (findings::choose(&preferred, text)?, report) {
+        (Some(found), _) => found.clone(),
+        (None, None) => store.find(text)?,
+        (None, Some(_)) => findings::choose(&others, text)?.cloned().ok_or_else(|| {
+            Error::usage(format!(
+                "the report has no failing run `{text}` that can be replayed"
+            ))
+        })?,
+    };
+    expect_this_algorithm(&finding)?;
+    Ok(finding)
 }
 
 /// An error when the seed of a finding makes other choices today.
-pub(super) fn expect_this_algorithm(finding: &Finding) -> Result<()> {
+fn expect_this_algorithm(finding: &Finding) -> Result<()> {
     let found = finding.fingerprint.algorithm;
     if found == nondex_core::ALGORITHM {
         return Ok(());

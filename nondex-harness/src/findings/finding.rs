@@ -7,7 +7,6 @@ use nondex_core::{Level, Outcome, RunSpec, Selection, Site};
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use crate::error::{Error, Result};
 use crate::project::{BuildPlan, Harness, Project, Suite};
 use crate::report::{Culprit, FailureReport, Report, TestReport, Verdict, id};
 
@@ -140,45 +139,18 @@ impl Finding {
         }
     }
 
-    /// The failing run of a report that `text` means: by its id or the beginning of it, or by its test, of which it is the one that
-    /// the report tells to replay; `latest` is the first of these.
-    ///
-    /// # Errors
-    /// A usage error when there is none, or several.
-    pub fn in_report(report: &Report, text: &str) -> Result<Finding> {
-        let all: Vec<Finding> = report
+    /// The failing runs of a report that can be made again; those that it tells to replay come first.
+    #[must_use]
+    pub fn in_report(report: &Report) -> Vec<Finding> {
+        let failures = report
             .tests
             .iter()
-            .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)))
+            .flat_map(|test| test.failures.iter().map(move |failure| (test, failure)));
+        let mut all: Vec<Finding> = failures
             .filter_map(|(test, failure)| Finding::of(report, test, failure))
             .collect();
-        let named = |finding: &&Finding| {
-            finding.primary && [&finding.test, &finding.spec.test].contains(&&text.to_owned())
-        };
-        let found: Vec<&Finding> = match text {
-            "latest" => all.iter().filter(|one| one.primary).take(1).collect(),
-            _ if all.iter().any(|one| one.id == text) => {
-                all.iter().filter(|one| one.id == text).collect()
-            }
-            _ if all.iter().any(|one| named(&one)) => all.iter().filter(named).collect(),
-            _ => all.iter().filter(|one| one.id.starts_with(text)).collect(),
-        };
-        match found.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(Error::usage(format!(
-                "the report has no failing run `{text}` that can be replayed"
-            ))),
-            several => {
-                let tests: Vec<String> = several
-                    .iter()
-                    .map(|one| format!("{} {}", one.id, one.test))
-                    .collect();
-                Err(Error::usage(format!(
-                    "`{text}` may be several failing runs: {}",
-                    tests.join(", ")
-                )))
-            }
-        }
+        all.sort_by_key(|one| !one.primary);
+        all
     }
 
     /// A failing run of a test, as far as the report knows it; `None` when it was written by a version that kept less.

@@ -6,10 +6,12 @@
 
 mod finding;
 mod fingerprint;
+mod named;
 mod regressions;
 mod store;
 
 pub use finding::{Binary, Finding, SCHEMA};
 pub use fingerprint::{Difference, Fingerprint};
+pub use named::{choose, only};
 pub use regressions::{DEFAULT_FILE, Regression, Regressions, Tried};
 pub use store::{KEPT_FINDINGS, Store};

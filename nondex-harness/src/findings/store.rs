@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::finding::{Finding, SCHEMA};
+use super::named::choose;
 use crate::error::{Error, Result};
 
 /// How many findings are kept: the oldest ones are deleted when new ones are written.
@@ -92,42 +93,29 @@ impl Store {
         Ok((findings, damaged))
     }
 
-    /// The finding with this id, or the only one whose id begins so; `latest` is the first of [`all`](Self::all).
+    /// The finding that `text` [means](choose).
     ///
     /// # Errors
     /// A usage error when there is no such finding, or several; a set-up error when its file is damaged.
     pub fn find(&self, text: &str) -> Result<Finding> {
-        if text == "latest" {
-            let first = self.all()?.0.into_iter().next();
-            return first.ok_or_else(|| {
-                Error::usage(format!(
-                    "there is no finding in `{}`: run `cargo nondex` first",
-                    self.directory
-                ))
-            });
+        let exact = self.path(text);
+        if self.files()?.contains(&exact) {
+            return read(&exact);
         }
-        let files = self.files()?;
-        let named = |path: &&Utf8PathBuf| path.file_stem() == Some(text);
-        if let Some(exact) = files.iter().find(named) {
-            return read(exact);
+        let (findings, _) = self.all()?;
+        if let Some(found) = choose(&findings, text)? {
+            return Ok(found.clone());
         }
-        let begins =
-            |path: &&Utf8PathBuf| path.file_stem().is_some_and(|stem| stem.starts_with(text));
-        let found: Vec<&Utf8PathBuf> = files.iter().filter(begins).collect();
-        match found.as_slice() {
-            [one] if !text.is_empty() => read(one),
-            [] | [_] => Err(Error::usage(format!(
+        Err(Error::usage(match text {
+            "latest" => format!(
+                "there is no finding in `{}`: run `cargo nondex` first",
+                self.directory
+            ),
+            _ => format!(
                 "no finding `{text}` in `{}`; `cargo nondex report --list` lists them",
                 self.directory
-            ))),
-            several => {
-                let ids: Vec<&str> = several.iter().filter_map(|path| path.file_stem()).collect();
-                Err(Error::usage(format!(
-                    "`{text}` is the beginning of several findings: {}",
-                    ids.join(", ")
-                )))
-            }
-        }
+            ),
+        }))
     }
 
     fn path(&self, id: &str) -> Utf8PathBuf {
