@@ -37,4 +37,5 @@ pub use protocol::record::RunRecord;
 pub use protocol::schedule::Schedule;
 pub use protocol::selection::{Calls, Scope, Selected, Selection};
 pub use protocol::site::{Caller, Frame, Site};
+pub use protocol::source::Source;
 pub use protocol::spec::{ALGORITHM, Given, GivenChoice, PROTOCOL, RunSpec};

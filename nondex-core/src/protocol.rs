@@ -11,4 +11,5 @@ pub mod record;
 pub mod schedule;
 pub mod selection;
 pub mod site;
+pub mod source;
 pub mod spec;

@@ -3,7 +3,7 @@
 use nondex_core::{
     Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenChoice, Level,
     NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord,
-    Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site, StepRecord, json,
+    Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site, Source, StepRecord, json,
 };
 use proptest::prelude::*;
 
@@ -185,6 +185,10 @@ fn network() -> impl Strategy<Value = NetworkRecord> {
         })
 }
 
+fn sources() -> impl Strategy<Value = Vec<Source>> {
+    prop::sample::subsequence(Source::ALL.to_vec(), 0..=Source::ALL.len())
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
@@ -214,6 +218,7 @@ fn event() -> impl Strategy<Value = Event> {
             }),
         (".{0,8}", any::<u64>()).prop_map(|(test, socket)| Event::Received { test, socket }),
         (".{0,8}", operation()).prop_map(|(test, operation)| Event::Operation { test, operation }),
+        (".{0,8}", sources()).prop_map(|(test, sources)| Event::Sources { test, sources }),
         (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
             |(test, passed, failure)| Event::End {
                 test,
@@ -246,11 +251,11 @@ proptest! {
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
         choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
-        failed_operations in prop::collection::vec(operation(), 0..2),
+        failed_operations in prop::collection::vec(operation(), 0..2), sources in sources(),
     ) {
         let record = RunRecord {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
-            failed_operations,
+            failed_operations, sources,
         };
         let text = json::to_string(&record);
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());

@@ -6,6 +6,7 @@
 mod adversarial;
 mod attribution;
 mod bad_input;
+mod chance;
 mod command_line;
 mod config;
 mod daemons;

@@ -17,6 +17,7 @@
 ))]
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
 
+mod clock;
 pub mod directory;
 mod entropy;
 mod fork;

@@ -3,13 +3,14 @@
 use nondex_core::Context;
 use nondex_core::context;
 
-use crate::{fork, operations, own};
+use crate::{clock, fork, operations, own};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
 /// # Safety
 /// The process must have one thread, as before `main`.
 pub unsafe fn begin() {
+    clock::prepare();
     // SAFETY: as the caller promises.
     let context = unsafe { context::take_global() };
     if let Some(context) = context {

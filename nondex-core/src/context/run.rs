@@ -1,6 +1,6 @@
 //! One run in one process: what to decide, and where to record it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::failures::Failures;
@@ -12,6 +12,7 @@ use crate::catalogue::{Family, Model};
 use crate::protocol::event::Event;
 use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
+use crate::protocol::source::Source;
 use crate::protocol::spec::RunSpec;
 
 /// One run: what to decide and where to record it.
@@ -31,6 +32,8 @@ pub struct Context {
     unseen: AtomicU32,
     /// How many tests run.
     pub(super) tests: AtomicU32,
+    /// The [bits](Source::bit) of what the test used that no choice controls.
+    sources: AtomicU8,
     pub(super) stacks: Stacks,
     pub(super) failures: Failures,
     pub(super) keys: Keys,
@@ -62,6 +65,7 @@ impl Context {
             threads: AtomicU32::new(0),
             unseen: AtomicU32::new(0),
             tests: AtomicU32::new(0),
+            sources: AtomicU8::new(0),
             stacks: Stacks::default(),
             failures: Failures::default(),
         })
@@ -71,6 +75,16 @@ impl Context {
     #[must_use]
     pub fn is_own_process(&self) -> bool {
         self.process.is_empty() && self.pid == std::process::id()
+    }
+
+    /// Notes that a test uses `source`.
+    pub(super) fn note_source(&self, source: Source) {
+        self.sources.fetch_or(source.bit(), Ordering::Relaxed);
+    }
+
+    /// What was noted since this was asked last.
+    pub(super) fn take_sources(&self) -> Vec<Source> {
+        Source::of(self.sources.swap(0, Ordering::Relaxed))
     }
 
     /// The path of a test's own thread.

@@ -14,6 +14,7 @@ use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::site::{Caller, Site};
+use crate::protocol::source::Source;
 use crate::protocol::spec::{GivenChoice, RunSpec};
 
 #[derive(Debug, Default)]
@@ -208,6 +209,22 @@ pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
     }
 }
 
+/// Notes that the test of this thread, if there is one, uses `source`. Takes no memory and no lock, so that it may be called
+/// anywhere, in a signal handler too.
+#[inline]
+pub fn note_source(source: Source) {
+    if PAUSES.try_with(Cell::get).is_ok_and(|pauses| pauses > 0) {
+        return;
+    }
+    let _ = SLOT.try_with(|slot| {
+        if let Ok(slot) = slot.try_borrow()
+            && let Slot::Active(state) = &*slot
+        {
+            state.context.note_source(source);
+        }
+    });
+}
+
 /// A new object identity: the thread's path and a count, never an address. 0 outside a test.
 #[inline]
 #[must_use]
@@ -286,6 +303,13 @@ impl Entered {
             });
         }
         if context.is_own_process() {
+            let sources = context.take_sources();
+            if !sources.is_empty() {
+                context.journal.append(&Event::Sources {
+                    test: test.to_owned(),
+                    sources,
+                });
+            }
             context.journal.append(&Event::End {
                 test: test.to_owned(),
                 passed,

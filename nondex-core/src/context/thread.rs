@@ -20,6 +20,7 @@ use crate::protocol::point::{ChoiceRecord, PointRecord};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::Selected;
 use crate::protocol::site::{Caller, Frame, Site, portable_path};
+use crate::protocol::source::Source;
 use crate::protocol::spec::GivenChoice;
 
 /// So many choices of a thread are listed one by one.
@@ -245,6 +246,7 @@ impl ThreadState {
     pub(super) fn of_thread(&mut self) -> Box<Self> {
         let path = format!("{}.{}", self.path, self.spawned);
         self.spawned += 1;
+        self.context.note_source(Source::Thread);
         self.context.threads.fetch_add(1, Ordering::Relaxed);
         let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
         Box::new(ThreadState::new(context, test, path))
@@ -254,6 +256,7 @@ impl ThreadState {
     pub(super) fn before_fork(&mut self) {
         self.forking = self.processes;
         self.processes += 1;
+        self.context.note_source(Source::Child);
     }
 
     /// Makes this the state of the child that was forked, as far as can be without memory.
@@ -290,6 +293,7 @@ impl ThreadState {
         let mut path = Text::<MAX_PATH>::new();
         let ordinal = self.processes;
         self.processes += 1;
+        self.context.note_source(Source::Child);
         let forked = self.forked.as_str();
         if write!(path, "{}{forked}/{ordinal}", self.path).is_err() {
             // As deep as that, it is known by a hash.

@@ -8,6 +8,7 @@
 //! - `step`: a call whose order was given as steps.
 //! - `panic`: the test's own thread panicked: message and place. The last one counts.
 //! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test has failed.
+//! - `sources`: what no choice controls and the test used, before its `end`.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 
@@ -17,6 +18,7 @@ use super::network::NetworkRecord;
 use super::operation::OperationRecord;
 use super::outcome::Failure;
 use super::point::{ChoiceRecord, PointRecord, StepRecord};
+use super::source::Source;
 
 /// One line of a record file; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +78,13 @@ pub enum Event {
         /// What failed, and how.
         operation: OperationRecord,
     },
+    /// What no choice controls, as far as the test used it.
+    Sources {
+        /// The test.
+        test: String,
+        /// What it used, in the order of [`Source::ALL`].
+        sources: Vec<Source>,
+    },
     /// The end of the test function.
     End {
         /// The test that ended.
@@ -95,6 +104,7 @@ json::tagged!(Event by "event" {
     Network = "network" { test, id, socket = optional, network },
     Received = "received" { test, socket },
     Operation = "operation" { test, operation },
+    Sources = "sources" { test, sources },
     End = "end" { test, passed, failure = optional },
 });
 
@@ -110,6 +120,7 @@ impl Event {
             | Event::Network { test, .. }
             | Event::Received { test, .. }
             | Event::Operation { test, .. }
+            | Event::Sources { test, .. }
             | Event::End { test, .. } => test,
         }
     }

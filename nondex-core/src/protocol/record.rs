@@ -11,6 +11,7 @@ use super::operation::{self, OperationRecord};
 use super::outcome::{Failure, Outcome};
 use super::point::{ChoiceRecord, PointRecord, StepRecord};
 use super::site::Site;
+use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 
 /// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
@@ -37,6 +38,8 @@ pub struct RunRecord {
     pub network: Vec<NetworkRecord>,
     /// Operations that failed in a way that the spec asks for, in a fixed order.
     pub failed_operations: Vec<OperationRecord>,
+    /// What no choice controls and it used; empty when the test did not end, or its harness is not ours.
+    pub sources: Vec<Source>,
 }
 
 json::object!(strict RunRecord {
@@ -50,6 +53,7 @@ json::object!(strict RunRecord {
     steps = optional,
     network = optional,
     failed_operations = optional,
+    sources = optional,
 });
 
 impl RunRecord {
@@ -67,6 +71,7 @@ impl RunRecord {
         let mut steps = Vec::new();
         let mut operations = Vec::new();
         let mut failed_operations = Vec::new();
+        let mut sources = Vec::new();
         let mut failure = None;
         let mut end = None;
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
@@ -107,6 +112,7 @@ impl RunRecord {
                 } => operations.push(Seen::Operation(id, socket, network)),
                 Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),
+                Event::Sources { sources: used, .. } => sources = used,
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::End {
                     passed,
@@ -141,6 +147,7 @@ impl RunRecord {
             steps,
             network: fold_network(operations),
             failed_operations: operation::fold(failed_operations),
+            sources,
         }
     }
 

@@ -218,6 +218,7 @@ impl<'a> Launcher<'a> {
                 notes,
                 network: folded.network.into(),
                 failed_operations: folded.failed_operations.into(),
+                sources: folded.sources,
             });
         }
         if runs.iter().all(Run::passed) {
@@ -378,6 +379,7 @@ fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
         notes: Vec::new(),
         network: [].into(),
         failed_operations: [].into(),
+        sources: Vec::new(),
     }
 }
 

@@ -140,8 +140,11 @@ impl Progress for Display<'_> {
         let level = test
             .weakest_level
             .map_or_else(String::new, |level| format!(" at {level}"));
+        let sure = test.failure_bound.map_or_else(String::new, |bound| {
+            format!(" (< {} % at 95 %)", (bound * 100.0).ceil())
+        });
         self.line(&format!(
-            "{style}{:>12}{style:#} {}{level}",
+            "{style}{:>12}{style:#} {}{level}{sure}",
             test.verdict, test.id
         ));
     }

@@ -402,6 +402,7 @@ fn debug(
         notes: Vec::new(),
         network: folded.network.into(),
         failed_operations: folded.failed_operations.into(),
+        sources: folded.sources,
     })
 }
 

@@ -332,6 +332,7 @@ mod tests {
             notes: Vec::new(),
             network: [].into(),
             failed_operations: [].into(),
+            sources: Vec::new(),
         }
     }
 

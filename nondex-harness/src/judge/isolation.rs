@@ -23,7 +23,7 @@ use super::specs::clean_spec;
 const MIN_REPETITIONS: usize = 5;
 
 /// How many runs alone are enough, however seldom the test failed beside others.
-const MAX_RUNS: usize = 50;
+const MAX_RUNS: usize = 100;
 
 /// A test that fails by itself, as often alone as it did beside others, is taken for a disturbed one with at most this probability.
 const ERROR: f64 = 0.01;

@@ -9,6 +9,7 @@
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
+use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
 use super::evidence::{Evidence, Missing};
@@ -46,6 +47,16 @@ pub(super) fn judge(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Conclusion, Missing> {
+    let conclusion = by_choices(test, options, evidence)?;
+    let clean_spec = clean_spec(test, options);
+    if conclusion == Conclusion::Stable && !certainty::is_confirmed(&clean_spec, evidence)? {
+        return Ok(non_deterministic(clean_spec));
+    }
+    Ok(conclusion)
+}
+
+/// What the clean runs and the seeds show.
+fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Missing> {
     let clean_spec = clean_spec(test, options);
     let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
     let clean = evidence.repeat(&clean_spec, clean_runs)?;

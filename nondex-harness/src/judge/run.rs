@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
-    ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord, StepRecord,
+    ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord, Source, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub struct Run {
     pub network: Arc<[NetworkRecord]>,
     /// Its operations that failed as a sanitiser asks.
     pub failed_operations: Arc<[OperationRecord]>,
+    /// What no choice controls and it used.
+    #[serde(default)]
+    pub sources: Vec<Source>,
 }
 
 impl Run {

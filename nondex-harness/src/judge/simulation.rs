@@ -53,6 +53,7 @@ pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         notes: Vec::new(),
         network: [].into(),
         failed_operations: [].into(),
+        sources: Vec::new(),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Interference, Judgement, Reason, Runs};
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
-use crate::judge::{Options, exhaustive, patience, sampling, specs};
+use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -48,6 +48,7 @@ pub fn report(
     let mut report = not_run(suite, test);
     report.runs = runs.count() as u64;
     report.elapsed_ms = u64::try_from(runs.took().as_millis()).unwrap_or(u64::MAX);
+    report.sources = certainty::sources(evidence);
     if let Some((_, first)) = evidence.all().next() {
         report.points = points(&first.points);
         report.choice_points = report.points.iter().map(|point| point.count).sum();
@@ -63,6 +64,7 @@ pub fn report(
         _ => Level::Full,
     };
     let is_found_below = |level: &Level| matches!(conclusion, Some(Conclusion::Dependent(dependence)) if *level <= dependence.spec.level);
+    report.sources = certainty::sources(evidence);
     let levels = Level::ALL.into_iter();
     let levels = levels.filter(|level| options.levels.contains(level) || is_found_below(level));
     for level in levels {
@@ -103,6 +105,7 @@ pub fn report(
             report.verdict = Verdict::Stable;
             report.verified = exhaustive::verified(&test.name, options, evidence);
             report.sampled = sampling::levels(&test.name, options, evidence);
+            report.failure_bound = Some(certainty::bound(evidence.count()));
             None
         }
         Some(Conclusion::Broken) => {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nondex_core::Level;
+use nondex_core::{Level, Source};
 
 use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Summary, TestReport, Verdict};
+use crate::judge::certainty;
 
 /// The reports as one, in which each test has what is known of it from all of them: the weakest level, all failures, the rates over all seeds.
 ///
@@ -182,6 +183,14 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
         .collect();
     let is_stable = merged.verdict == Verdict::Stable;
     merged.verified = verified.into_iter().filter(|_| is_stable).collect();
+    let sources: BTreeSet<Source> = all
+        .iter()
+        .flat_map(|(_, test)| test.sources.iter().copied())
+        .collect();
+    merged.sources = sources.into_iter().collect();
+    let runs = usize::try_from(merged.runs).unwrap_or(usize::MAX);
+    let bound = merged.failure_bound.map(|_| certainty::bound(runs));
+    merged.failure_bound = bound.filter(|_| is_stable);
     merged
 }
 

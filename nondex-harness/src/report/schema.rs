@@ -11,7 +11,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 pub use nondex_core::NetworkMode;
-use nondex_core::{Family, Level, Outcome, RunSpec, Schedule};
+use nondex_core::{Family, Level, Outcome, RunSpec, Schedule, Source};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
@@ -243,6 +243,13 @@ pub struct TestReport {
     /// test, say. `failure_rate` has how many were.
     #[serde(default)]
     pub sampled: Vec<Level>,
+    /// What it uses that no choice controls: a clock, sleeping, threads, programs that it starts. It is run more often before it is called
+    /// stable.
+    #[serde(default)]
+    pub sources: Vec<Source>,
+    /// Of a stable test: the failure rate that its runs leave possible, with a confidence of 95 percent, if chance decides.
+    #[serde(default)]
+    pub failure_bound: Option<f64>,
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
@@ -329,6 +336,8 @@ impl TestReport {
             difference: None,
             verified: Vec::new(),
             sampled: Vec::new(),
+            sources: Vec::new(),
+            failure_bound: None,
             sanitised_by: None,
             ordinary: None,
             unjudged: false,

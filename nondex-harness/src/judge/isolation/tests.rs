@@ -182,7 +182,8 @@ fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
         ([1, 2], 7),
         ([1, 10], 44),
         ([9, 10], 44),
-        ([1, 54], 50),
+        ([1, 20], 90),
+        ([1, 54], 100),
     ] {
         assert_eq!(sufficient(failures), expected, "{failures:?}");
     }

@@ -1,0 +1,45 @@
+//! Sources of non-determinism that no choice controls: what a test may depend on though every choice is the same.
+
+use crate::json;
+
+/// A source of non-determinism that no choice controls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// It reads a clock.
+    Clock,
+    /// It sleeps.
+    Sleep,
+    /// It starts threads, which the machine schedules.
+    Thread,
+    /// It starts programs, or forks.
+    Child,
+}
+
+impl Source {
+    /// Every source.
+    pub const ALL: [Source; 4] = [Source::Clock, Source::Sleep, Source::Thread, Source::Child];
+
+    /// Its name, as serialised.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Clock => "clock",
+            Source::Sleep => "sleep",
+            Source::Thread => "thread",
+            Source::Child => "child",
+        }
+    }
+
+    /// Its bit in a set of them.
+    pub(crate) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// Those of a set of bits.
+    pub(crate) fn of(bits: u8) -> Vec<Source> {
+        let is_in = |source: &Source| bits & source.bit() != 0;
+        Source::ALL.into_iter().filter(is_in).collect()
+    }
+}
+
+json::words!(Source);

@@ -1,0 +1,34 @@
+//! A test that depends on what no choice controls is run more often before it is called stable, and the report says how sure that is.
+
+use nondex_core::Source;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use crate::support::{Fixture, Nondex, test};
+
+#[test]
+fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable() {
+    let fixture = Fixture::new("chance");
+    let output = Nondex::run_in(&fixture.path(".")).arg("-v").run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    for (name, source) in [
+        ("tests::uses_clock", Source::Clock),
+        ("tests::uses_sleep", Source::Sleep),
+        ("tests::uses_clock_of_a_channel", Source::Clock),
+        ("tests::uses_thread", Source::Thread),
+        ("tests::uses_child", Source::Child),
+    ] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+        assert!(found.sources.contains(&source), "{found:#?}");
+        assert_eq!(found.runs, 20, "{found:#?}");
+        assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
+    }
+    let found = test(&report, "tests::uses_nothing");
+    assert_eq!((found.sources.as_slice(), found.runs), ([].as_slice(), 2));
+    output.says(&["chance$tests::uses_nothing (< 78 % at 95 %)"]);
+
+    let found = test(&report, "tests::fails_now_and_then");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+}
