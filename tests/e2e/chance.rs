@@ -1,6 +1,6 @@
 //! A test that depends on what no choice controls is run more often before it is called stable, and the report says how sure that is.
 
-use nondex_core::Source;
+use nondex_core::{Level, Source};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
@@ -31,4 +31,37 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
 
     let found = test(&report, "tests::fails_now_and_then");
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+}
+
+#[test]
+fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
+    let fixture = Fixture::new("chance");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["-E", "test(prints)"])
+        .run();
+    output.expect(ExitCode::Ok);
+    let report = output.report();
+    let found = test(&report, "tests::prints_a_map");
+    assert_eq!(found.verdict, Verdict::Stable);
+    let latent = found
+        .latent
+        .as_ref()
+        .expect("its output depends on the map");
+    assert_eq!(latent.level, Level::Std);
+    let line = fixture.marked("src/lib.rs", "printed");
+    let places: Vec<_> = latent
+        .culprits
+        .iter()
+        .map(|culprit| (culprit.file.as_str(), culprit.line))
+        .collect();
+    assert_eq!(places, [("src/lib.rs", line)]);
+    output.says(&[&format!(
+        "latent: chance$tests::prints_a_map passes, but what it writes depends on HashMap::fmt at src/lib.rs:{line} (STD)"
+    )]);
+    for silent in [
+        "tests::prints_a_map_and_the_time",
+        "tests::prints_a_sorted_map",
+    ] {
+        assert_eq!(test(&report, silent).latent, None, "{silent}");
+    }
 }

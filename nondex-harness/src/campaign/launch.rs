@@ -21,6 +21,7 @@ use super::process::{self, End};
 use super::stop::StopFlag;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
+use crate::report::difference;
 
 /// The largest record that is read. A record has a line for each thread and call site; this is thousands of times more.
 const MAX_RECORD: u64 = 256 << 20;
@@ -199,6 +200,7 @@ impl<'a> Launcher<'a> {
             }
             let passed = folded.outcome.passed();
             let output = || finished.output.to_text();
+            let is_written = passed && !finished.output.is_empty();
             if !passed {
                 folded.failure = Some(match folded.failure {
                     Some(failure) => message::clarify(failure, &output()),
@@ -214,6 +216,11 @@ impl<'a> Launcher<'a> {
                 took,
                 limit: timeout,
                 complete,
+                written: if is_written {
+                    difference::fingerprint(&output())
+                } else {
+                    0
+                },
                 output: (!passed || is_reference(spec)).then(output),
                 notes,
                 network: folded.network.into(),
@@ -376,6 +383,7 @@ fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
         limit: Duration::ZERO,
         complete: false,
         output: None,
+        written: 0,
         notes: Vec::new(),
         network: [].into(),
         failed_operations: [].into(),

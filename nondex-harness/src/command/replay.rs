@@ -399,6 +399,7 @@ fn debug(
         limit: Duration::ZERO,
         complete: true,
         output: None,
+        written: 0,
         notes: Vec::new(),
         network: folded.network.into(),
         failed_operations: folded.failed_operations.into(),

@@ -12,6 +12,8 @@ use super::prerequisite::{Explanation, explained_by, explained_by_network};
 pub enum Conclusion {
     /// It passed in every run.
     Stable,
+    /// It passed in every run, and what it writes depends on the choices.
+    Latent(Box<Dependence>),
     /// It failed in every run.
     Broken,
     /// Two runs that should be the same were not.
@@ -37,7 +39,10 @@ impl Conclusion {
                     .or_else(|| explained_by(evidence, policy, own))
             }
             Conclusion::Dependent(_) => explained_by_network(evidence, policy),
-            Conclusion::Stable | Conclusion::Artefact(_) | Conclusion::Explained(_) => None,
+            Conclusion::Stable
+            | Conclusion::Latent(_)
+            | Conclusion::Artefact(_)
+            | Conclusion::Explained(_) => None,
         };
         match explanation {
             None => self,

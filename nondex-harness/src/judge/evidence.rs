@@ -175,6 +175,17 @@ impl Evidence {
         runs.sum::<usize>() + self.replaced
     }
 
+    /// The same runs with other outcomes: that by which something else than their own is asked.
+    #[must_use]
+    pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {
+        let mut judged = self.clone();
+        judged.implied.get_mut().clear();
+        for run in judged.runs.iter_mut().flat_map(|(_, runs)| runs) {
+            run.outcome = outcome(run);
+        }
+        judged
+    }
+
     /// The first spec whose runs did not all end alike, with them.
     #[must_use]
     pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
@@ -329,6 +340,7 @@ mod tests {
             limit: Duration::ZERO,
             complete,
             output: None,
+            written: 0,
             notes: Vec::new(),
             network: [].into(),
             failed_operations: [].into(),

@@ -207,6 +207,7 @@ fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
         Conclusion::Dependent(_)
         | Conclusion::Artefact(_)
         | Conclusion::Explained(_)
+        | Conclusion::Latent(_)
         | Conclusion::Stable => evidence.contradiction().is_some(),
     }
 }
@@ -237,7 +238,10 @@ fn judge_alone(
         }
     }
     let mut conclusion = plan::judge(test, options, &runs.alone)?;
-    if matches!(conclusion, Conclusion::Stable | Conclusion::Broken) {
+    if matches!(
+        conclusion,
+        Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
+    ) {
         // So few runs may agree by chance.
         let disagreed = match beside {
             Conclusion::NonDeterministic { spec } => *spec,
@@ -259,6 +263,7 @@ fn judge_alone(
         Conclusion::NonDeterministic { .. } => false,
         Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
         Conclusion::Stable
+        | Conclusion::Latent(_)
         | Conclusion::Broken
         | Conclusion::Artefact(_)
         | Conclusion::Explained(_) => true,

@@ -2,7 +2,7 @@
 //!
 //! [`isolation::conclude`] gives the [`conclusion`], or the runs that must be made first. [`evidence`] is the runs so far, which
 //! [`plan`] asks; [`equivalence`] says which runs are needless, [`patience`] how long they may take, [`exhaustive`] which show all
-//! there is, [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, [`culprit`] searches the call that is responsible, [`prerequisite`] knows what failures say of the machine only, and
+//! there is, [`sampling`] which tests need few seeds, [`certainty`] how sure a test is stable, `latent` what a passing test writes, [`culprit`] searches the call that is responsible, [`prerequisite`] knows what failures say of the machine only, and
 //! [`isolation`] sees to it that tests which disturb each other are judged from runs on their own. Nothing here runs anything.
 
 pub mod certainty;
@@ -12,6 +12,7 @@ pub mod equivalence;
 pub mod evidence;
 pub mod exhaustive;
 pub mod isolation;
+mod latent;
 pub mod options;
 pub mod patience;
 pub mod plan;

@@ -14,6 +14,7 @@ use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
 use super::evidence::{Evidence, Missing};
 use super::exhaustive::{Exploration, explore};
+use super::latent;
 use super::options::Options;
 use super::patience::{Wave, patiently};
 use super::prerequisite;
@@ -49,10 +50,14 @@ pub(super) fn judge(
 ) -> Result<Conclusion, Missing> {
     let conclusion = by_choices(test, options, evidence)?;
     let clean_spec = clean_spec(test, options);
-    if conclusion == Conclusion::Stable && !certainty::is_confirmed(&clean_spec, evidence)? {
+    if conclusion != Conclusion::Stable {
+        return Ok(conclusion);
+    }
+    if !certainty::is_confirmed(&clean_spec, evidence)? {
         return Ok(non_deterministic(clean_spec));
     }
-    Ok(conclusion)
+    let latent = latent::search(test, options, evidence)?;
+    Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
 }
 
 /// What the clean runs and the seeds show.

@@ -33,6 +33,9 @@ pub struct Run {
     /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
     /// passing one that made all choices but some.
     pub output: Option<String>,
+    /// A fingerprint of what it wrote, without what differs from run to run anyway; 0 when it wrote nothing.
+    #[serde(default)]
+    pub written: u64,
     /// What else happened, such as a child that was left behind.
     pub notes: Vec<String>,
     /// Its operations on other machines.

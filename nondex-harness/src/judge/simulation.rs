@@ -50,6 +50,7 @@ pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         limit: Duration::ZERO,
         complete: true,
         output: None,
+        written: 0,
         notes: Vec::new(),
         network: [].into(),
         failed_operations: [].into(),

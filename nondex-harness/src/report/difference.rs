@@ -1,5 +1,6 @@
 //! Where the outputs of two runs of one test differ, without what differs from run to run anyway.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -57,6 +58,14 @@ fn normalise(text: &str) -> String {
         }
     }
     text
+}
+
+/// A number for an output, the same for outputs that differ only in what differs from run to run.
+#[must_use]
+pub fn fingerprint(output: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    normalise(output).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The output without std's report of the panic or error with this message, which is told already.

@@ -9,7 +9,8 @@ use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Sit
 use super::difference;
 use super::id;
 use super::schema::{
-    FailureReport, MAX_FAILURES, NetworkEvent, PointReport, Replay, Sanitised, TestReport, Verdict,
+    FailureReport, Latent, MAX_FAILURES, NetworkEvent, PointReport, Replay, Sanitised, TestReport,
+    Verdict,
 };
 use super::workspace::Workspace;
 use crate::judge::conclusion::{Conclusion, Dependence};
@@ -101,11 +102,19 @@ pub fn report(
         }
         // No explanation is of an explanation.
         Some(Conclusion::Explained(_)) => None,
-        Some(Conclusion::Stable) => {
+        Some(Conclusion::Stable | Conclusion::Latent(_)) => {
             report.verdict = Verdict::Stable;
             report.verified = exhaustive::verified(&test.name, options, evidence);
             report.sampled = sampling::levels(&test.name, options, evidence);
             report.failure_bound = Some(certainty::bound(evidence.count()));
+            if let Some(Conclusion::Latent(found)) = conclusion {
+                report.search_runs = culprits::runs(evidence);
+                report.latent = Some(Latent {
+                    level: found.spec.level,
+                    seed: found.spec.seed,
+                    culprits: culprits::report(&found.culprits, test, &suite.binary.cwd, workspace),
+                });
+            }
             None
         }
         Some(Conclusion::Broken) => {

@@ -250,6 +250,9 @@ pub struct TestReport {
     /// Of a stable test: the failure rate that its runs leave possible, with a confidence of 95 percent, if chance decides.
     #[serde(default)]
     pub failure_bound: Option<f64>,
+    /// Of a stable test: the choices on which what it writes depends, though it never fails.
+    #[serde(default)]
+    pub latent: Option<Latent>,
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
@@ -266,6 +269,18 @@ pub struct TestReport {
     /// What its failing runs have in common; null when none failed.
     #[serde(default)]
     pub replay: Option<Replay>,
+}
+
+/// Choices on which only the output of a passing test depends: "potential flakiness" of Lam et al., "A large-scale longitudinal study of
+/// flaky tests" (OOPSLA 2020).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latent {
+    /// The most realistic level at which the output depends on the seed.
+    pub level: Level,
+    /// A seed that shows it.
+    pub seed: u64,
+    /// The calls that are responsible.
+    pub culprits: Vec<Culprit>,
 }
 
 /// What is needed to make a failing run of a test again, besides the [`FailureReport`].
@@ -338,6 +353,7 @@ impl TestReport {
             sampled: Vec::new(),
             sources: Vec::new(),
             failure_bound: None,
+            latent: None,
             sanitised_by: None,
             ordinary: None,
             unjudged: false,

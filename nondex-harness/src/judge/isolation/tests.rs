@@ -25,7 +25,7 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
 /// The word for a conclusion.
 fn verdict(judgement: &Judgement) -> &'static str {
     match &judgement.conclusion {
-        Conclusion::Stable => "stable",
+        Conclusion::Stable | Conclusion::Latent(_) => "stable",
         Conclusion::Broken => "broken",
         Conclusion::NonDeterministic { .. } => "ND",
         Conclusion::Dependent(dependence) if dependence.culprits.confirmed => "ID",

@@ -69,6 +69,9 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     for sentence in sentences.iter().flatten() {
         row(text, BOLD, "", sentence);
     }
+    for sentence in latent(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
+    }
     models(text, report, view);
     if let Some(path) = view.report {
         row(text, Style::new(), "Report", path.as_str());
@@ -131,6 +134,50 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         summary.tests,
         words.join(", ")
     )
+}
+
+/// The calls on which only the output of passing tests depends: `latent: tests::prints passes, but what it writes depends on HashMap::iter at
+/// src/lib.rs:4 (ONE)`. Without `all` a few, and how many there are besides.
+fn latent(report: &Report, all: bool) -> Vec<String> {
+    let mut tests: BTreeMap<String, Vec<&TestReport>> = BTreeMap::new();
+    for test in &report.tests {
+        let Some(latent) = &test.latent else { continue };
+        for culprit in &latent.culprits {
+            let (file, line) = match (&culprit.user_file, culprit.user_line) {
+                (Some(file), Some(line)) => (file, line),
+                _ => (&culprit.file, culprit.line),
+            };
+            let call = format!(
+                "{} at {file}:{line} ({})",
+                short(&culprit.api),
+                latent.level
+            );
+            tests.entry(call).or_default().push(test);
+        }
+    }
+    let shown = if all { usize::MAX } else { NAMED };
+    let more = tests.len().saturating_sub(shown);
+    let mut sentences: Vec<String> = tests
+        .into_iter()
+        .take(shown)
+        .map(|(call, tests)| {
+            let who = match tests.as_slice() {
+                [one] => format!("{} passes, but what it writes", one.id),
+                many => format!(
+                    "{} pass, but what they write",
+                    plural(many.len() as u64, "test")
+                ),
+            };
+            format!("latent: {who} depends on {call}")
+        })
+        .collect();
+    if more > 0 {
+        sentences.push(format!(
+            "latent: {} more, see the report or -v",
+            plural(more as u64, "call")
+        ));
+    }
+    sentences
 }
 
 /// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.
