@@ -2,13 +2,13 @@
 //!
 //! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
 //! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
-//! its record; [`ordinary`] compares what fails in base order with a build without this tool.
+//! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
+pub mod comparison;
 pub mod experiment;
 pub mod launch;
 pub mod memo;
 pub mod message;
-pub mod ordinary;
 pub mod output;
 pub mod process;
 pub mod progress;
@@ -24,13 +24,14 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
+use self::comparison::{Builder, Comparison, as_ordinary};
 use self::launch::Launcher;
 use self::memo::Memo;
-use self::ordinary::{Builder, Comparison};
 use self::queue::{Workload, execute};
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Judgement, Runs, Wanted};
+use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Suite, TestCase};
@@ -91,7 +92,7 @@ pub fn run(
         compares: ordinary.is_some(),
         directory: absolute(&run.path())?,
     };
-    let executed = execute(
+    let mut executed = execute(
         &campaign,
         running.len(),
         options.jobs,
@@ -113,7 +114,7 @@ pub fn run(
     }
     if let Some(builder) = ordinary {
         // What is not known now is said of each test.
-        is_partial |= campaign.compare(builder, stop) && stop.is_set();
+        is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
@@ -228,37 +229,57 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// Whether a report is not the last word.
-    fn is_compared(&self, test: usize, report: &TestReport) -> bool {
-        self.compares && ordinary::is_wanted(report, &self.options[test].network)
+    /// Whether a judgement is not the last word.
+    fn is_compared(&self, judgement: &Judgement) -> bool {
+        self.compares && ordinary::is_wanted(&judgement.conclusion)
     }
 
-    /// Compares the tests that fail in base order with an ordinary build. Whether there are any.
-    fn compare(&self, builder: &dyn Builder, stop: &StopFlag) -> bool {
-        let broken: Vec<(usize, TestReport)> = {
-            let reports = self.lock_reports();
-            let reports = reports.iter().cloned().enumerate();
-            let judged = reports.filter_map(|(test, report)| Some((test, report?)));
-            judged
-                .filter(|(test, report)| self.is_compared(*test, report))
-                .collect()
-        };
+    /// Compares the tests that fail in base order with an ordinary build, and has them judged with that. Whether any was.
+    fn compare(
+        &self,
+        concluded: &mut [queue::Concluded],
+        builder: &dyn Builder,
+        stop: &StopFlag,
+    ) -> bool {
+        let mut broken = Vec::new();
+        for (test, concluded) in concluded.iter_mut().enumerate() {
+            let judgement = concluded.judgement.as_ref();
+            let Some(judgement) = judgement.filter(|judgement| self.is_compared(judgement)) else {
+                continue;
+            };
+            let evidence = concluded.runs.judged_by(Some(judgement));
+            match ordinary::no_comparison(evidence, &self.options[test]) {
+                Some(reason) => {
+                    concluded.runs.ordinary = Some(Ordinary::Not(reason.to_owned()));
+                    self.judge_again(test, concluded);
+                }
+                None => broken.push((test, concluded)),
+            }
+        }
         if broken.is_empty() {
             return false;
         }
         self.progress.comparing(broken.len());
-        ordinary::as_ordinary(|| {
+        as_ordinary(|| {
             let comparison = Comparison::new(builder, stop);
-            for (test, report) in broken {
+            for (test, concluded) in broken {
                 let (suite, case) = self.tests[test];
-                let timeout = self.options[test].timeout;
-                let compared = comparison.compare(suite, case, &report, timeout);
-                let report = ordinary::judge(report, &compared, self.workspace.root());
-                self.progress.judged(&report);
-                self.lock_reports()[test] = Some(report);
+                let compared = comparison.compare(suite, case, self.options[test].timeout);
+                concluded.runs.ordinary = Some(compared);
+                self.judge_again(test, concluded);
             }
         });
         true
+    }
+
+    /// Judges a test that was compared.
+    fn judge_again(&self, test: usize, concluded: &mut queue::Concluded) {
+        if let Ok(judgement) = self.conclude(test, &concluded.runs) {
+            let report = self.report(test, &concluded.runs, Some(&judgement));
+            self.progress.judged(&report);
+            self.lock_reports()[test] = Some(report);
+            concluded.judgement = Some(judgement);
+        }
     }
 
     fn lock_reports(&self) -> MutexGuard<'_, Vec<Option<TestReport>>> {
@@ -337,7 +358,7 @@ impl Workload for Campaign<'_> {
         let report = self.report(test, runs, Some(judgement));
         self.remember(&report.id, runs, judgement);
         self.lock_reports()[test] = Some(report.clone());
-        if !self.is_compared(test, &report) {
+        if !self.is_compared(judgement) {
             self.progress.judged(&report);
         }
     }

@@ -73,9 +73,10 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
             selection::count(before, "run")
         ),
     );
+    let ordinary = outcome::Ordinary(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
     let mut report = outcome::run(
-        &selected, &options, &directory, None, started, &stop, console,
+        &selected, &options, &directory, &ordinary, started, &stop, console,
     )?;
     report.run.build = Some(finding.build.clone());
     report.run.toolchain.clone_from(&project.toolchain);

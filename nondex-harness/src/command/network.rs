@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::progress::Display;
-use super::{interrupt, selection};
+use super::{interrupt, outcome, selection};
 use crate::campaign;
 use crate::cli::MessageFormat;
 use crate::cli::network_list_args::{ListFormat, NetworkListArgs};
@@ -60,8 +60,16 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = selection::count(selection::running(&selected), "test");
     console.status("Running", &format!("{tests} with the network blocked"));
+    let ordinary = outcome::Ordinary(plan);
     let display = Display::new(console, selection::running(&selected));
-    let report = campaign::run(&selected, &options, &directory, None, &display, &stop);
+    let report = campaign::run(
+        &selected,
+        &options,
+        &directory,
+        Some(&ordinary),
+        &display,
+        &stop,
+    );
     display.finish();
     let report = report?;
     directory.write(&report)?;

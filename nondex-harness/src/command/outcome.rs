@@ -7,14 +7,30 @@ use camino::Utf8Path;
 use super::console::Console;
 use super::progress::Display;
 use super::selection;
-use crate::campaign::ordinary::Builder;
+use crate::campaign::comparison::Builder;
 use crate::campaign::{self, Selected, StopFlag};
 use crate::cli::MessageFormat;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::Options;
+use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
 use crate::report::human::{self, Sources, View};
 use crate::report::{Report, RunDirectory, exit_code, junit};
+
+/// The build of a plan without this tool in it.
+pub(super) struct Ordinary(pub(super) BuildPlan);
+
+impl Builder for Ordinary {
+    fn build(&self) -> Result<Vec<Suite>, String> {
+        let plan = BuildPlan {
+            mode: Mode::Plain,
+            doctests: Doctests::No,
+            ..self.0.clone()
+        };
+        let project = project::build(&plan, true).map_err(|error| error.to_string())?;
+        Ok(project.suites)
+    }
+}
 
 /// Runs a campaign, and says in its report how long everything took since `started`.
 ///
@@ -24,13 +40,13 @@ pub(super) fn run(
     selected: &[Selected<'_>],
     options: &Options,
     directory: &RunDirectory,
-    ordinary: Option<&dyn Builder>,
+    ordinary: &Ordinary,
     started: Instant,
     stop: &StopFlag,
     console: &Console,
 ) -> Result<Report> {
     let display = Display::new(console, selection::running(selected));
-    let result = campaign::run(selected, options, directory, ordinary, &display, stop);
+    let result = campaign::run(selected, options, directory, Some(ordinary), &display, stop);
     display.finish();
     let mut report = result?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -236,6 +236,11 @@ fn expect_this_algorithm(finding: &Finding) -> Result<()> {
 
 /// Builds the test as it was built.
 pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
+    project::build(&plan_of(finding, root), console.quiet)
+}
+
+/// How the test of a finding was built.
+pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
     let mut plan = finding.build.in_workspace(root);
     plan.without_network =
         finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
@@ -244,7 +249,7 @@ pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Re
     } else {
         Doctests::No
     };
-    project::build(&plan, console.quiet)
+    plan
 }
 
 /// The test of a finding among those that were built.

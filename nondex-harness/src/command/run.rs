@@ -11,14 +11,13 @@ use super::console::Console;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
 use crate::campaign;
-use crate::campaign::ordinary::Builder;
 use crate::cli::RunArgs;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store, Tried};
 use crate::judge::Options;
-use crate::project::{self, BuildPlan, Doctests, Mode, Project, Suite};
+use crate::project::{self, BuildPlan, Project};
 use crate::report::RunDirectory;
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -71,18 +70,12 @@ pub(super) fn run(
     options.build_words = build.own_words();
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
-    let ordinary = Ordinary { plan: build };
+    let ordinary = outcome::Ordinary(build);
     let mut report = outcome::run(
-        &selected,
-        &options,
-        &directory,
-        Some(&ordinary),
-        started,
-        &stop,
-        console,
+        &selected, &options, &directory, &ordinary, started, &stop, console,
     )?;
     report.notes.append(&mut project.notes);
-    report.run.build = Some(ordinary.plan.written(&project.workspace_root));
+    report.run.build = Some(ordinary.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
     let path = directory.write(&report)?;
@@ -96,23 +89,6 @@ pub(super) fn run(
         junit,
         console,
     )
-}
-
-/// The same build without this tool in it.
-struct Ordinary {
-    plan: BuildPlan,
-}
-
-impl Builder for Ordinary {
-    fn build(&self) -> Result<Vec<Suite>, String> {
-        let plan = BuildPlan {
-            mode: Mode::Plain,
-            doctests: Doctests::No,
-            ..self.plan.clone()
-        };
-        let project = project::build(&plan, true).map_err(|error| error.to_string())?;
-        Ok(project.suites)
-    }
 }
 
 /// What is built.

@@ -16,6 +16,10 @@ pub enum Conclusion {
     Latent(Box<Dependence>),
     /// It failed in every run.
     Broken,
+    /// It failed in every run, and in none of an ordinary build.
+    FailsOnlyHere,
+    /// It failed in every run, and in some of an ordinary build.
+    Flaky,
     /// Two runs that should be the same were not.
     NonDeterministic {
         /// The spec whose runs differed.
@@ -41,6 +45,8 @@ impl Conclusion {
             Conclusion::Dependent(_) => explained_by_network(evidence, policy),
             Conclusion::Stable
             | Conclusion::Latent(_)
+            | Conclusion::FailsOnlyHere
+            | Conclusion::Flaky
             | Conclusion::Artefact(_)
             | Conclusion::Explained(_) => None,
         };

@@ -15,6 +15,7 @@ use nondex_core::{Family, Outcome, RunSpec};
 use super::conclusion::Conclusion;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
+use super::ordinary::Ordinary;
 use super::patience::{Wave, patiently};
 use super::plan;
 use super::specs::clean_spec;
@@ -35,6 +36,8 @@ pub struct Runs {
     pub beside: Evidence,
     /// Those at the time of which none did.
     pub alone: Evidence,
+    /// Those of an ordinary build, when it was compared with one.
+    pub ordinary: Option<Ordinary>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
 }
@@ -108,6 +111,7 @@ impl Runs {
         Runs {
             beside: Evidence::new(prune),
             alone: Evidence::new(prune),
+            ordinary: None,
             is_shared,
         }
     }
@@ -170,8 +174,9 @@ impl Runs {
 pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
     let judgement = judge(test, options, runs)?;
     let evidence = runs.judged_by(Some(&judgement));
+    let conclusion = judgement.conclusion.or_explained(evidence, options);
     Ok(Judgement {
-        conclusion: judgement.conclusion.or_explained(evidence, options),
+        conclusion: conclusion.compared_with(runs.ordinary.as_ref()),
         ..judgement
     })
 }
@@ -208,6 +213,8 @@ fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
         | Conclusion::Artefact(_)
         | Conclusion::Explained(_)
         | Conclusion::Latent(_)
+        | Conclusion::FailsOnlyHere
+        | Conclusion::Flaky
         | Conclusion::Stable => evidence.contradiction().is_some(),
     }
 }
@@ -262,11 +269,7 @@ fn judge_alone(
     let is_clear = match &conclusion {
         Conclusion::NonDeterministic { .. } => false,
         Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
-        Conclusion::Stable
-        | Conclusion::Latent(_)
-        | Conclusion::Broken
-        | Conclusion::Artefact(_)
-        | Conclusion::Explained(_) => true,
+        _ => true,
     };
     Ok(Judgement {
         conclusion,

@@ -16,6 +16,7 @@ use super::workspace::Workspace;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Interference, Judgement, Reason, Runs};
+use crate::judge::ordinary::Ordinary;
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
 use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs};
@@ -124,6 +125,15 @@ pub fn report(
             }
             Some(specs::clean_spec(&test.name, options))
         }
+        Some(Conclusion::Flaky) => {
+            report.verdict = Verdict::Unknown;
+            Some(specs::clean_spec(&test.name, options))
+        }
+        // Nothing is there to be reproduced when this tool is the reason.
+        Some(Conclusion::FailsOnlyHere) => {
+            report.unjudged = true;
+            None
+        }
         Some(Conclusion::Artefact(dependence)) => {
             report.unjudged = true;
             report.search_runs = culprits::runs(evidence);
@@ -194,6 +204,14 @@ pub fn report(
     }
     if judgement.is_some_and(|judgement| judgement.is_provisional) {
         report.notes.push(provisional(&report, test));
+    }
+    if let Some(compared) = &runs.ordinary {
+        let note = ordinary::note(&report, compared, workspace.root());
+        report.notes.push(note);
+        if let Ordinary::Runs(rate) = *compared {
+            report.ordinary = Some(rate);
+            report.runs += rate[1];
+        }
     }
     let primary = reproduced.and_then(|spec| {
         let id = id::of(&report.id, &spec);
@@ -478,6 +496,7 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
 
 mod culprits;
 pub mod network;
+mod ordinary;
 mod places;
 mod reproduce;
 #[cfg(test)]

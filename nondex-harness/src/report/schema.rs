@@ -397,6 +397,24 @@ pub struct FailureReport {
     pub limit_ms: Option<u64>,
 }
 
+impl FailureReport {
+    /// A clean run that ended so, of which nothing else is known.
+    #[must_use]
+    pub fn clean(outcome: Outcome) -> Self {
+        FailureReport {
+            id: None,
+            level: None,
+            seed: None,
+            schedule: Schedule::default(),
+            message: String::new(),
+            file: None,
+            line: None,
+            outcome,
+            limit_ms: None,
+        }
+    }
+}
+
 const fn failed() -> Outcome {
     Outcome::Failed
 }

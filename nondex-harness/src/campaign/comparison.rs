@@ -1,0 +1,98 @@
+//! Runs of tests in an ordinary build, as evidence for the judge: see [`judge::ordinary`](crate::judge::ordinary).
+
+use std::cell::OnceCell;
+use std::time::Duration;
+
+use nondex_core::Outcome;
+
+use super::launch;
+use super::process::{self, disable_address_randomisation};
+use super::stop::StopFlag;
+use crate::judge::ordinary::Ordinary;
+use crate::project::{Harness, Suite, TestCase};
+
+/// Why a test was not compared when the campaign was stopped.
+const INTERRUPTED: &str = "the run was stopped before";
+
+/// How often a test is run in an ordinary build.
+pub const RUNS: u64 = 3;
+
+/// Who can build the tests without this tool.
+pub trait Builder {
+    /// Builds them all. Is called once, and only when a test is to be compared.
+    ///
+    /// # Errors
+    /// Why that is not possible, a phrase.
+    fn build(&self) -> Result<Vec<Suite>, String>;
+}
+
+/// Runs tests of an ordinary build, one at a time, so that none disturbs another.
+pub(super) struct Comparison<'a> {
+    builder: &'a dyn Builder,
+    built: OnceCell<Result<Vec<Suite>, String>>,
+    stop: &'a StopFlag,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) const fn new(builder: &'a dyn Builder, stop: &'a StopFlag) -> Self {
+        Comparison {
+            builder,
+            built: OnceCell::new(),
+            stop,
+        }
+    }
+
+    /// Runs the test that `suite` calls `case`.
+    pub(super) fn compare(&self, suite: &Suite, case: &TestCase, timeout: Duration) -> Ordinary {
+        self.try_compare(suite, case, timeout)
+            .map_or_else(Ordinary::Not, Ordinary::Runs)
+    }
+
+    fn try_compare(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        timeout: Duration,
+    ) -> Result<[u64; 2], String> {
+        if suite.binary.harness == Harness::Doctest {
+            return Err("doctests are not compared".to_owned());
+        }
+        if self.stop.is_set() {
+            return Err(INTERRUPTED.to_owned());
+        }
+        let built = self.built.get_or_init(|| self.builder.build());
+        let suites = built.as_ref().map_err(Clone::clone)?;
+        let found = suites.iter().find_map(|ordinary| {
+            let is_same = ordinary.binary.id == suite.binary.id;
+            let mut tests = ordinary.tests.iter().filter(|_| is_same);
+            let test = tests.find(|test| test.name == case.name)?;
+            Some((&ordinary.binary, test))
+        });
+        let Some((binary, test)) = found else {
+            return Err("it is not in one".to_owned());
+        };
+        let [mut failures, mut runs] = [0, 0];
+        while runs < RUNS {
+            let command = launch::command(binary, test, None);
+            let finished = process::run(command, timeout, self.stop)
+                .map_err(|e| format!("it cannot be started: {e}"))?;
+            let outcome = launch::outcome_of(binary, test, finished.end)
+                .ok_or_else(|| INTERRUPTED.to_owned())?;
+            runs += 1;
+            failures += u64::from(!outcome.passed());
+            // It takes the whole time limit, as it did before.
+            if outcome == Outcome::TimedOut && failures == runs {
+                break;
+            }
+        }
+        Ok([failures, runs])
+    }
+}
+
+/// Gives back to the processes that this thread will start what [`disable_address_randomisation`] took.
+pub(super) fn as_ordinary<T>(action: impl FnOnce() -> T) -> T {
+    process::enable_address_randomisation();
+    let result = action();
+    let _ = disable_address_randomisation();
+    result
+}

@@ -1,0 +1,130 @@
+//! Whether a test that fails in base order fails without this tool, too.
+//!
+//! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it fail: one that asserts how large a
+//! map is, or how often it allocates. Such a test is not broken. So every test that is about to be called so is run in an
+//! ordinary build, as `cargo test` makes it, and those runs are evidence like all others.
+
+use nondex_core::{NetworkMode, Outcome};
+
+use super::conclusion::Conclusion;
+use super::evidence::Evidence;
+use super::options::Options;
+
+/// What came of the runs of one test in an ordinary build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ordinary {
+    /// So many failed, of so many.
+    Runs([u64; 2]),
+    /// It could not be compared, and why.
+    Not(String),
+}
+
+/// Whether a test is to be run in an ordinary build before its conclusion stands.
+#[must_use]
+pub fn is_wanted(conclusion: &Conclusion) -> bool {
+    *conclusion == Conclusion::Broken
+}
+
+/// Why runs of an ordinary build would tell nothing of a test with these runs.
+#[must_use]
+pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static str> {
+    let mut all = evidence.all();
+    match options.network.mode {
+        NetworkMode::Block => Some("the network is blocked here"),
+        NetworkMode::Fault => Some("the network is made to fail here"),
+        NetworkMode::Observe | NetworkMode::Off => all
+            .any(|(_, run)| run.outcome == Outcome::Exited(0))
+            .then_some("its process ends before it does, which an ordinary build takes for a pass"),
+    }
+}
+
+impl Conclusion {
+    /// This, or what the runs of an ordinary build make of a test that fails in base order.
+    pub(super) fn compared_with(self, ordinary: Option<&Ordinary>) -> Self {
+        match (&self, ordinary) {
+            (Conclusion::Broken, Some(Ordinary::Runs([0, _]))) => Conclusion::FailsOnlyHere,
+            (Conclusion::Broken, Some(Ordinary::Runs([failures, runs]))) if failures < runs => {
+                Conclusion::Flaky
+            }
+            _ => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::isolation::{Runs, conclude};
+    use crate::judge::prerequisite::Policy;
+    use crate::judge::simulation::{options, run};
+    use crate::judge::specs::clean_spec;
+
+    /// What is concluded of a test that fails in all clean runs, and of which an ordinary build showed this.
+    fn judged(ordinary: Option<Ordinary>, outcome: &Outcome) -> (Conclusion, Runs) {
+        let options = options();
+        let mut runs = Runs::new(true, false);
+        for _ in 0..2 {
+            let run = crate::judge::run::Run {
+                outcome: outcome.clone(),
+                ..run(false, [])
+            };
+            runs.beside.add(clean_spec("t", &options), run);
+        }
+        runs.ordinary = ordinary;
+        (conclude("t", &options, &runs).unwrap().conclusion, runs)
+    }
+
+    #[test]
+    fn the_conclusion_follows_from_the_ordinary_runs() {
+        for (ordinary, conclusion) in [
+            (None, Conclusion::Broken),
+            (Some(Ordinary::Not("x".to_owned())), Conclusion::Broken),
+            (Some(Ordinary::Runs([3, 3])), Conclusion::Broken),
+            (Some(Ordinary::Runs([1, 1])), Conclusion::Broken),
+            (Some(Ordinary::Runs([1, 3])), Conclusion::Flaky),
+            (Some(Ordinary::Runs([0, 3])), Conclusion::FailsOnlyHere),
+        ] {
+            let (found, _) = judged(ordinary.clone(), &Outcome::Failed);
+            assert_eq!(found, conclusion, "{ordinary:?}");
+            assert_eq!(is_wanted(&found), conclusion == Conclusion::Broken);
+            // What passes here is not held against an ordinary build.
+            assert_eq!(
+                Conclusion::Stable.compared_with(ordinary.as_ref()),
+                Conclusion::Stable
+            );
+        }
+    }
+
+    #[test]
+    fn what_an_ordinary_build_cannot_tell_is_said() {
+        for (mode, outcome, reason) in [
+            (NetworkMode::Observe, Outcome::Failed, None),
+            (NetworkMode::Off, Outcome::TimedOut, None),
+            (
+                NetworkMode::Observe,
+                Outcome::Exited(0),
+                Some("its process ends"),
+            ),
+            (
+                NetworkMode::Block,
+                Outcome::Failed,
+                Some("the network is blocked"),
+            ),
+            (
+                NetworkMode::Fault,
+                Outcome::Failed,
+                Some("the network is made to fail"),
+            ),
+        ] {
+            let (_, runs) = judged(None, &outcome);
+            let mut options = options();
+            options.network = Policy::new(mode, Vec::new(), true);
+            let said = no_comparison(&runs.beside, &options);
+            assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
+            assert!(
+                said.unwrap_or_default()
+                    .starts_with(reason.unwrap_or_default())
+            );
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What is said of a test that was compared with an ordinary build.
+
+use camino::Utf8Path;
+use nondex_core::Outcome;
+
+use crate::judge::ordinary::Ordinary;
+use crate::report::TestReport;
+
+/// What came of the comparison, a sentence for the report. `root` is that of the test's workspace.
+pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) -> String {
+    match *ordinary {
+        Ordinary::Not(ref reason) => {
+            format!("whether it fails in an ordinary build too is not known: {reason}")
+        }
+        Ordinary::Runs([failures, runs]) if failures == runs => {
+            "it fails in an ordinary build too".to_owned()
+        }
+        Ordinary::Runs([0, runs]) => format!(
+            "it is not judged: it passes in {runs} of {runs} runs of an ordinary build, and fails in base order here, most likely \
+             because of {}",
+            addition(report, root)
+        ),
+        Ordinary::Runs([failures, runs]) => format!(
+            "it fails in every run here, but in {failures} of {runs} runs of an ordinary build"
+        ),
+    }
+}
+
+/// What a line of source that asks for something names, and what this tool changes of it.
+const ADDITIONS: [(&str, &str); 3] = [
+    (
+        "alloc",
+        "the number or size of allocations, which are others in the std that tests are run over",
+    ),
+    (
+        "env::",
+        "the environment, which has a variable of this tool",
+    ),
+    (
+        "current_exe",
+        "the path of the executable, which is in a folder of this tool",
+    ),
+];
+
+/// How many lines a statement has that is looked at.
+const STATEMENT: usize = 8;
+
+/// What makes a test fail that passes in an ordinary build, as far as it can be known.
+fn addition(report: &TestReport, root: &Utf8Path) -> String {
+    let Some(failure) = report.failures.first() else {
+        return "what this tool adds".to_owned();
+    };
+    if failure.outcome == Outcome::TimedOut {
+        return "the time that this tool takes: `--timeout` gives it more".to_owned();
+    }
+    let statement = || {
+        let source = std::fs::read_to_string(root.join(failure.file.as_deref()?)).ok()?;
+        let first = (failure.line? as usize).checked_sub(1)?;
+        let mut lines = Vec::new();
+        for line in source.lines().skip(first).take(STATEMENT) {
+            lines.push(line.to_owned());
+            if line.trim_end().ends_with([';', '}']) {
+                break;
+            }
+        }
+        Some(lines.join("\n"))
+    };
+    let statement = statement().unwrap_or_default();
+    let known = ADDITIONS
+        .iter()
+        .find(|(word, _)| statement.contains(word) || failure.message.contains(word));
+    known.map_or_else(
+        || {
+            "what this tool adds to it, such as allocations, a variable in the environment, or time"
+                .to_owned()
+        },
+        |(_, what)| format!("what its failing line asks for: {what}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FailureReport;
+
+    fn broken(message: &str, outcome: Outcome) -> TestReport {
+        TestReport {
+            failures: vec![FailureReport {
+                message: message.to_owned(),
+                file: Some("src/lib.rs".to_owned()),
+                line: Some(2),
+                ..FailureReport::clean(outcome)
+            }],
+            ..TestReport::new("p", "p", "t")
+        }
+    }
+
+    #[test]
+    fn what_this_tool_adds_is_named_by_the_line_that_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        std::fs::create_dir(root.join("src")).unwrap();
+        for (source, message, named) in [
+            (
+                "\nfn f() { assert!(x); }\nlet alloc = 1;",
+                "left",
+                "such as",
+            ),
+            (
+                "\nassert_eq!(\n    allocations(),\n    1,\n);",
+                "left",
+                "allocations",
+            ),
+            ("\nassert!(x);\nallocations();", "left", "such as"),
+            (
+                "\nassert!(env::vars().count() == 1);",
+                "left",
+                "environment",
+            ),
+            ("", "allocations differ", "allocations"),
+            ("\nassert!(x);", "left", "such as"),
+        ] {
+            std::fs::write(root.join("src/lib.rs"), source).unwrap();
+            let report = broken(message, Outcome::Failed);
+            let note = note(&report, &Ordinary::Runs([0, 3]), root);
+            assert!(note.contains(named), "{note}");
+        }
+        let report = broken("no end after 60s", Outcome::TimedOut);
+        let note = note(&report, &Ordinary::Runs([0, 3]), root);
+        assert!(note.contains("--timeout"), "{note}");
+    }
+}
