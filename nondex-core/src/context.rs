@@ -16,10 +16,11 @@ mod slot;
 pub mod stack;
 mod stacks;
 mod start;
+pub mod system;
 mod text;
 mod thread;
 
-pub use process::{global, renounce};
+pub use process::{fork_global, global, renounce};
 pub use run::Context;
 pub use slot::{
     Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, inherit,

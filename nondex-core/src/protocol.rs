@@ -3,6 +3,7 @@
 
 pub mod choice;
 pub mod event;
+pub mod fork;
 pub mod network;
 pub mod operation;
 pub mod outcome;
@@ -13,3 +14,4 @@ pub mod selection;
 pub mod site;
 pub mod source;
 pub mod spec;
+pub mod state;

@@ -1,9 +1,10 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, Frame, Given, GivenChoice, Level,
-    NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord,
-    Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site, Source, StepRecord, json,
+    AccessRecord, Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, ForkRecord, Forks,
+    Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord,
+    Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site,
+    Source, StateChange, StateId, StateKind, StepRecord, Threads, json,
 };
 use proptest::prelude::*;
 
@@ -189,6 +190,39 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
     prop::sample::subsequence(Source::ALL.to_vec(), 0..=Source::ALL.len())
 }
 
+fn state() -> impl Strategy<Value = StateId> {
+    (prop::sample::select(&StateKind::ALL), ".{0,12}")
+        .prop_map(|(kind, name)| StateId { kind, name })
+}
+
+fn change() -> impl Strategy<Value = StateChange> {
+    let value = || prop::option::of(".{0,12}");
+    (state(), value(), value()).prop_map(|(state, before, after)| StateChange {
+        state,
+        before,
+        after,
+    })
+}
+
+fn access() -> impl Strategy<Value = AccessRecord> {
+    (state(), any::<bool>()).prop_map(|(state, writes)| AccessRecord {
+        state,
+        writes,
+        stack: Vec::new(),
+    })
+}
+
+fn fork() -> impl Strategy<Value = ForkRecord> {
+    (".{0,8}", outcome(), any::<u64>(), any::<bool>()).prop_map(
+        |(test, end, micros, left_child)| ForkRecord {
+            test,
+            end,
+            micros,
+            left_child,
+        },
+    )
+}
+
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".{0,8}", point()).prop_map(|(test, point)| Event::Site { test, point }),
@@ -226,6 +260,17 @@ fn event() -> impl Strategy<Value = Event> {
                 failure
             }
         ),
+        (".{0,8}", prop::collection::vec(change(), 0..3))
+            .prop_map(|(test, changes)| Event::States { test, changes }),
+        (".{0,8}", access()).prop_map(|(test, access)| Event::Access { test, access }),
+        (".{0,8}", fork()).prop_map(|(test, fork)| Event::Forked { test, fork }),
+        (".{0,8}", any::<u64>(), any::<bool>()).prop_map(|(test, threads, has_children)| {
+            Event::Unforked {
+                test,
+                threads,
+                has_children,
+            }
+        }),
     ]
 }
 
@@ -235,10 +280,16 @@ proptest! {
         test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
         models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
         trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
-        schedule in prop::sample::select(&Schedule::ALL),
+        schedule in prop::sample::select(&Schedule::ALL), threads in prop::sample::select(&Threads::ALL),
+        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), any::<u64>())), states in any::<bool>(),
+        restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
     ) {
         let record = record.map(Into::into);
-        let spec = RunSpec { choices, models_off, record, trace, given, schedule, ..RunSpec::new(test, Level::ALL[level], seed) };
+        let forks = forks.map(|(tests, limit_ms)| Forks { tests, limit_ms });
+        let spec = RunSpec {
+            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch,
+            ..RunSpec::new(test, Level::ALL[level], seed)
+        };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
         prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
         let pretty = serde_json::to_string_pretty(&spec).unwrap();
@@ -251,11 +302,12 @@ proptest! {
         test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
         choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
-        failed_operations in prop::collection::vec(operation(), 0..2), sources in sources(),
+        failed_operations in prop::collection::vec(operation(), 0..2),
+        sources in sources(), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2),
     ) {
         let record = RunRecord {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
-            failed_operations, sources,
+            failed_operations, sources, states, accesses,
         };
         let text = json::to_string(&record);
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());

@@ -27,6 +27,7 @@ mod operations;
 pub mod origin;
 mod original;
 mod own;
+mod process;
 mod sockaddr;
 mod start;
 #[cfg(target_pointer_width = "64")]

@@ -3,7 +3,7 @@
 use nondex_core::Context;
 use nondex_core::context;
 
-use crate::{clock, fork, operations, own};
+use crate::{clock, fork, operations, own, process};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
@@ -11,10 +11,12 @@ use crate::{clock, fork, operations, own};
 /// The process must have one thread, as before `main`.
 pub unsafe fn begin() {
     clock::prepare();
+    process::find_spec();
     // SAFETY: as the caller promises.
     let context = unsafe { context::take_global() };
     if let Some(context) = context {
         observe(context);
+        context::system::provide(&process::Process);
     }
     own::stands();
 }

@@ -30,7 +30,7 @@ impl Journal {
                     events.push(event);
                 }
             }
-            Journal::File(path) => write(path, &(json::to_string(event) + "\n")),
+            Journal::File(path) => append(path, event),
         }
     }
 
@@ -69,6 +69,11 @@ impl Journal {
             Journal::File(_) => Vec::new(),
         }
     }
+}
+
+/// Appends an event to a record file.
+pub(crate) fn append(path: &Path, event: &Event) {
+    write(path, &(json::to_string(event) + "\n"));
 }
 
 /// Appends to a file. A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the driver

@@ -7,6 +7,9 @@ use super::run::Context;
 use crate::catalogue::Level;
 use crate::protocol::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABLE};
 
+/// The context of a fork that runs a test: it counts before the one that it was forked with.
+static FORKED: OnceLock<Arc<Context>> = OnceLock::new();
+
 pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
 
 /// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and [`LEVEL_VARIABLE`], or none.
@@ -14,6 +17,9 @@ pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
 /// A variable that cannot be understood ends the process with code 96 and a message on stderr: a run must never
 /// silently not happen.
 pub fn global() -> Option<&'static Arc<Context>> {
+    if let Some(context) = FORKED.get() {
+        return Some(context);
+    }
     GLOBAL
         .get_or_init(|| match from_environment() {
             Ok(Some(spec)) => Some(Context::new(spec)),
@@ -24,6 +30,14 @@ pub fn global() -> Option<&'static Arc<Context>> {
             }
         })
         .as_ref()
+}
+
+/// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what the parent's shares between its
+/// tests goes on in it.
+pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {
+    let forked = global()?.of_fork(spec);
+    FORKED.set(forked).ok()?;
+    FORKED.get()
 }
 
 /// Makes the process have no context, whatever its ancestors have.

@@ -1,15 +1,18 @@
 //! One run in one process: what to decide, and where to record it.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::failures::Failures;
 use super::inheritance::Child;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::keys::Keys;
 use super::stacks::Stacks;
+use super::system::Company;
 use crate::catalogue::{Family, Model};
 use crate::protocol::event::Event;
+use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
 use crate::protocol::source::Source;
@@ -26,6 +29,13 @@ pub struct Context {
     pub(super) root: u32,
     /// The number of this process; another one in a forked child.
     pub(super) pid: u32,
+    /// What goes on in a fork that runs a test.
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What the tests of a process share about their runs.
+#[derive(Debug)]
+pub(super) struct Shared {
     /// How many threads were started.
     pub(super) threads: AtomicU32,
     /// How many threads that no shim saw start have asked for anything.
@@ -54,20 +64,38 @@ impl Context {
 
     fn of_process(spec: RunSpec, process: String, root: u32) -> Arc<Self> {
         let journal = Journal::new(spec.record.clone());
-        Arc::new(Context {
+        let shared = Shared {
             keys: Keys::new(&spec),
             environment: OnceLock::new(),
-            spec,
-            journal,
-            process,
-            root,
-            pid: std::process::id(),
             threads: AtomicU32::new(0),
             unseen: AtomicU32::new(0),
             tests: AtomicU32::new(0),
             sources: AtomicU8::new(0),
             stacks: Stacks::default(),
             failures: Failures::default(),
+        };
+        Arc::new(Context {
+            spec,
+            journal,
+            process,
+            root,
+            pid: std::process::id(),
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The context of this process, a fork of the one with this context, in which the test of `spec` runs as if it ran in
+    /// that one: a process of its own for a test.
+    #[must_use]
+    pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
+        let pid = std::process::id();
+        Arc::new(Context {
+            journal: Journal::new(spec.record.clone()),
+            spec,
+            process: self.process.clone(),
+            root: pid,
+            pid,
+            shared: Arc::clone(&self.shared),
         })
     }
 
@@ -79,12 +107,14 @@ impl Context {
 
     /// Notes that a test uses `source`.
     pub(super) fn note_source(&self, source: Source) {
-        self.sources.fetch_or(source.bit(), Ordering::Relaxed);
+        self.shared
+            .sources
+            .fetch_or(source.bit(), Ordering::Relaxed);
     }
 
     /// What was noted since this was asked last.
     pub(super) fn take_sources(&self) -> Vec<Source> {
-        Source::of(self.sources.swap(0, Ordering::Relaxed))
+        Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
     /// The path of a test's own thread.
@@ -97,7 +127,7 @@ impl Context {
 
     /// The path of a thread that no shim saw start: `?`, then `?1`.
     pub(super) fn unseen_thread(&self) -> String {
-        let number = match self.unseen.fetch_add(1, Ordering::Relaxed) {
+        let number = match self.shared.unseen.fetch_add(1, Ordering::Relaxed) {
             0 => String::new(),
             number => number.to_string(),
         };
@@ -114,6 +144,35 @@ impl Context {
     #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.journal.take()
+    }
+
+    /// Says how the fork that has just ended did so, after its events.
+    pub fn note_fork(&self, fork: ForkRecord) {
+        if let Some(record) = self.forks_record() {
+            journal::append(
+                &record,
+                &Event::Forked {
+                    test: self.spec.test.clone(),
+                    fork,
+                },
+            );
+        }
+    }
+
+    /// Says that no forks are made, and why.
+    pub fn note_unforked(&self, company: Company) {
+        self.journal.append(&Event::Unforked {
+            test: self.spec.test.clone(),
+            threads: company.threads,
+            has_children: company.has_children,
+        });
+    }
+
+    /// The file to which forks append their events; `None` when nothing is written.
+    #[must_use]
+    pub fn forks_record(&self) -> Option<PathBuf> {
+        let record = self.spec.record.as_ref()?;
+        Some(record.with_extension(Forks::RECORD))
     }
 
     /// How many events are kept in memory.

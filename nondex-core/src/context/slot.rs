@@ -101,7 +101,7 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     with_state(|state| {
         state.keys += 1;
         let id = hash::mix(state.path_hash ^ hash::mix(state.keys));
-        let keys = &state.context.keys;
+        let keys = &state.context.shared.keys;
         if keys.are_traced {
             keys.note_creation(model, caller, &state.context.spec.trace);
         }
@@ -111,15 +111,15 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
 
 /// The key of a `RandomState` as it is without the seed.
 pub(crate) fn key_without_seed(table_key: u64) -> u64 {
-    let secret = with_inherited_state(|state| state.context.keys.secret)
-        .or_else(|| global().map(|context| context.keys.secret));
+    let secret = with_inherited_state(|state| state.context.shared.keys.secret)
+        .or_else(|| global().map(|context| context.shared.keys.secret));
     table_key ^ secret.unwrap_or(table_key)
 }
 
 /// What `decide` says of the state with this key, and of all its clones when it `is_shared`: once for them all.
 pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
     match with_state(|state| Arc::clone(&state.context)) {
-        Some(context) => context.keys.once(table_key, is_shared, decide),
+        Some(context) => context.shared.keys.once(table_key, is_shared, decide),
         None => decide(),
     }
 }
@@ -127,7 +127,7 @@ pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64
 /// How this reading of the environment, with this content, follows others; `None` outside a test.
 pub(crate) fn reading(content: u64) -> Option<Reading> {
     with_state(|state| {
-        let first = *state.context.environment.get_or_init(|| content);
+        let first = *state.context.shared.environment.get_or_init(|| content);
         let has_read = std::mem::replace(&mut state.has_read_environment, true);
         match (content == first, has_read) {
             (true, false) => Reading::First,
@@ -185,7 +185,7 @@ pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Opt
     let _pause = pause();
     // Only the test's own process reads them, and only for the driver, which gives it one test.
     if context.is_own_process() && context.spec.record.is_some() {
-        context.stacks.note(&event);
+        context.shared.stacks.note(&event);
     }
     context.journal.append(&event);
     Some(path)
@@ -204,7 +204,7 @@ pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
     let Event::Operation { operation, .. } = &event else {
         return;
     };
-    if context.failures.note(operation) {
+    if context.shared.failures.note(operation) {
         context.journal.append(&event);
     }
 }
@@ -264,7 +264,7 @@ pub struct Entered {
 /// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     let state = ThreadState::new(Arc::clone(context), Arc::from(test), context.test_thread());
-    context.tests.fetch_add(1, Ordering::Relaxed);
+    context.shared.tests.fetch_add(1, Ordering::Relaxed);
     Entered {
         before: SLOT
             .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
@@ -288,13 +288,13 @@ impl Entered {
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         drop(self);
-        for operation in context.failures.read(!passed) {
+        for operation in context.shared.failures.read(!passed) {
             context.journal.append(&Event::Operation {
                 test: test.to_owned(),
                 operation,
             });
         }
-        for (id, network) in context.stacks.read(!passed) {
+        for (id, network) in context.shared.stacks.read(!passed) {
             context.journal.append(&Event::Network {
                 test: test.to_owned(),
                 id,
@@ -321,7 +321,7 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.context.tests.fetch_sub(1, Ordering::Relaxed);
+        self.context.shared.tests.fetch_sub(1, Ordering::Relaxed);
         PAUSES.set(self.pauses);
         let before = self.before.take().unwrap_or_default();
         // Dropped outside the borrow: its flush writes a file.

@@ -95,7 +95,7 @@ impl SiteState {
             stack: Vec::new(),
         };
         if state.is_traced && !state.off && state.given.is_empty() {
-            let created = context.keys.created(&state.site());
+            let created = context.shared.keys.created(&state.site());
             state.stack = created.unwrap_or_else(stack::capture);
         }
         state
@@ -247,7 +247,7 @@ impl ThreadState {
         let path = format!("{}.{}", self.path, self.spawned);
         self.spawned += 1;
         self.context.note_source(Source::Thread);
-        self.context.threads.fetch_add(1, Ordering::Relaxed);
+        self.context.shared.threads.fetch_add(1, Ordering::Relaxed);
         let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
         Box::new(ThreadState::new(context, test, path))
     }
@@ -261,8 +261,8 @@ impl ThreadState {
 
     /// Makes this the state of the child that was forked, as far as can be without memory.
     pub(super) fn after_fork_in_child(&mut self) {
-        self.is_forked_beside_threads |= self.context.threads.load(Ordering::Relaxed) > 0
-            || self.context.tests.load(Ordering::Relaxed) > 1;
+        self.is_forked_beside_threads |= self.context.shared.threads.load(Ordering::Relaxed) > 0
+            || self.context.shared.tests.load(Ordering::Relaxed) > 1;
         self.pid = std::process::id();
         self.processes = 0;
         self.unrecorded = 0;

@@ -11,14 +11,22 @@
 //! - `sources`: what no choice controls and the test used, before its `end`.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
+//! - `states`: what the test left changed, if the spec asks for it.
+//! - `access`: the test has read or changed what the spec watches.
+//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the file of the [forks](Forks).
+//! - `unforked`: no forks were made after the test, and why.
 
 use crate::json;
 
+use super::fork::ForkRecord;
+#[cfg(doc)]
+use super::fork::Forks;
 use super::network::NetworkRecord;
 use super::operation::OperationRecord;
 use super::outcome::Failure;
 use super::point::{ChoiceRecord, PointRecord, StepRecord};
 use super::source::Source;
+use super::state::{AccessRecord, StateChange};
 
 /// One line of a record file; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +102,36 @@ pub enum Event {
         /// The reason when it failed.
         failure: Option<Failure>,
     },
+    /// What the test left changed.
+    States {
+        /// The test that ended.
+        test: String,
+        /// The changes, in a fixed order.
+        changes: Vec<StateChange>,
+    },
+    /// An access to a part of the state that is watched.
+    Access {
+        /// The test it happened in.
+        test: String,
+        /// The access.
+        access: AccessRecord,
+    },
+    /// The end of a fork.
+    Forked {
+        /// The test that ran before.
+        test: String,
+        /// What ran in the fork, and how it ended.
+        fork: ForkRecord,
+    },
+    /// There are no forks: a fork has neither the threads nor the children of its process.
+    Unforked {
+        /// The test that ran before.
+        test: String,
+        /// How many threads the process had.
+        threads: u64,
+        /// Whether it had children.
+        has_children: bool,
+    },
 }
 
 json::tagged!(Event by "event" {
@@ -106,6 +144,10 @@ json::tagged!(Event by "event" {
     Operation = "operation" { test, operation },
     Sources = "sources" { test, sources },
     End = "end" { test, passed, failure = optional },
+    States = "states" { test, changes },
+    Access = "access" { test, access },
+    Forked = "forked" { test, fork },
+    Unforked = "unforked" { test, threads, has_children },
 });
 
 impl Event {
@@ -121,7 +163,11 @@ impl Event {
             | Event::Received { test, .. }
             | Event::Operation { test, .. }
             | Event::Sources { test, .. }
-            | Event::End { test, .. } => test,
+            | Event::End { test, .. }
+            | Event::States { test, .. }
+            | Event::Access { test, .. }
+            | Event::Forked { test, .. }
+            | Event::Unforked { test, .. } => test,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::point::{ChoiceRecord, PointRecord, StepRecord};
 use super::site::Site;
 use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
+use super::state::{AccessRecord, StateChange};
 
 /// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
 /// single-threaded or its threads share nothing before they are joined.
@@ -40,6 +41,10 @@ pub struct RunRecord {
     pub failed_operations: Vec<OperationRecord>,
     /// What no choice controls and it used; empty when the test did not end, or its harness is not ours.
     pub sources: Vec<Source>,
+    /// What it left changed.
+    pub states: Vec<StateChange>,
+    /// Its accesses to what is watched, in the order in which they happened.
+    pub accesses: Vec<AccessRecord>,
 }
 
 json::object!(strict RunRecord {
@@ -54,6 +59,8 @@ json::object!(strict RunRecord {
     network = optional,
     failed_operations = optional,
     sources = optional,
+    states = optional,
+    accesses = optional,
 });
 
 impl RunRecord {
@@ -72,6 +79,8 @@ impl RunRecord {
         let mut operations = Vec::new();
         let mut failed_operations = Vec::new();
         let mut sources = Vec::new();
+        let mut states = Vec::new();
+        let mut accesses = Vec::new();
         let mut failure = None;
         let mut end = None;
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
@@ -114,6 +123,9 @@ impl RunRecord {
                 Event::Operation { operation, .. } => failed_operations.push(operation),
                 Event::Sources { sources: used, .. } => sources = used,
                 Event::Panic { failure: found, .. } => failure = Some(found),
+                Event::States { changes, .. } => states = changes,
+                Event::Access { access, .. } => accesses.push(access),
+                Event::Forked { .. } | Event::Unforked { .. } => {}
                 Event::End {
                     passed,
                     failure: found,
@@ -148,6 +160,8 @@ impl RunRecord {
             network: fold_network(operations),
             failed_operations: operation::fold(failed_operations),
             sources,
+            states,
+            accesses,
         }
     }
 

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use crate::catalogue::Level;
 use crate::json;
 
+use super::fork::{Forks, Threads};
 use super::network::NetworkMode;
 use super::operation::Observed;
 use super::schedule::Schedule;
 use super::selection::Selection;
 use super::site::Site;
+use super::state::StateId;
 
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
 pub const PROTOCOL: u32 = 1;
@@ -64,6 +66,16 @@ pub struct RunSpec {
     pub preload: Option<PathBuf>,
     /// Failures of operations that are recorded.
     pub observe: Vec<Observed>,
+    /// Which threads the tests run on.
+    pub threads: Threads,
+    /// What runs in forks of the process after `before` and `test`.
+    pub forks: Option<Forks>,
+    /// Whether what each test leaves changed is recorded.
+    pub states: bool,
+    /// What is put back, before `test`, to what it was before the first test of `before`.
+    pub restore: Vec<StateId>,
+    /// The parts of the state to which accesses are recorded.
+    pub watch: Vec<StateId>,
 }
 
 json::object!(strict RunSpec {
@@ -82,6 +94,11 @@ json::object!(strict RunSpec {
     network_allow = optional,
     preload = optional,
     observe = optional,
+    threads = optional,
+    forks = optional,
+    states = optional,
+    restore = optional,
+    watch = optional,
 });
 
 /// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -142,6 +159,11 @@ impl RunSpec {
             network_allow: Vec::new(),
             preload: None,
             observe: Vec::new(),
+            threads: Threads::default(),
+            forks: None,
+            states: false,
+            restore: Vec::new(),
+            watch: Vec::new(),
         }
     }
 

@@ -1,6 +1,8 @@
 //! An experiment: an ordered list of tests that run in one process under one spec, with a record for each. A run of one test is
 //! the experiment of length one.
 
+use std::collections::BTreeMap;
+
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
 
 /// The exit code of a test executable in which a test failed.
@@ -15,22 +17,18 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
     if spec.before.is_empty() {
         return vec![RunRecord::fold(spec, events, process_end)];
     }
-    let end_of = |name: &str| {
-        events.iter().find_map(|event| match event {
-            Event::End { test, passed, .. } if test == name => Some(*passed),
-            _ => None,
-        })
-    };
     let tests: Vec<&str> = spec.tests().collect();
-    let cut = tests.iter().position(|test| end_of(test).is_none());
-    let has_failed = tests.iter().any(|test| end_of(test) == Some(false));
+    let times = times(&tests, events);
+    let ends: Vec<Option<bool>> = times.iter().map(|events| end_of(events)).collect();
+    let cut = ends.iter().position(Option::is_none);
+    let has_failed = ends.contains(&Some(false));
     let of_last = match cut {
         // The code says no more than the tests do.
         None if has_failed && process_end == FAILED => Outcome::Passed,
         _ => process_end.clone(),
     };
     let last = cut.unwrap_or(tests.len() - 1);
-    let record = |(place, test): (usize, &&str)| {
+    let record = |(place, (test, events)): (usize, (&&str, Vec<Event>))| {
         let own = RunSpec {
             test: (*test).to_owned(),
             before: spec.before[..place].to_vec(),
@@ -41,7 +39,7 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
             std::cmp::Ordering::Equal => of_last.clone(),
             std::cmp::Ordering::Greater => process_end.clone(),
         };
-        let mut record = RunRecord::fold(&own, events.iter().cloned(), end);
+        let mut record = RunRecord::fold(&own, events, end);
         if place > last {
             record.failure = Some(Failure {
                 message: format!("it was not started: the process ended in `{}`", tests[last]),
@@ -50,7 +48,46 @@ pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<
         }
         record
     };
-    tests.iter().enumerate().map(record).collect()
+    tests.iter().zip(times).enumerate().map(record).collect()
+}
+
+/// The record of the test of `spec` in a fork that ended with `end`, from the events of the fork.
+#[must_use]
+pub fn record_of_fork(spec: &RunSpec, events: Vec<Event>, end: Outcome) -> RunRecord {
+    // The code says no more than the test does.
+    let end = match (end_of(&events), end) {
+        (Some(false), FAILED) => Outcome::Passed,
+        (_, end) => end,
+    };
+    RunRecord::fold(spec, events, end)
+}
+
+/// Whether a test passed, if it says so.
+fn end_of(events: &[Event]) -> Option<bool> {
+    events.iter().find_map(|event| match event {
+        Event::End { passed, .. } => Some(*passed),
+        _ => None,
+    })
+}
+
+/// The events of each test. One that runs several times has begun anew after it has ended; what comes after its last end is the
+/// last time's.
+fn times(tests: &[&str], events: Vec<Event>) -> Vec<Vec<Event>> {
+    let mut times = vec![Vec::new(); tests.len()];
+    let mut ended: BTreeMap<String, usize> = BTreeMap::new();
+    for event in events {
+        let name = event.test();
+        let ends = ended.get(name).copied().unwrap_or(0);
+        let places = tests.iter().enumerate().filter(|(_, test)| **test == name);
+        let Some((place, _)) = places.take(ends + 1).last() else {
+            continue;
+        };
+        if let Event::End { test, .. } = &event {
+            *ended.entry(test.clone()).or_default() += 1;
+        }
+        times[place].push(event);
+    }
+    times
 }
 
 #[cfg(test)]
@@ -109,6 +146,25 @@ mod tests {
             let outcomes: Vec<Outcome> = records.into_iter().map(|record| record.outcome).collect();
             assert_eq!(outcomes, expected, "{shown}");
         }
+    }
+
+    #[test]
+    fn a_test_that_runs_twice_has_a_record_for_each_time() {
+        let spec = RunSpec {
+            before: vec!["a".into(), "b".into()],
+            ..RunSpec::clean("a")
+        };
+        let events = vec![end("a", true), end("b", true), end("a", false)];
+        let outcomes = records(&spec, events, FAILED);
+        let outcomes: Vec<Outcome> = outcomes.into_iter().map(|record| record.outcome).collect();
+        assert_eq!(
+            outcomes,
+            [Outcome::Passed, Outcome::Passed, Outcome::Failed]
+        );
+        let events = vec![end("a", true), end("b", true)];
+        let outcomes = records(&spec, events, Outcome::Signalled(9));
+        assert_eq!(outcomes[0].outcome, Outcome::Passed);
+        assert_eq!(outcomes[2].outcome, Outcome::Signalled(9));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::experiment::records;
 use super::message;
+use super::output::Output;
 use super::process::{self, End};
 use super::stop::StopFlag;
 use crate::judge::run::Run;
@@ -138,30 +139,9 @@ impl<'a> Launcher<'a> {
                     .collect(),
             );
         }
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let record = self.records.join(format!("{number}.jsonl"));
-        let named = RunSpec {
-            before: before.iter().map(|test| test.name.clone()).collect(),
-            record: Some(record.clone().into()),
-            ..spec.clone()
-        };
-        let mut command = command(binary, test, Some(&named));
-        command.args(&self.arguments);
-        command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        if !self.is_shown {
-            // A backtrace costs more than most tests, and nobody reads those of a thousand runs.
-            for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
-                command.env_remove(name);
-            }
-        }
-        let run = if self.is_shown {
-            process::run_shown
-        } else {
-            process::run
-        };
-        let started = Instant::now();
-        let finished = match run(command, timeout, self.stop) {
-            Ok(finished) => finished,
+        let named = self.named(spec, before);
+        let ended = match self.launch(temporary, timeout, binary, test, &named, &|| None)? {
+            Ok(ended) => ended,
             Err(e) => {
                 return Some(
                     tests
@@ -171,24 +151,100 @@ impl<'a> Launcher<'a> {
                 );
             }
         };
+        Some(ended.runs(&named, tests, timeout))
+    }
+
+    /// `spec` with these tests before its own, and a record.
+    pub(super) fn named(&self, spec: &RunSpec, before: &[&TestCase]) -> RunSpec {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        RunSpec {
+            before: before.iter().map(|test| test.name.clone()).collect(),
+            record: Some(self.records.join(format!("{number}.jsonl")).into()),
+            ..spec.clone()
+        }
+    }
+
+    /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it is given `more`. `None` when
+    /// it was stopped.
+    pub(super) fn launch(
+        &self,
+        temporary: Option<&Path>,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        named: &RunSpec,
+        more: &dyn Fn() -> Option<Duration>,
+    ) -> Option<io::Result<Ended>> {
+        let mut command = command(binary, test, Some(named));
+        command.args(&self.arguments);
+        command.envs(temporary.map(|folder| ("TMPDIR", folder)));
+        if !self.is_shown {
+            // A backtrace costs more than most tests, and nobody reads those of a thousand runs.
+            for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+                command.env_remove(name);
+            }
+        }
+        let started = Instant::now();
+        let finished = if self.is_shown {
+            process::run_shown(command, timeout, self.stop)
+        } else {
+            process::run_longer(command, timeout, more, self.stop)
+        };
+        let finished = match finished {
+            Ok(finished) => finished,
+            Err(e) => return Some(Err(e)),
+        };
         let took = started.elapsed();
         let process_end = outcome_of(binary, test, finished.end)?;
-        let mut notes = Vec::new();
-        if finished.left_child {
-            notes.push("it left a child process behind".to_owned());
-        }
+        let record: Utf8PathBuf = named
+            .record
+            .clone()
+            .and_then(|record| record.try_into().ok())
+            .unwrap_or_default();
         let (events, problem) = match read_events(&record) {
             Ok(events) => (events, None),
             Err(message) => (Vec::new(), Some(message)),
         };
-        let complete = problem.is_none() && is_complete(&events);
         let _ = std::fs::remove_file(record.with_extension(inheritance::NOTES));
+        Some(Ok(Ended {
+            record,
+            process_end,
+            left_child: finished.left_child,
+            output: finished.output,
+            took,
+            events,
+            problem,
+        }))
+    }
+}
+
+/// A process that has ended, and its record.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) record: Utf8PathBuf,
+    process_end: Outcome,
+    left_child: bool,
+    output: Output,
+    took: Duration,
+    pub(super) events: Vec<Event>,
+    /// Why the record cannot be read.
+    problem: Option<String>,
+}
+
+impl Ended {
+    /// A run of each of `tests`, which are those of `named`. The record is removed if all passed.
+    pub(super) fn runs(self, named: &RunSpec, tests: &[&TestCase], timeout: Duration) -> Vec<Run> {
+        let complete = self.problem.is_none() && is_complete(&self.events);
+        let left_child = self
+            .left_child
+            .then(|| "it left a child process behind".to_owned());
         let mut runs = Vec::new();
-        for (folded, test) in records(&named, events, process_end).into_iter().zip(tests) {
-            let mut folded = folded;
-            let mut notes = notes.clone();
-            if let Some(message) = &problem {
+        let records = records(named, self.events, self.process_end);
+        for (mut folded, test) in records.into_iter().zip(tests) {
+            let mut notes: Vec<String> = left_child.iter().cloned().collect();
+            if let Some(message) = &self.problem {
                 // Nothing is known of what it reached, and for our own harness not even how it ended.
+                let record = &self.record;
                 notes.push(format!("the record `{record}` cannot be read: {message}"));
                 if folded.outcome.passed() {
                     folded.outcome = Outcome::Failed;
@@ -199,39 +255,56 @@ impl<'a> Launcher<'a> {
                 });
             }
             let passed = folded.outcome.passed();
-            let output = || finished.output.to_text();
-            let is_written = passed && !finished.output.is_empty();
+            let output = || self.output.to_text();
+            let is_written = passed && !self.output.is_empty();
             if !passed {
-                folded.failure = Some(match folded.failure {
+                folded.failure = Some(match folded.failure.take() {
                     Some(failure) => message::clarify(failure, &output()),
                     None => explain(test, &folded.outcome, &output(), timeout),
                 });
             }
+            let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
-                outcome: folded.outcome,
-                failure: folded.failure,
-                points: folded.points.into(),
-                choices: folded.choices.into(),
-                steps: folded.steps,
-                took,
-                limit: timeout,
-                complete,
                 written: if is_written {
                     difference::fingerprint(&output())
                 } else {
                     0
                 },
-                output: (!passed || is_reference(spec)).then(output),
-                notes,
-                network: folded.network.into(),
-                failed_operations: folded.failed_operations.into(),
-                sources: folded.sources,
+                output: (!passed || is_reference(named)).then(output),
+                ..run
             });
         }
         if runs.iter().all(Run::passed) {
-            let _ = std::fs::remove_file(&record);
+            let _ = std::fs::remove_file(&self.record);
         }
-        Some(runs)
+        runs
+    }
+}
+
+/// The run with this record, which took so long of its time limit, as if it had written nothing.
+pub(super) fn run_of(
+    folded: RunRecord,
+    (took, limit): (Duration, Duration),
+    complete: bool,
+    notes: Vec<String>,
+) -> Run {
+    Run {
+        outcome: folded.outcome,
+        failure: folded.failure,
+        points: folded.points.into(),
+        choices: folded.choices.into(),
+        steps: folded.steps,
+        took,
+        limit,
+        complete,
+        written: 0,
+        output: None,
+        notes,
+        network: folded.network.into(),
+        failed_operations: folded.failed_operations.into(),
+        sources: folded.sources,
+        states: folded.states.into(),
+        accesses: folded.accesses.into(),
     }
 }
 
@@ -349,7 +422,7 @@ pub(crate) fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
 }
 
 /// Whether every thread that reached a choice point has said how often.
-fn is_complete(events: &[Event]) -> bool {
+pub(super) fn is_complete(events: &[Event]) -> bool {
     let flushed: HashSet<_> = events
         .iter()
         .filter_map(|event| match event {
@@ -365,7 +438,7 @@ fn is_complete(events: &[Event]) -> bool {
     })
 }
 
-fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
+pub(super) fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
     let program = binary.runner.first().map_or_else(
         || binary.executable_of(test).to_string(),
         |runner| runner.display().to_string(),
@@ -388,6 +461,8 @@ fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
         network: [].into(),
         failed_operations: [].into(),
         sources: Vec::new(),
+        states: [].into(),
+        accesses: [].into(),
     }
 }
 

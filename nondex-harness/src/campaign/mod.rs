@@ -10,6 +10,7 @@ pub mod launch;
 pub mod memo;
 pub mod message;
 pub mod output;
+pub mod pairs;
 pub mod process;
 pub mod progress;
 pub mod queue;

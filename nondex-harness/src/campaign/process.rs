@@ -85,7 +85,22 @@ pub struct Finished {
 pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    watch(command, Some(reader), timeout, stop)
+    watch(command, Some(reader), timeout, &|| None, stop)
+}
+
+/// As [`run`], but when the time is over, it may be given `more`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_longer(
+    mut command: Command,
+    timeout: Duration,
+    more: &dyn Fn() -> Option<Duration>,
+    stop: &StopFlag,
+) -> io::Result<Finished> {
+    let (reader, writer) = io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    watch(command, Some(reader), timeout, more, stop)
 }
 
 /// As [`run`], but what the process writes goes where ours goes, as it comes, and is not kept.
@@ -93,7 +108,7 @@ pub fn run(mut command: Command, timeout: Duration, stop: &StopFlag) -> io::Resu
 /// # Errors
 /// As [`run`].
 pub fn run_shown(command: Command, timeout: Duration, stop: &StopFlag) -> io::Result<Finished> {
-    watch(command, None, timeout, stop)
+    watch(command, None, timeout, &|| None, stop)
 }
 
 /// Starts a process whose output, if it is kept, comes from `reader`, and waits for its end.
@@ -101,6 +116,7 @@ fn watch(
     mut command: Command,
     reader: Option<PipeReader>,
     timeout: Duration,
+    more: &dyn Fn() -> Option<Duration>,
     stop: &StopFlag,
 ) -> io::Result<Finished> {
     adopt_orphans();
@@ -119,7 +135,7 @@ fn watch(
         buffer: vec![0; BUFFER],
         output: Output::default(),
     };
-    let ended = watch.wait(Instant::now().checked_add(timeout), stop);
+    let ended = watch.wait(Instant::now().checked_add(timeout), more, stop);
     let ended = ended.and_then(|end| Ok((end, watch.end_group(end)?)));
     match ended {
         Ok((end, left_child)) => {
@@ -184,8 +200,14 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits for the end of the process and reaps it; kills it at the deadline and when stopped.
-    fn wait(&mut self, deadline: Option<Instant>, stop: &StopFlag) -> io::Result<End> {
+    /// Waits for the end of the process and reaps it; kills it at the deadline, unless it is given more time then, and when
+    /// stopped.
+    fn wait(
+        &mut self,
+        mut deadline: Option<Instant>,
+        more: &dyn Fn() -> Option<Duration>,
+        stop: &StopFlag,
+    ) -> io::Result<End> {
         let mut pause = Duration::from_micros(50);
         let mut yields = 0;
         let mut looked = Instant::now();
@@ -200,6 +222,10 @@ impl Watch {
                 // It may have ended just now.
                 if let Some(status) = self.child.try_wait()? {
                     return Ok(end(status));
+                }
+                if let Some(more) = more() {
+                    deadline = now.checked_add(more);
+                    continue;
                 }
                 self.kill()?;
                 return Ok(End::TimedOut);

@@ -409,6 +409,8 @@ fn debug(
         network: folded.network.into(),
         failed_operations: folded.failed_operations.into(),
         sources: folded.sources,
+        states: folded.states.into(),
+        accesses: folded.accesses.into(),
     })
 }
 

@@ -15,9 +15,7 @@ pub use super::bencher::{Bencher, black_box};
 pub use super::descriptor::TestFn::*;
 pub use super::descriptor::TestName::*;
 pub use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
-
-/// The code a test executable ends with when a test failed, or its command line is wrong.
-pub const ERROR_EXIT_CODE: i32 = 101;
+pub use super::verdict::ERROR_EXIT_CODE;
 
 /// What the caller of [`test_main`] decides instead of the command line. Accepted for libtest's sake: nothing is captured, so
 /// that all output is shown, and tests are run in this process in any case.

@@ -35,6 +35,8 @@ mod bencher;
 mod console;
 mod descriptor;
 mod execution;
+mod experiment;
+mod forks;
 pub mod libtest;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;

@@ -7,12 +7,15 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use nondex_core::Threads;
 use nondex_core::context::{self, Context};
 
 use super::arguments::Arguments;
 use super::console::{Console, Printing, SLOW_TEST};
 use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
+use super::experiment::Experiment;
+use super::forks;
 use super::selection::select;
 use super::verdict::Verdict;
 
@@ -38,29 +41,31 @@ struct Started {
 ///
 /// # Errors
 /// When the console or the log file cannot be written.
-pub(crate) fn run(arguments: &Arguments, tests: Vec<TestDescAndFn>) -> io::Result<bool> {
+pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::Result<bool> {
     let context = execution::prepare();
     // This thread does our own work only.
     let _pause = context::pause();
     let total = tests.len();
     let mut console = Console::new(arguments, printing(context.map(Arc::as_ref)));
-    let mut selected = select(arguments, tests);
-    let mut threads = arguments.threads();
-    if let Some(experiment) = context
-        .map(|context| context.spec())
-        .filter(|spec| !spec.before.is_empty())
-    {
+    let own = context.filter(|context| context.is_own_process());
+    let threads = own.map_or(Threads::Each, |context| context.spec().threads);
+    let experiment = own.and_then(|context| Experiment::of(context.spec(), &mut tests));
+    let (selected, forks, at_a_time) = match experiment {
         // One after the other, in its order and no other's.
-        let place = |test: &TestDescAndFn| {
-            let name = test.desc.name.as_slice();
-            experiment.tests().position(|known| known == name)
-        };
-        selected.retain(|test| place(test).is_some());
-        selected.sort_by_key(place);
-        threads = 1;
+        Some(Experiment { tests, forks }) => (tests, forks, 1),
+        None => (select(arguments, tests), Vec::new(), arguments.threads()),
+    };
+    console.run_start(selected.len(), total.saturating_sub(selected.len()))?;
+    Runner::new(arguments, &mut console, threads).run(selected, at_a_time)?;
+    if let Some(context) = own
+        && let Some(spec) = &context.spec().forks
+    {
+        forks::run(context, spec, forks, |test| {
+            let mut console = Console::new(arguments, Printing::Silent);
+            let run = Runner::new(arguments, &mut console, threads).run(vec![test], 1);
+            run.is_ok() && console.run_end().unwrap_or(false)
+        });
     }
-    console.run_start(selected.len(), total - selected.len())?;
-    Runner::new(arguments, &mut console).run(selected, threads)?;
     console.run_end()
 }
 
@@ -83,10 +88,11 @@ struct Runner<'a> {
     receiver: Receiver<Completed>,
     started: BTreeMap<usize, Started>,
     next_id: usize,
+    threads: Threads,
 }
 
 impl<'a> Runner<'a> {
-    fn new(arguments: &'a Arguments, console: &'a mut Console) -> Self {
+    fn new(arguments: &'a Arguments, console: &'a mut Console, threads: Threads) -> Self {
         let (sender, receiver) = mpsc::channel();
         Runner {
             arguments,
@@ -95,6 +101,7 @@ impl<'a> Runner<'a> {
             receiver,
             started: BTreeMap::new(),
             next_id: 0,
+            threads,
         }
     }
 
@@ -131,10 +138,18 @@ impl<'a> Runner<'a> {
             None
         } else {
             let desc = desc.clone();
-            spawn(desc.name.as_slice().to_owned(), move || {
+            let name = desc.name.as_slice().to_owned();
+            let work = move || {
                 let ended = execution::run_test(&desc, testfn);
                 report(&sender, id, ended);
-            })
+            };
+            match self.threads {
+                Threads::Each => spawn(name, work),
+                Threads::One => {
+                    work();
+                    None
+                }
+            }
         };
         let started = Started {
             desc,

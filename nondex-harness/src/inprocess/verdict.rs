@@ -4,6 +4,9 @@ use std::any::Any;
 
 use super::descriptor::{ShouldPanic, TestDesc};
 
+/// The code a test executable ends with when a test failed, or its command line is wrong.
+pub const ERROR_EXIT_CODE: i32 = 101;
+
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {

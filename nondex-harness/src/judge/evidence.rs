@@ -345,6 +345,8 @@ mod tests {
             network: [].into(),
             failed_operations: [].into(),
             sources: Vec::new(),
+            states: [].into(),
+            accesses: [].into(),
         }
     }
 

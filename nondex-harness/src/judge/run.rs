@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
-    ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord, Source, StepRecord,
+    AccessRecord, ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord,
+    Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,12 @@ pub struct Run {
     /// What no choice controls and it used.
     #[serde(default)]
     pub sources: Vec<Source>,
+    /// What it left changed, where the run was asked for that.
+    #[serde(default)]
+    pub states: Arc<[StateChange]>,
+    /// Its accesses to what was watched, in the order in which they happened.
+    #[serde(default)]
+    pub accesses: Arc<[AccessRecord]>,
 }
 
 impl Run {

@@ -55,6 +55,8 @@ pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
         network: [].into(),
         failed_operations: [].into(),
         sources: Vec::new(),
+        states: [].into(),
+        accesses: [].into(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+mod pairs;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,21 +37,33 @@ fn succeed(command: &mut Command) {
     );
 }
 
-/// The directory with the stand-in for the crate `test`, built once.
-fn stand_in() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let workspace = Path::new(TEMPORARY).join("stand-in");
+/// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror and the interposed functions.
+fn stand_in(is_interposed: bool) -> &'static Path {
+    static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    BUILT[usize::from(is_interposed)].get_or_init(|| {
+        let name = if is_interposed {
+            "interposed"
+        } else {
+            "stand-in"
+        };
+        let workspace = Path::new(TEMPORARY).join(name);
         let source = Path::new(HARNESS).join("runtime/test");
         fs::create_dir_all(workspace.join("src")).unwrap();
         let manifest = fs::read_to_string(source.join("manifest.toml")).unwrap();
-        let manifest = manifest.replace("\"../..\"", &format!("{HARNESS:?}"));
+        let mut manifest = manifest.replace("\"../..\"", &format!("{HARNESS:?}"));
+        let mut library = fs::read_to_string(source.join("src/lib.rs")).unwrap();
+        if is_interposed {
+            let path = Path::new(HARNESS).join("../nondex-collections");
+            manifest +=
+                &format!("nondex-collections = {{ path = {path:?}, features = [\"nondex\"] }}\n");
+            library += "\npub use nondex_collections as mirror;\n";
+        }
         fs::write(
             workspace.join("Cargo.toml"),
             format!("{manifest}\n[workspace]\n"),
         )
         .unwrap();
-        fs::copy(source.join("src/lib.rs"), workspace.join("src/lib.rs")).unwrap();
+        fs::write(workspace.join("src/lib.rs"), library).unwrap();
         fs::copy(
             Path::new(HARNESS).join("../Cargo.lock"),
             workspace.join("Cargo.lock"),
@@ -70,6 +84,8 @@ fn stand_in() -> &'static Path {
 enum Harness {
     Libtest,
     Ours,
+    /// Ours, with the mirror and the interposed functions.
+    Interposed,
 }
 
 /// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
@@ -83,13 +99,15 @@ fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
     let mut rustc = Command::new("rustc");
     rustc.args(["--test", "--edition", edition, "-o"]);
     rustc.arg(&executable).arg(fixture(name));
-    if let Harness::Ours = harness {
-        let library = stand_in().join("libtest.rlib");
+    let stand_in = match harness {
+        Harness::Libtest => None,
+        Harness::Ours => Some(stand_in(false)),
+        Harness::Interposed => Some(stand_in(true)),
+    };
+    if let Some(stand_in) = stand_in {
+        let library = stand_in.join("libtest.rlib");
         rustc.arg(format!("--extern=test={}", library.display()));
-        rustc.arg(format!(
-            "-Ldependency={}",
-            stand_in().join("deps").display()
-        ));
+        rustc.arg(format!("-Ldependency={}", stand_in.join("deps").display()));
     }
     succeed(&mut rustc);
     executable
@@ -290,11 +308,11 @@ fn doctests_that_rustdoc_compiles_together_run_in_our_harness() {
             ]);
             rustdoc.arg(fixture("documented.rs"));
             if let Harness::Ours = harness {
-                let library = stand_in().join("libtest.rlib");
+                let library = stand_in(false).join("libtest.rlib");
                 rustdoc.arg(format!("--extern=test={}", library.display()));
                 rustdoc.arg(format!(
                     "-Ldependency={}",
-                    stand_in().join("deps").display()
+                    stand_in(false).join("deps").display()
                 ));
             }
             let output = rustdoc.output().unwrap();
@@ -452,22 +470,29 @@ fn however_a_test_ends_its_record_says_so() {
     }
 }
 
-#[test]
-fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_for_each() {
-    let executable = compile("order.rs", "2021", Harness::Ours);
-    let folder = Utf8Path::from_path(executable.parent().unwrap()).unwrap();
-    let binary = TestBinary {
-        id: "order".into(),
-        package: "order".into(),
-        target: "order".into(),
+/// A fixture compiled with our harness.
+fn binary(executable: &Path) -> TestBinary {
+    let executable = Utf8Path::from_path(executable).unwrap();
+    let name = executable.file_stem().unwrap();
+    TestBinary {
+        id: name.into(),
+        package: name.into(),
+        target: name.into(),
         kind: "test".into(),
-        executable: Utf8Path::from_path(&executable).unwrap().to_owned(),
-        cwd: folder.to_owned(),
+        executable: executable.to_owned(),
+        cwd: executable.parent().unwrap().to_owned(),
         env: BTreeMap::new(),
         runner: Vec::new(),
         harness: nondex_harness::project::Harness::Nondex,
         preload: None,
-    };
+    }
+}
+
+#[test]
+fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_for_each() {
+    let executable = compile("order.rs", "2021", Harness::Ours);
+    let binary = binary(&executable);
+    let folder = &binary.cwd;
     let case = |name: &&str| TestCase {
         name: (*name).to_owned(),
         file: None,

@@ -1,0 +1,63 @@
+//! What a test process can do to itself: see [`System`].
+
+mod children;
+mod fork;
+
+use ::std::ffi::{CString, c_char};
+use ::std::ptr;
+use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use ::std::time::Duration;
+
+use nondex_core::context::system::{Company, ForkEnd, System};
+use nondex_core::protocol::spec::SPEC_VARIABLE;
+
+/// This process.
+#[derive(Debug)]
+pub(crate) struct Process;
+
+impl System for Process {
+    fn company(&self) -> Company {
+        fork::company()
+    }
+
+    fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {
+        fork::fork(limit, &mut || {
+            tell(spec);
+            work()
+        })
+    }
+}
+
+/// Where the run spec stands in the block of variables that the process was started with, and how long it is.
+static SPEC: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+static SPEC_LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes where the run spec stands, before it is taken out of the environment.
+pub(crate) fn find_spec() {
+    let Ok(name) = CString::new(SPEC_VARIABLE) else {
+        return;
+    };
+    // SAFETY: the name ends in NUL, and the process has one thread.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    if !value.is_null() {
+        SPEC.store(value, Ordering::Relaxed);
+        // SAFETY: the value of a variable ends in NUL.
+        SPEC_LENGTH.store(unsafe { libc::strlen(value) }, Ordering::Relaxed);
+    }
+}
+
+/// Makes the programs that this process starts find another run spec in its initial environment. One that is longer than the
+/// first is not written.
+fn tell(spec: &str) {
+    let place = SPEC.load(Ordering::Relaxed);
+    let length = SPEC_LENGTH.load(Ordering::Relaxed);
+    if place.is_null() || spec.len() > length {
+        return;
+    }
+    // SAFETY: the block of variables that a process is started with stays as long as it lives, nobody else knows of this
+    // part of it, and no more is written than it holds.
+    unsafe {
+        ptr::write_bytes(place, 0, length);
+        ptr::copy_nonoverlapping(spec.as_ptr().cast(), place, spec.len());
+    }
+}

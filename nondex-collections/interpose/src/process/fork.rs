@@ -1,0 +1,188 @@
+//! Forks of a process with one thread, and their ends.
+
+use ::std::ffi::{c_int, c_long};
+use ::std::mem::MaybeUninit;
+use ::std::ptr;
+use ::std::time::{Duration, Instant};
+
+use nondex_core::Outcome;
+use nondex_core::context::system::{Company, ForkEnd};
+
+use super::children;
+use crate::original;
+
+/// How long a thread that was joined may take to disappear.
+const JOINED: Duration = Duration::from_millis(30);
+
+/// How long what a fork leaves behind may take to end by itself.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
+
+/// The longest pause between two looks at a process that cannot be waited for with a time limit.
+const MAX_PAUSE: Duration = Duration::from_millis(5);
+
+/// See [`System::company`](nondex_core::context::system::System::company).
+pub(super) fn company() -> Company {
+    let deadline = Instant::now() + JOINED;
+    loop {
+        let threads = threads().unwrap_or(u64::MAX);
+        if threads == 1 || Instant::now() > deadline {
+            return Company {
+                threads,
+                has_children: children::are_there(),
+            };
+        }
+        ::std::thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// How many threads the process has: the twentieth field of its `stat`, the eighteenth after the name.
+fn threads() -> Option<u64> {
+    let text = ::std::fs::read("/proc/self/stat").ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let (_, fields) = text.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(17)?.parse().ok()
+}
+
+/// Forks, runs `work` in the fork, and ends it; or waits for the fork's end.
+pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {
+    let _orphans = children::Orphans::adopt();
+    let reaping = Reaping::keep();
+    let started = Instant::now();
+    let parent = ::std::process::id();
+    // SAFETY: the process has one thread, so that whatever the child goes on with is whole.
+    match unsafe { bare_fork() } {
+        -1 => None,
+        0 => {
+            begin(parent);
+            drop(reaping);
+            ::std::process::exit(work());
+        }
+        child => {
+            // Whoever of both is first.
+            // SAFETY: no memory is involved.
+            unsafe { libc::setpgid(child, child) };
+            let end = wait(child, started + limit);
+            let took = started.elapsed();
+            let is_hung = end == Some(Outcome::TimedOut);
+            let grace = if is_hung {
+                Duration::ZERO
+            } else {
+                LEFTOVER_GRACE
+            };
+            let left_child = children::end_group(child, grace) && !is_hung;
+            Some(ForkEnd {
+                end: end?,
+                took,
+                left_child,
+            })
+        }
+    }
+}
+
+/// Forks without the handlers of `pthread_atfork`, where libc can: the test in the fork is to find what it would find in this
+/// very process, where no handler has done anything.
+///
+/// # Safety
+/// The process must have one thread.
+unsafe fn bare_fork() -> libc::pid_t {
+    type Fork = unsafe extern "C" fn() -> libc::pid_t;
+    let fork = original!(c"_Fork": Fork).unwrap_or(libc::fork);
+    // SAFETY: as the caller promises.
+    unsafe { fork() }
+}
+
+/// What is done first in a fork: it is the head of a group, its output goes nowhere, and it ends with its parent.
+fn begin(parent: u32) {
+    // SAFETY: the calls involve no memory but the name, which ends in NUL.
+    unsafe {
+        libc::setpgid(0, 0);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if u32::try_from(libc::getppid()) != Ok(parent) {
+            libc::_exit(1);
+        }
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
+        if null >= 0 {
+            libc::dup2(null, 1);
+            libc::dup2(null, 2);
+            libc::close(null);
+        }
+    }
+}
+
+/// Waits for a child, or kills it at the deadline. `None` when its end cannot be known.
+fn wait(child: libc::pid_t, deadline: Instant) -> Option<Outcome> {
+    // SAFETY: the call involves no memory.
+    let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, child as c_long, 0) };
+    let handle = c_int::try_from(handle).ok().filter(|handle| *handle >= 0);
+    let mut pause = Duration::from_micros(50);
+    let status = loop {
+        if let Some(status) = children::reap(child, libc::WNOHANG) {
+            break status.map(outcome);
+        }
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            // SAFETY: the child was not waited for, so the number is still its own.
+            unsafe {
+                libc::kill(-child, libc::SIGKILL);
+                libc::kill(child, libc::SIGKILL);
+            }
+            let _ = children::reap(child, 0);
+            break Ok(Outcome::TimedOut);
+        }
+        match handle {
+            Some(handle) => {
+                let mut poll = libc::pollfd {
+                    fd: handle,
+                    events: libc::POLLIN,
+                    revents: 0,
+                };
+                let millis = left.as_micros().div_ceil(1000);
+                let millis = c_int::try_from(millis).unwrap_or(c_int::MAX);
+                // SAFETY: it is given one entry.
+                unsafe { libc::poll(&raw mut poll, 1, millis) };
+            }
+            None => {
+                ::std::thread::sleep(pause.min(left));
+                pause = (pause * 2).min(MAX_PAUSE);
+            }
+        }
+    };
+    if let Some(handle) = handle {
+        // SAFETY: the handle is ours.
+        unsafe { libc::close(handle) };
+    }
+    status.ok()
+}
+
+fn outcome(status: c_int) -> Outcome {
+    if libc::WIFSIGNALED(status) {
+        Outcome::Signalled(libc::WTERMSIG(status))
+    } else {
+        Outcome::Exited(libc::WEXITSTATUS(status))
+    }
+}
+
+/// Sees to it that children which have ended stay until they are waited for, while it lives, whatever the tests did about
+/// `SIGCHLD`. Dropped in the fork, it gives the fork back what they did.
+struct Reaping(Option<libc::sigaction>);
+
+impl Reaping {
+    fn keep() -> Self {
+        let mut before = MaybeUninit::uninit();
+        // SAFETY: an action of zeros is the default one with an empty mask, and the one before is written where there is room.
+        unsafe {
+            let default: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            let result = libc::sigaction(libc::SIGCHLD, &raw const default, before.as_mut_ptr());
+            Reaping((result == 0).then(|| before.assume_init()))
+        }
+    }
+}
+
+impl Drop for Reaping {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // SAFETY: the action is one that was in place.
+            unsafe { libc::sigaction(libc::SIGCHLD, before, ptr::null_mut()) };
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What a test process can do to itself beyond std: whoever interposes the functions of libc provides it before `main`.
+
+use std::fmt::Debug;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use crate::protocol::outcome::Outcome;
+
+/// What a test process can do to itself.
+pub trait System: Debug + Sync {
+    /// What a fork of this process would be without. Not asked from a fork.
+    fn company(&self) -> Company;
+
+    /// Forks this process, which must have no [`company`](System::company). The fork's output goes nowhere, its initial
+    /// environment has this text as the run spec, and it ends with the exit code that `work` returns. One that takes longer than
+    /// `limit` is ended; so is all that it has started. `None` when that cannot be done, or its end cannot be known.
+    fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd>;
+}
+
+/// What belongs to a process and not to a fork of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Company {
+    /// How many threads there are, this one counted.
+    pub threads: u64,
+    /// Whether there are children, dead ones that nobody waited for counted.
+    pub has_children: bool,
+}
+
+impl Company {
+    /// Whether there is only this thread.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.threads == 1 && !self.has_children
+    }
+}
+
+/// How a fork ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkEnd {
+    /// How its process ended.
+    pub end: Outcome,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it left a process behind that had to be ended.
+    pub left_child: bool,
+}
+
+static SYSTEM: OnceLock<&'static dyn System> = OnceLock::new();
+
+/// Says what this process can do.
+pub fn provide(system: &'static dyn System) {
+    let _ = SYSTEM.set(system);
+}
+
+/// What this process can do, where somebody provides it.
+#[must_use]
+pub fn system() -> Option<&'static dyn System> {
+    SYSTEM.get().copied()
+}

@@ -1,0 +1,63 @@
+//! Tests that run in forks of a process in which others have run.
+
+use crate::json;
+
+use super::outcome::Outcome;
+
+/// Which threads the tests of a process run on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Threads {
+    /// Each test on a thread of its own.
+    #[default]
+    Each,
+    /// All on the main thread: what one leaves in a thread-local, the next one finds.
+    One,
+}
+
+json::words!(Threads);
+
+impl Threads {
+    /// Both.
+    pub const ALL: [Threads; 2] = [Threads::Each, Threads::One];
+
+    /// The name in a spec and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Threads::Each => "each",
+            Threads::One => "one",
+        }
+    }
+}
+
+/// What runs after the tests of a process: each of these tests in a fork of its own, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forks {
+    /// The tests, in the order in which they run.
+    pub tests: Vec<String>,
+    /// How long each may take.
+    pub limit_ms: u64,
+}
+
+json::object!(strict Forks { tests, limit_ms });
+
+impl Forks {
+    /// The extension of the file beside the record to which all forks append their events, one fork after the other: after
+    /// those of a fork comes the [`Forked`](super::event::Event::Forked) of it.
+    pub const RECORD: &str = "forks";
+}
+
+/// How one fork ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForkRecord {
+    /// The test that ran in it.
+    pub test: String,
+    /// How its process ended.
+    pub end: Outcome,
+    /// How long it took, in microseconds.
+    pub micros: u64,
+    /// Whether it left a process behind that had to be killed.
+    pub left_child: bool,
+}
+
+json::object!(ForkRecord { test, end, micros, left_child = optional });

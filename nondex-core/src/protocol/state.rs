@@ -1,0 +1,138 @@
+//! What tests of one process share: parts of its state that one test leaves changed and another one meets.
+
+use crate::json;
+
+use super::site::Frame;
+
+/// Which kind of state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateKind {
+    /// Bytes of the executable's writable segments.
+    Static,
+    /// Bytes of the main thread's thread-locals.
+    ThreadLocal,
+    /// A variable of the environment.
+    Env,
+    /// The current directory.
+    Cwd,
+    /// The mask of the permissions of new files.
+    Umask,
+    /// What is done about a signal.
+    Signal,
+    /// A limit of a resource.
+    Limit,
+    /// A file or a folder below the current or the temporary directory.
+    File,
+    /// A port that the process listens on.
+    Port,
+}
+
+json::words!(StateKind);
+
+impl StateKind {
+    /// Every kind.
+    pub const ALL: [StateKind; 9] = [
+        StateKind::Static,
+        StateKind::ThreadLocal,
+        StateKind::Env,
+        StateKind::Cwd,
+        StateKind::Umask,
+        StateKind::Signal,
+        StateKind::Limit,
+        StateKind::File,
+        StateKind::Port,
+    ];
+
+    /// The name in a spec and in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            StateKind::Static => "static",
+            StateKind::ThreadLocal => "thread_local",
+            StateKind::Env => "env",
+            StateKind::Cwd => "cwd",
+            StateKind::Umask => "umask",
+            StateKind::Signal => "signal",
+            StateKind::Limit => "limit",
+            StateKind::File => "file",
+            StateKind::Port => "port",
+        }
+    }
+}
+
+/// One part of the state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId {
+    /// Its kind.
+    pub kind: StateKind,
+    /// Its name among its kind: a variable, a path, a signal's number; empty where there is only one. Of bytes: `0x4f010+0x18`, the
+    /// offset in the image of the executable (of thread-locals: in its initial image of them) and how many there are.
+    pub name: String,
+}
+
+json::object!(strict StateId { kind, name });
+
+impl StateId {
+    /// The name of so many bytes from `offset` on.
+    #[must_use]
+    pub fn name_of_bytes(offset: usize, length: usize) -> String {
+        format!("{offset:#x}+{length:#x}")
+    }
+
+    /// The offset and the number of bytes, for the kinds that are bytes.
+    #[must_use]
+    pub fn bytes(&self) -> Option<(usize, usize)> {
+        let (offset, length) = self.name.strip_prefix("0x")?.split_once("+0x")?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        Some((number(offset)?, number(length)?))
+    }
+}
+
+/// A part of the state that a test left changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateChange {
+    /// Which part.
+    pub state: StateId,
+    /// What it was before the test, `None` when it was not there: text where it is text, hexadecimal digits of bytes. Cut when long.
+    pub before: Option<String>,
+    /// What it was after the test.
+    pub after: Option<String>,
+}
+
+json::object!(StateChange { state, before = optional, after = optional });
+
+/// An access to a part of the state that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessRecord {
+    /// Which part.
+    pub state: StateId,
+    /// Whether it was changed, not only read.
+    pub writes: bool,
+    /// The stack, innermost frame first.
+    pub stack: Vec<Frame>,
+}
+
+json::object!(AccessRecord {
+    state,
+    writes,
+    stack
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_bytes_says_where_they_are() {
+        let state = |name: &str| StateId {
+            kind: StateKind::Static,
+            name: name.to_owned(),
+        };
+        let name = StateId::name_of_bytes(0x4f010, 24);
+        assert_eq!(name, "0x4f010+0x18");
+        assert_eq!(state(&name).bytes(), Some((0x4f010, 24)));
+        for other in ["", "4f010+18", "0x4f010", "0x4f010+18", "0xg+0x1"] {
+            assert_eq!(state(other).bytes(), None, "{other}");
+        }
+    }
+}

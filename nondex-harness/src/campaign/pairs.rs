@@ -1,0 +1,176 @@
+//! One process for many pairs: it runs some tests, and forks for each of others, which run as if they came next.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use nondex_core::{Event, ForkRecord, Forks, RunSpec};
+
+use super::experiment::record_of_fork;
+use super::launch::{Launcher, explain, is_complete, not_started, read_events, run_of};
+use crate::judge::run::Run;
+use crate::project::{Harness, TestBinary, TestCase};
+
+/// How many bytes of names one process is asked to fork for: what a process is given in one variable ends at 128 KB.
+const MAX_NAMES: usize = 80 << 10;
+
+/// How much longer than its limit a fork may take before the whole process is taken to hang.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// What came of a process and its forks.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// A run of each test that ran first.
+    pub first: Vec<Run>,
+    /// A run of each test that came next. `None` when there was no fork for it: what came before left threads or child processes,
+    /// which a fork would not have, or has ended the process.
+    pub then: Vec<Option<Run>>,
+    /// How many processes were started.
+    pub executions: u64,
+    /// How many forks were made.
+    pub forks: u64,
+}
+
+impl Launcher<'_> {
+    /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in a fork; all under `spec`, whose
+    /// tests they become. `limit` is that of all of `first`, and of each of `then`. `None` when it was stopped.
+    pub fn pairs(
+        &self,
+        limit: Duration,
+        binary: &TestBinary,
+        first: &[&TestCase],
+        then: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Pairs> {
+        let mut pairs = Pairs {
+            first: Vec::new(),
+            then: Vec::new(),
+            executions: 0,
+            forks: 0,
+        };
+        let mut rest = then;
+        while !rest.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
+            let (part, others) = rest.split_at(fitting(rest));
+            rest = others;
+            self.part(limit, binary, first, part, spec, &mut pairs)?;
+        }
+        pairs.then.resize(then.len(), None);
+        if pairs.first.is_empty() {
+            pairs.first = self.experiment(limit, binary, first, spec)?;
+            pairs.executions += 1;
+        }
+        Some(pairs)
+    }
+
+    /// As [`pairs`](Self::pairs), for as many of `then` as one process is asked to fork for.
+    fn part(
+        &self,
+        limit: Duration,
+        binary: &TestBinary,
+        first: &[&TestCase],
+        then: &[&TestCase],
+        spec: &RunSpec,
+        pairs: &mut Pairs,
+    ) -> Option<()> {
+        let (test, before) = first.split_last()?;
+        let forks = Forks {
+            tests: then.iter().map(|test| test.name.clone()).collect(),
+            limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        };
+        let named = self.named(
+            &RunSpec {
+                test: test.name.clone(),
+                forks: Some(forks),
+                ..spec.clone()
+            },
+            before,
+        );
+        let record = named.record.clone().unwrap_or_default();
+        let record = record.with_extension(Forks::RECORD);
+        let record = Utf8Path::from_path(&record)?;
+        // As long as forks come to their ends, the process does not hang.
+        let seen = Cell::new(None);
+        let more = || {
+            let length = fs::metadata(record).ok()?.len();
+            (seen.replace(Some(length)) != Some(length)).then_some(limit + SLACK)
+        };
+        pairs.executions += 1;
+        let runs = match self.launch(None, limit, binary, test, &named, &more)? {
+            Ok(ended) => ended.runs(&named, first, limit),
+            Err(e) => {
+                let runs = first.iter().map(|test| not_started(binary, test, &e));
+                runs.collect()
+            }
+        };
+        let tests: Vec<String> = named.tests().map(str::to_owned).collect();
+        let mut forks = read_forks(record);
+        let _ = fs::remove_file(record);
+        for test in then {
+            let own = RunSpec {
+                before: tests.clone(),
+                test: test.name.clone(),
+                forks: None,
+                ..named.clone()
+            };
+            let run = forks.remove(&test.name).map(|(fork, events)| {
+                pairs.forks += 1;
+                run_of_fork(test, &own, fork, events, limit)
+            });
+            pairs.then.push(run);
+        }
+        if pairs.first.is_empty() {
+            pairs.first = runs;
+        }
+        Some(())
+    }
+}
+
+/// How many of these tests one process is asked to fork for.
+fn fitting(tests: &[&TestCase]) -> usize {
+    let mut left = MAX_NAMES;
+    let fits = |test: &&&TestCase| {
+        let needed = test.name.len() + 3;
+        let fits = needed <= left;
+        left = left.saturating_sub(needed);
+        fits
+    };
+    tests.iter().take_while(fits).count().max(1)
+}
+
+/// Each fork by its test, with its events: those before its end and after the end of the one before.
+fn read_forks(record: &Utf8Path) -> BTreeMap<String, (ForkRecord, Vec<Event>)> {
+    let mut forks = BTreeMap::new();
+    let mut events = Vec::new();
+    for event in read_events(record).unwrap_or_default() {
+        match event {
+            Event::Forked { fork, .. } => {
+                let events: Vec<Event> = std::mem::take(&mut events);
+                let own = events.into_iter().filter(|event| event.test() == fork.test);
+                forks.insert(fork.test.clone(), (fork.clone(), own.collect()));
+            }
+            event => events.push(event),
+        }
+    }
+    forks
+}
+
+fn run_of_fork(
+    test: &TestCase,
+    spec: &RunSpec,
+    fork: ForkRecord,
+    events: Vec<Event>,
+    limit: Duration,
+) -> Run {
+    let complete = is_complete(&events);
+    let mut folded = record_of_fork(spec, events, fork.end);
+    if !folded.outcome.passed() && folded.failure.is_none() {
+        folded.failure = Some(explain(test, &folded.outcome, "", limit));
+    }
+    let notes = fork
+        .left_child
+        .then(|| "it left a child process behind".to_owned());
+    let took = Duration::from_micros(fork.micros);
+    run_of(folded, (took, limit), complete, notes.into_iter().collect())
+}

@@ -1,0 +1,59 @@
+//! The tests of an experiment, by its spec: those that run one after the other, and those that run in forks afterwards.
+
+use std::collections::BTreeMap;
+
+use nondex_core::RunSpec;
+
+use super::descriptor::{TestDescAndFn, TestFn};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    /// What runs in this process, in order.
+    pub(crate) tests: Vec<TestDescAndFn>,
+    /// What runs in forks of it.
+    pub(crate) forks: Vec<TestDescAndFn>,
+}
+
+impl Experiment {
+    /// The experiment that `spec` asks for, out of all tests; `None` when it asks for one test alone. A name that no test has is
+    /// left out, and so is the second time of a test whose function can be called only once; where one that comes first is left out, there
+    /// are no forks.
+    pub(crate) fn of(spec: &RunSpec, tests: &mut Vec<TestDescAndFn>) -> Option<Self> {
+        if spec.before.is_empty() && spec.forks.is_none() {
+            return None;
+        }
+        let all = std::mem::take(tests).into_iter();
+        let named = all.map(|test| (test.desc.name.as_slice().to_owned(), test));
+        let mut all: BTreeMap<String, TestDescAndFn> = named.collect();
+        let mut take = |name: &str| {
+            let mut test = match again(all.get(name)?) {
+                Some(test) => test,
+                None => all.remove(name)?,
+            };
+            // It was asked for by its name.
+            test.desc.ignore = false;
+            Some(test)
+        };
+        let tests: Vec<TestDescAndFn> = spec.tests().filter_map(&mut take).collect();
+        let forks = spec.forks.iter().flat_map(|forks| &forks.tests);
+        let forks = forks.filter(|_| tests.len() == spec.tests().count());
+        Some(Experiment {
+            forks: forks.filter_map(|name| take(name)).collect(),
+            tests,
+        })
+    }
+}
+
+/// The same test for another call, if its function can be called more than once.
+fn again(test: &TestDescAndFn) -> Option<TestDescAndFn> {
+    let testfn = match test.testfn {
+        TestFn::StaticTestFn(function) => TestFn::StaticTestFn(function),
+        TestFn::StaticBenchFn(function) => TestFn::StaticBenchFn(function),
+        TestFn::DynTestFn(_) | TestFn::DynBenchFn(_) => return None,
+    };
+    Some(TestDescAndFn {
+        desc: test.desc.clone(),
+        testfn,
+    })
+}

@@ -1,0 +1,84 @@
+//! Tests in forks of this process, which has run others: each finds what those left, and leaves nothing.
+
+use std::time::Duration;
+
+use nondex_core::context::{self, Context, system};
+use nondex_core::{ForkRecord, Forks, RunSpec};
+
+use super::descriptor::TestDescAndFn;
+use super::verdict::ERROR_EXIT_CODE;
+
+/// Runs `tests` in forks, one after the other, each by `run`, which says whether it passed. What forks do not have must not be
+/// here; otherwise none is made, and the record says why.
+pub(crate) fn run(
+    context: &Context,
+    forks: &Forks,
+    tests: Vec<TestDescAndFn>,
+    mut run: impl FnMut(TestDescAndFn) -> bool,
+) {
+    let (Some(system), Some(record)) = (system::system(), context.forks_record()) else {
+        return;
+    };
+    if tests.is_empty() {
+        return;
+    }
+    let company = system.company();
+    if !company.is_none() {
+        context.note_unforked(company);
+        return;
+    }
+    // The driver sees by it that the tests have ended, and where the notes about children are to end.
+    let _ = std::fs::File::create(&record);
+    let notes = Notes::of(&record);
+    let before: Vec<String> = context.spec().tests().map(str::to_owned).collect();
+    for test in tests {
+        let name = test.desc.name.as_slice().to_owned();
+        let spec = RunSpec {
+            before: before.clone(),
+            test: name.clone(),
+            forks: None,
+            record: Some(record.clone()),
+            ..context.spec().clone()
+        };
+        let mut test = Some(test);
+        let limit = Duration::from_millis(forks.limit_ms);
+        let end = system.fork(&spec.to_json(), limit, &mut || {
+            let forked = context::fork_global(spec.clone());
+            let passed = forked.and(test.take()).is_some_and(&mut run);
+            if passed { 0 } else { ERROR_EXIT_CODE }
+        });
+        notes.restore();
+        if let Some(end) = end {
+            context.note_fork(ForkRecord {
+                test: name,
+                end: end.end,
+                micros: u64::try_from(end.took.as_micros()).unwrap_or(u64::MAX),
+                left_child: end.left_child,
+            });
+        }
+    }
+}
+
+/// The notes about children that were not told who they are: those of one fork are not another's.
+#[derive(Debug)]
+struct Notes {
+    path: std::path::PathBuf,
+    length: u64,
+}
+
+impl Notes {
+    fn of(record: &std::path::Path) -> Self {
+        let path = record.with_extension(context::inheritance::NOTES);
+        let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        Notes { path, length }
+    }
+
+    /// Takes out what was added.
+    fn restore(&self) {
+        if std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() > self.length)
+            && let Ok(file) = std::fs::OpenOptions::new().write(true).open(&self.path)
+        {
+            let _ = file.set_len(self.length);
+        }
+    }
+}
