@@ -206,12 +206,23 @@ impl<T: Data> Data for Option<T> {
 
 impl<T: Data> Data for Vec<T> {
     fn to_value(&self) -> Value {
-        Value::List(self.iter().map(T::to_value).collect())
+        // Loops: an iterator's adapters are compiled again for each type.
+        let mut items = Vec::with_capacity(self.len());
+        for item in self {
+            items.push(item.to_value());
+        }
+        Value::List(items)
     }
 
     fn from_value(value: Value) -> Result<Self, Error> {
         match value {
-            Value::List(items) => items.into_iter().map(T::from_value).collect(),
+            Value::List(items) => {
+                let mut all = Vec::with_capacity(items.len());
+                for item in items {
+                    all.push(T::from_value(item)?);
+                }
+                Ok(all)
+            }
             other => Err(Error::expected("a list", &other)),
         }
     }

@@ -1,4 +1,4 @@
-//! How libc is linked: as a shared library, whose functions can be replaced, or into the test executable.
+//! How tests are linked: with libc as a shared library, whose functions can be replaced, and without optimisation at that time.
 
 use nondex_harness::exit_code::ExitCode;
 
@@ -45,6 +45,20 @@ fn tests_with_libc_inside_are_refused_at_once_and_told_why() {
     let text = "[target.'cfg(windows)']\nrustflags = ['-C', 'target-feature=+crt-static']";
     std::fs::write(folder.join("config.toml"), text).unwrap();
     run().run().expect(ExitCode::Ok);
+}
+
+#[test]
+fn tests_that_are_to_be_optimised_at_link_time_are_built_without_it() {
+    let project = Fixture::new("daemons");
+    let root = project.path("");
+    for lto in ["fat", "thin"] {
+        Nondex::run_in(&root)
+            .args(["--seeds", "0", "none"])
+            .env("CARGO_PROFILE_DEV_LTO", lto)
+            .env("CARGO_PROFILE_TEST_LTO", lto)
+            .run()
+            .expect(ExitCode::Ok);
+    }
 }
 
 /// The triple that tests are built for.

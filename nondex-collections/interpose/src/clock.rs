@@ -6,6 +6,7 @@ use nondex_core::Source;
 use nondex_core::context::note_source;
 
 use super::{original, own};
+use crate::libc;
 
 /// Looks up the clock's original before a signal handler or an allocator may ask for the time.
 pub(crate) fn prepare() {

@@ -9,15 +9,16 @@ mod listed;
 mod raw;
 
 use ::std::cell::Cell;
-use ::std::collections::BTreeMap;
 use ::std::ffi::{c_char, c_int, c_long};
 
-use libc::dirent64;
+use crate::libc::dirent64;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::sorted::SortedMap;
 use nondex_core::{Caller, Model, context, model};
 
 use self::entries::{Entry, Readdir, arranged, read_whole};
 use super::{Errno, Original, origin, original, own};
+use crate::libc;
 
 #[cfg(target_pointer_width = "64")]
 pub(super) use raw::syscall;
@@ -70,7 +71,7 @@ impl Stream {
     }
 }
 
-static STREAMS: ForkLock<BTreeMap<usize, Stream>> = ForkLock::new(BTreeMap::new);
+static STREAMS: ForkLock<SortedMap<usize, Stream>> = ForkLock::new(SortedMap::new);
 
 pub(super) fn before_fork() {
     STREAMS.before_fork();

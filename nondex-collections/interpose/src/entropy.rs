@@ -7,6 +7,7 @@ use nondex_core::{choice, context, entropy, model};
 use rand_core::Rng;
 
 use super::{Errno, Original, origin, own};
+use crate::libc;
 
 /// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror makes do not come from here.
 const GRND_INSECURE: c_uint = 4;

@@ -2,6 +2,7 @@
 
 use nondex_core::context;
 
+use crate::libc;
 use crate::{directory, origin};
 
 /// Registers what is done before and after every `fork`.

@@ -18,6 +18,8 @@
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
 
 mod clock;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub mod declared;
 pub mod directory;
 mod entropy;
 mod fork;
@@ -35,6 +37,11 @@ mod syscall;
 mod thread;
 mod transfer;
 
+/// The C library.
+#[cfg(all(not(test), any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use declared as libc;
+#[cfg(not(all(not(test), any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub use libc;
 pub use start::{begin, observe};
 
 pub(crate) use original::{Errno, Original, original};

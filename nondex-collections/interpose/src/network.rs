@@ -27,6 +27,7 @@ pub(crate) use receive::received;
 pub(crate) use send::sent;
 
 use super::{Errno, origin, original};
+use crate::libc;
 
 /// What to do with an operation on `target`.
 enum Treatment {

@@ -14,6 +14,7 @@ use nondex_core::Context;
 use nondex_core::context::operation;
 
 use super::{Errno, Original, origin};
+use crate::libc;
 
 pub(crate) use file::not_written;
 

@@ -10,6 +10,7 @@ use ::std::sync::atomic::{AtomicUsize, Ordering};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{Caller, hash, hidden};
 
+use crate::libc;
 use crate::own;
 
 /// How many frames tell two callers apart.

@@ -6,6 +6,8 @@ use ::std::mem::transmute_copy;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::libc;
+
 /// The next definition of a function after ours, looked up once. Nobody waits for the look-up: it takes no lock of ours, so
 /// that a call of one function may lead to one of another, and a `fork` may come in between.
 pub(crate) struct Original<F> {

@@ -11,6 +11,8 @@ use ::std::time::Duration;
 use nondex_core::context::system::{Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 
+use crate::libc;
+
 /// This process.
 #[derive(Debug)]
 pub(crate) struct Process;

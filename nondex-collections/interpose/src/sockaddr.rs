@@ -2,6 +2,8 @@
 
 use ::std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
+use crate::libc;
+
 /// The Internet address that a caller gives, `None` for every other family.
 ///
 /// # Safety

@@ -5,6 +5,7 @@ use ::std::ffi::{c_int, c_void};
 use nondex_core::context::{Inherited, inherit};
 
 use super::{original, own};
+use crate::libc;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 type Create = unsafe extern "C" fn(

@@ -8,6 +8,7 @@ use ::std::ffi::{c_int, c_void};
 #[cfg(feature = "network")]
 use super::network;
 use super::{operations, original};
+use crate::libc;
 
 /// Reads from `file` by `call`.
 #[inline]

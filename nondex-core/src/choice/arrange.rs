@@ -21,49 +21,56 @@ pub fn arrange<T>(
     if context::level().is_none() {
         return items;
     }
-    let mut items = items;
-    items.sort_by(|a, b| name(a).cmp(name(b)));
-    let content = |_: Aspect| {
-        items
-            .iter()
-            .fold(0, |sum: u64, item| sum.wrapping_add(keyed(0, name(item))))
-    };
-    let decision = decide(model, model.family, caller, items.len(), content);
-    if let Decision::Base = decision {
-        return items;
-    }
-    let order = order(&items, decision, &name);
+    let names: Vec<&[u8]> = items.iter().map(name).collect();
+    let order = order(&names, model, caller);
+    drop(names);
     let mut slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
     let arranged = order.into_iter().filter_map(|index| slots[index].take());
     arranged.collect()
 }
 
-/// The order of `items`, which are in base order, that a decision means.
-fn order<T>(items: &[T], decision: Decision, name: &impl Fn(&T) -> &[u8]) -> Vec<usize> {
-    let base = 0..items.len();
+/// The order that the run decides for things with these names.
+fn order(names: &[&[u8]], model: &'static Model, caller: Caller) -> Vec<usize> {
+    let mut base: Vec<usize> = (0..names.len()).collect();
+    base.sort_by_key(|&index| names[index]);
+    let content = |_: Aspect| {
+        names
+            .iter()
+            .fold(0, |sum: u64, name| sum.wrapping_add(keyed(0, name)))
+    };
+    let decision = decide(model, model.family, caller, names.len(), content);
+    if let Decision::Base = decision {
+        return base;
+    }
+    let names: Vec<&[u8]> = base.iter().map(|&index| names[index]).collect();
+    let ranks = follow(decision, &names).into_iter();
+    ranks.map(|rank| base[rank]).collect()
+}
+
+/// The ranks, in base order, that a decision means for what has these `names` there.
+fn follow(decision: Decision, names: &[&[u8]]) -> Vec<usize> {
+    let base = 0..names.len();
+    let by_hash = |hash: &dyn Fn(&[u8]) -> u64| {
+        let mut keys: Vec<(u64, usize)> =
+            base.clone().map(|rank| (hash(names[rank]), rank)).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, rank)| rank).collect()
+    };
     match decision {
         Decision::Base => base.collect(),
         // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
         // relative order of two entries does not depend on a third.
-        Decision::Std { key } => {
-            let mut order: Vec<usize> = base.collect();
-            order.sort_by_cached_key(|&index| keyed(key, name(&items[index])));
-            order
-        }
+        Decision::Std { key } => by_hash(&|name| keyed(key, name)),
         // By a hash of the content as well: another one for every choice.
-        Decision::ByContent { tree, key } => {
-            let mut order: Vec<usize> = base.collect();
-            order.sort_by_cached_key(|&index| keyed(tree, name(&items[index])) ^ key);
-            order
-        }
+        Decision::ByContent { tree, key } => by_hash(&|name| keyed(tree, name) ^ key),
         Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
         Decision::Intermediate(partly) => {
-            let drawn = order(items, partly.decision.clone(), name);
-            let describe = |index: usize, _| ElementRecord {
-                name: Some(String::from_utf8_lossy(name(&items[index])).into_owned()),
+            let drawn = follow(partly.decision.clone(), names);
+            let describe = |rank: usize, _| ElementRecord {
+                name: Some(String::from_utf8_lossy(names[rank]).into_owned()),
                 ..ElementRecord::default()
             };
-            partly.order(&base.collect::<Vec<_>>(), &drawn, describe, Vec::new)
+            partly.order(&base.collect::<Vec<_>>(), &drawn, &describe, &Vec::new)
         }
     }
 }

@@ -74,8 +74,8 @@ impl Intermediate {
         &self,
         base: &[usize],
         drawn: &[usize],
-        describe: impl Fn(usize, bool) -> ElementRecord,
-        created: impl FnOnce() -> Vec<Frame>,
+        describe: &dyn Fn(usize, bool) -> ElementRecord,
+        created: &dyn Fn() -> Vec<Frame>,
     ) -> Vec<usize> {
         let mut ranks = vec![0; base.iter().max().map_or(0, |most| most + 1)];
         for (rank, &item) in base.iter().enumerate() {

@@ -36,6 +36,19 @@ pub fn decide(
     if len < 2 {
         return Decision::Base;
     }
+    let mut aspect = Some(aspect);
+    let mut look = |at| aspect.take().map(|aspect| aspect(at));
+    decide_many(model, family, caller, len, &mut look)
+}
+
+/// As [`decide`], of two elements and more: code that is compiled once.
+fn decide_many(
+    model: &'static Model,
+    family: Family,
+    caller: Caller,
+    len: usize,
+    look: &mut dyn FnMut(Aspect) -> Option<u64>,
+) -> Decision {
     let Some(reached) = context::reach(model, family, caller, &Choice::Order { len: len as u64 })
     else {
         return Decision::Base;
@@ -47,8 +60,6 @@ pub fn decide(
         aspect: None,
         reading: None,
     };
-    let mut aspect = Some(aspect);
-    let mut look = |at| aspect.take().map(|aspect| aspect(at));
     if family == Family::Environment {
         let content = look(Aspect::Content);
         choice.aspect = content.filter(|_| matches!(reached.level, Level::Eq | Level::Id));

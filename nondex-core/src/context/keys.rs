@@ -1,11 +1,12 @@
 //! The keys of `RandomState`s in one run.
 
-use std::collections::BTreeMap;
+use std::alloc::System;
 
 use super::stack;
 use crate::catalogue::{Family, Level, Model};
 use crate::fork_lock::ForkLock;
 use crate::hash;
+use crate::hidden;
 use crate::protocol::selection::Selection;
 use crate::protocol::site::{Caller, Frame, Site};
 use crate::protocol::spec::RunSpec;
@@ -20,7 +21,7 @@ pub(super) struct Keys {
     /// Of those that were made where the run is asked for: the stack of the first.
     created: ForkLock<Vec<(Site, Vec<Frame>)>>,
     /// What was decided for those that have clones.
-    shared: ForkLock<BTreeMap<u64, u64>>,
+    shared: ForkLock<hidden::Table<(u64, u64)>>,
 }
 
 impl Keys {
@@ -34,7 +35,7 @@ impl Keys {
             },
             are_traced: spec.trace.iter().any(is_of_keys),
             created: ForkLock::new(Vec::new),
-            shared: ForkLock::new(BTreeMap::new),
+            shared: ForkLock::new(|| hidden::Table::new_in(System)),
         }
     }
 
@@ -65,7 +66,11 @@ impl Keys {
             return decide();
         }
         match self.shared.lock() {
-            Some(mut shared) => *shared.entry(key).or_insert_with(decide),
+            Some(mut shared) => {
+                let is_it = |known: &(u64, u64)| known.0 == key;
+                let entry = shared.entry(hash::mix(key), is_it, |known| hash::mix(known.0));
+                entry.or_insert_with(|| (key, decide())).get().1
+            }
             None => decide(),
         }
     }

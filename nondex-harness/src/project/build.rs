@@ -155,10 +155,6 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     prepare(&build_dir, &format!("{content}{}", rustix.key()))?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
-    let order_note = runtime
-        .as_ref()
-        .and_then(|runtime| runtime.order_note.clone());
-
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
@@ -168,12 +164,17 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         starts: starts.clone(),
         ..cargo.intercept()
     };
-    let built = cargo
-        .build(&build_dir, &intercept, quiet)
-        .and_then(|executables| {
-            cargo.start(&build_dir, &intercept)?;
-            read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
-        });
+    let (built, order_note) = std::thread::scope(|scope| {
+        let note = || intercept.runtime.as_ref()?.order_note(&toolchain, &target);
+        let note = scope.spawn(note);
+        let built = cargo
+            .build(&build_dir, &intercept, quiet)
+            .and_then(|executables| {
+                cargo.start(&build_dir, &intercept)?;
+                read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
+            });
+        (built, note.join().expect("it is compared without a panic"))
+    });
     // Where that was not known before.
     let linkage = if built.is_err() {
         platform::check_linkage(&starts)

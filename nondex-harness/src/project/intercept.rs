@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use super::lto;
 use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
@@ -96,8 +97,12 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         }
         None => Command::new(&arguments[0]),
     };
-    command.args(&arguments[1..]);
     let role = Role::of(arguments);
+    if intercept.runtime.is_some() && role == Role::Crate {
+        command.args(lto::without(&arguments[1..]));
+    } else {
+        command.args(&arguments[1..]);
+    }
     if role != Role::Host && platform::is_static(arguments) {
         platform::note_static(&intercept.starts)?;
         if intercept.runtime.is_some() && role == Role::Crate {

@@ -7,6 +7,7 @@ mod doc_place;
 mod doctest;
 pub mod intercept;
 mod listing;
+mod lto;
 pub mod plan;
 mod platform;
 mod preload;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
@@ -21,15 +22,20 @@ static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs
 /// The environment variable that moves the cache.
 pub const CACHE_VARIABLE: &str = "NONDEX_CACHE_DIR";
 
-/// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph, and a user's build
-/// may need their bitcode for link-time optimisation.
-const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=yes -Cdebuginfo=0";
+/// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph.
+const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=no -Cdebuginfo=0";
+
+/// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and the longest begins last.
+const JOBS: usize = 4;
 
 /// The start of the file name of the library that is put before libc in the programs that tests start.
 const PRELOAD: &str = "libnondex_preload.";
 
 /// The file that says a built runtime is whole.
 const MANIFEST: &str = "runtime.json";
+
+/// The file that has what is to be said of the order of its collections, which may be nothing.
+const ORDER: &str = "order.txt";
 
 /// A built runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,9 +53,6 @@ pub struct Runtime {
     /// The library that observes the programs that tests start, where there is one.
     #[serde(default)]
     pub preload: Option<Utf8PathBuf>,
-    /// What is to be said when the order of its collections is not known to be that of the toolchain's std.
-    #[serde(default)]
-    pub order_note: Option<String>,
 }
 
 /// What is kept in the cache.
@@ -59,8 +62,6 @@ struct Manifest {
     test: String,
     #[serde(default)]
     preload: Option<String>,
-    #[serde(default)]
-    order_note: Option<String>,
     libraries: Vec<Library>,
 }
 
@@ -191,6 +192,25 @@ impl Runtime {
     }
 }
 
+impl Runtime {
+    /// What is to be said when the order of its collections is not known to be that of the toolchain's std. It is found out when it
+    /// is first asked for, in a second or two, and kept with the runtime.
+    #[must_use]
+    pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
+        let kept = self.libraries.join(ORDER);
+        let note = fs::read_to_string(&kept).unwrap_or_else(|_| {
+            let note = std_order::compare(toolchain, target, &self.std).unwrap_or_default();
+            // Another process may read it meanwhile. One that cannot be kept is found out again.
+            let new = self
+                .libraries
+                .join(format!("{ORDER}.{}", std::process::id()));
+            let _ = fs::write(&new, &note).and_then(|()| fs::rename(&new, &kept));
+            note
+        });
+        Some(note).filter(|note| !note.is_empty())
+    }
+}
+
 /// How old a folder must be that is taken for what an interrupted build left. No build takes so long, and on a cache that is shared
 /// between containers, process ids alone would not tell.
 const ABANDONED: Duration = Duration::from_mins(15);
@@ -233,7 +253,6 @@ fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
         test: home.join(manifest.test),
         libraries: home.to_owned(),
         preload: manifest.preload.map(|name| home.join(name)),
-        order_note: manifest.order_note,
     }))
 }
 
@@ -293,7 +312,6 @@ fn build(
         std: String::new(),
         test: String::new(),
         preload: None,
-        order_note: None,
         libraries: Vec::new(),
     };
     let built = target_dir.join(target).join("release");
@@ -333,8 +351,6 @@ fn build(
         )));
     }
     manifest.libraries.sort_by(|a, b| a.name.cmp(&b.name));
-    manifest.order_note =
-        std_order::compare(toolchain, target, &work.join(&manifest.std), work, &source);
     fs::remove_dir_all(&source).map_err(|e| failed(format!("failed to remove `{source}`: {e}")))?;
     Ok(manifest)
 }
@@ -362,6 +378,10 @@ fn cargo(
         .current_dir(source);
     if offline {
         command.arg("--offline");
+    }
+    if std::env::var_os("CARGO_BUILD_JOBS").is_none() {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        command.arg(format!("--jobs={}", cores.max(JOBS)));
     }
     // Nothing of the project's own build may reach this one.
     for name in [
@@ -453,7 +473,6 @@ fn profile() -> toml::Table {
         [release.package]
         nondex-harness = { opt-level = 0 }
         nondex-preload = { opt-level = 0 }
-        libc = { opt-level = 0 }
     }
 }
 

@@ -1,28 +1,22 @@
 //! Whether the collections of a runtime have the order of the std that the project is built with.
 //!
 //! The runtime has a table of its own, that of the hashbrown it was built with. std's is compiled into the toolchain, in the
-//! version of its choice. So each new runtime is compared with its toolchain's std.
+//! version of its choice. So each new runtime is compared with its toolchain's std, while the project is built.
 
+use std::fs;
 use std::process::{Command, Stdio};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::toolchain::Toolchain;
 
 /// The program that compares them.
 const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/runtime/order.rs"));
 
-/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the runtime's std, `libraries` the folder of
-/// what it depends on; `work` is a folder for what is built.
+/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the runtime's std, beside what it depends on.
 #[must_use]
-pub(super) fn compare(
-    toolchain: &Toolchain,
-    target: &str,
-    mirror: &Utf8Path,
-    libraries: &Utf8Path,
-    work: &Utf8Path,
-) -> Option<String> {
-    match difference(toolchain, target, mirror, libraries, work) {
+pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
+    match difference(toolchain, target, mirror) {
         Ok(None) => None,
         Ok(Some(difference)) => Some(format!(
             "with a hasher that is not random, the runtime's collections do not have the order of this toolchain's std: {difference}; \
@@ -39,15 +33,17 @@ fn difference(
     toolchain: &Toolchain,
     target: &str,
     mirror: &Utf8Path,
-    libraries: &Utf8Path,
-    work: &Utf8Path,
 ) -> Result<Option<String>, String> {
     if target != toolchain.host {
         return Err(format!("programs for {target} do not run here"));
     }
-    let source = work.join("order.rs");
-    let program = work.join(format!("order{}", std::env::consts::EXE_SUFFIX));
-    std::fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
+    let libraries = mirror.parent().unwrap_or(Utf8Path::new("."));
+    let work = Work::create(libraries).map_err(|e| format!("no folder for it: {e}"))?;
+    let source = work.0.join("order.rs");
+    let program = work
+        .0
+        .join(format!("order{}", std::env::consts::EXE_SUFFIX));
+    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
     let run = |command: &mut Command| {
         let output = command.stdin(Stdio::null()).output();
         output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
@@ -79,11 +75,25 @@ fn difference(
     }
 }
 
+/// The folder in which the program is built; removed when dropped.
+struct Work(Utf8PathBuf);
+
+impl Work {
+    fn create(home: &Utf8Path) -> std::io::Result<Self> {
+        let work = home.join(format!("order-{}", std::process::id()));
+        fs::create_dir_all(&work)?;
+        Ok(Work(work))
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
-    use camino::Utf8PathBuf;
 
     use super::*;
 
@@ -100,7 +110,7 @@ mod tests {
             .args([source.as_str(), "-o", library.as_str()])
             .status();
         assert!(built.unwrap().success());
-        compare(&toolchain, &toolchain.host, &library, &folder, &folder)
+        compare(&toolchain, &toolchain.host, &library)
     }
 
     /// std's own map, but that `method` is another.

@@ -2,10 +2,12 @@
 
 use ::std::ffi::{CStr, c_int, c_void};
 
-use libc::dirent64;
+use crate::libc::dirent64;
 use nondex_core::{Caller, Model};
 
 use nondex_core::choice::arrange;
+
+use crate::libc;
 
 /// An entry as libc laid it out, at an address that is aligned for it.
 pub(super) type Entry = Box<[u64]>;

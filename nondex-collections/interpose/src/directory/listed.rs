@@ -2,10 +2,11 @@
 
 use ::std::ffi::{CStr, c_char, c_int, c_void};
 
-use libc::dirent64;
+use crate::libc::dirent64;
 use nondex_core::{Caller, Model};
 
 use super::{own, reader};
+use crate::libc;
 use crate::{Errno, original};
 use nondex_core::choice::arrange;
 

@@ -4,14 +4,15 @@
 //! is given out by the next reads, which are known by the file and by the offset that ours has left it at: a directory
 //! that was opened or rewound since is at another.
 
-use ::std::collections::BTreeMap;
 use ::std::ffi::{c_int, c_long, c_void};
 
-use libc::dirent64;
+use crate::libc::dirent64;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::sorted::SortedMap;
 
 use super::entries::{Entry, arranged, copy};
 use super::{own, reader};
+use crate::libc;
 use crate::{Errno, original};
 
 /// What is left of a directory.
@@ -24,7 +25,7 @@ struct Left {
     next: usize,
 }
 
-static LEFT: ForkLock<BTreeMap<c_int, Left>> = ForkLock::new(BTreeMap::new);
+static LEFT: ForkLock<SortedMap<c_int, Left>> = ForkLock::new(SortedMap::new);
 
 /// How much the kernel is asked for at a time.
 const AT_A_TIME: usize = 32 * 1024;

@@ -3,6 +3,8 @@
 use ::std::ffi::c_char;
 
 use nondex_core::context::network::target;
+
+use crate::libc;
 pub(super) use nondex_core::context::network::target::{host_of, is_group, is_local, remember};
 
 pub(super) use crate::sockaddr::read;

@@ -11,6 +11,7 @@ use super::{
     Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
     socket, treat,
 };
+use crate::libc;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {

@@ -2,6 +2,8 @@
 
 use ::std::ffi::c_int;
 
+use crate::libc;
+
 /// The name of an `errno`.
 pub(super) fn name(errno: c_int) -> String {
     let name = match errno {

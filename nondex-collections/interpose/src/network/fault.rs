@@ -5,6 +5,7 @@ use ::std::ffi::c_int;
 use nondex_core::{Model, choice};
 
 use super::caller;
+use crate::libc;
 
 /// What an operation of `model` is to fail with, of these errors; `None` when it is not.
 pub(super) fn drawn(model: &'static Model, errors: &[c_int]) -> Option<c_int> {

@@ -4,6 +4,7 @@ use ::std::ffi::{c_int, c_uint, c_void};
 
 use super::socket::{self, Socket};
 use super::{Errno, errno, error, original, rights};
+use crate::libc;
 
 /// Receives from `fd` by `call`.
 #[inline]

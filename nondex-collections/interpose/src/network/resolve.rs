@@ -11,6 +11,7 @@ use nondex_core::context::network::{self, Operation};
 use nondex_core::{NetworkMode, NetworkOutcome, model};
 
 use super::{Errno, address, caller, error, fault, injected, original};
+use crate::libc;
 
 /// What to do with the lookup of a name.
 enum Lookup {

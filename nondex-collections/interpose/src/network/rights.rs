@@ -5,6 +5,7 @@ use ::std::ffi::c_int;
 use nondex_core::NetworkMode;
 
 use super::{Errno, network, socket};
+use crate::libc;
 
 /// Makes the sockets known that came with a message.
 ///

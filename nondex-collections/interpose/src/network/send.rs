@@ -11,6 +11,7 @@ use super::{
     Errno, Treatment, address, caller, errno, error, failed, fault, inject, original, refuse,
     socket, treat,
 };
+use crate::libc;
 
 /// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
 #[inline]

@@ -4,16 +4,17 @@
 //! What is known is changed in place, under a lock; what follows from it is recorded when the lock is free again. Sockets of
 //! datagrams are known from the beginning, because others than the process that sends may wait for the answer.
 
-use ::std::collections::BTreeMap;
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
 use nondex_core::context::network::{self, Operation};
 use nondex_core::fork_lock::{ForkGuard, ForkLock};
+use nondex_core::sorted::SortedMap;
 use nondex_core::{NetworkMode, NetworkOutcome, context};
 
 use super::{Errno, address, error, fork, original};
+use crate::libc;
 
 /// libc's `getsockopt`.
 pub(super) type Getsockopt =
@@ -38,7 +39,7 @@ pub(super) struct Socket {
 }
 
 /// By inode.
-type Sockets = BTreeMap<u64, Socket>;
+type Sockets = SortedMap<u64, Socket>;
 
 /// How many sockets are known at most; of more, the oldest are forgotten.
 const MAX_KNOWN: usize = 4096;
@@ -47,7 +48,7 @@ const MAX_KNOWN: usize = 4096;
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 /// How many datagrams have no answer.
 static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
-static SOCKETS: ForkLock<Sockets> = ForkLock::new(BTreeMap::new);
+static SOCKETS: ForkLock<Sockets> = ForkLock::new(SortedMap::new);
 
 /// Whether any socket is known: else there is nothing to do.
 #[inline]
@@ -82,7 +83,7 @@ pub(super) fn known(fd: c_int) -> Option<u64> {
 fn look_up(fd: c_int) -> Option<u64> {
     let _errno = Errno::save();
     let inode = inode(fd)?;
-    let is_known = SOCKETS.lock()?.contains_key(&inode);
+    let is_known = SOCKETS.lock()?.get(&inode).is_some();
     (is_known && network::mode() != NetworkMode::Off).then_some(inode)
 }
 
@@ -91,7 +92,7 @@ pub(super) fn know(fd: c_int) -> Option<u64> {
     let _errno = Errno::save();
     let inode = inode(fd)?;
     let mut sockets = SOCKETS.lock()?;
-    if !sockets.contains_key(&inode) {
+    if sockets.get(&inode).is_none() {
         let is_datagram = is_datagram(fd);
         if sockets.len() >= MAX_KNOWN
             && let Some((_, oldest)) = sockets.pop_first()

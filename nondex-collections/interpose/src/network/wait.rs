@@ -6,6 +6,7 @@
 use ::std::ffi::c_int;
 
 use super::{Errno, original, socket};
+use crate::libc;
 
 /// Waits by `call`, which may take time or not, for answers that come to some of these descriptors.
 fn wait(

@@ -2,6 +2,8 @@
 
 use ::std::ffi::c_int;
 
+use crate::libc;
+
 macro_rules! names {
     ($($name:ident)*) => {
         /// The name of an `errno`, if it is one of [`ERRORS`](nondex_core::protocol::operation::ERRORS).

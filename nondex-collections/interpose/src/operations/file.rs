@@ -6,6 +6,7 @@
 use ::std::ffi::{c_char, c_int};
 
 use super::{Original, errno, failed, text};
+use crate::libc;
 
 macro_rules! open {
     ($($name:ident $c_name:literal)*) => {$(

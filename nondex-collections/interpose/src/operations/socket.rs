@@ -4,6 +4,7 @@ use ::std::ffi::c_int;
 
 use super::super::sockaddr;
 use super::{Original, errno, failed};
+use crate::libc;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bind(

@@ -5,6 +5,8 @@ use ::std::io;
 use ::std::mem::MaybeUninit;
 use ::std::time::{Duration, Instant};
 
+use crate::libc;
+
 /// How often what is left behind is looked at.
 const PAUSE: Duration = Duration::from_micros(200);
 

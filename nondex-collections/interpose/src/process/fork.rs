@@ -9,6 +9,7 @@ use nondex_core::Outcome;
 use nondex_core::context::system::{Company, ForkEnd};
 
 use super::children;
+use crate::libc;
 use crate::original;
 
 /// How long a thread that was joined may take to disappear.

@@ -118,7 +118,7 @@ impl Body {
         let base = widened(self.base());
         let drawn = widened(self.visit(partly.decision.clone()));
         let describe = |slot, is_traced| self.describe(slot, is_traced);
-        let order = partly.order(&base, &drawn, describe, || self.created());
+        let order = partly.order(&base, &drawn, &describe, &|| self.created());
         Order::Listed(
             hidden::collect(order.into_iter().map(|slot| slot as u32)),
             0,

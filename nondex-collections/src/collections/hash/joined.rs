@@ -130,20 +130,17 @@ impl<'a> Pair<'a> {
 /// The order of both sets that a decision means.
 fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
     let base = || pair.in_turn(Body::base);
-    let by_content = |slot: &u32| pair.ask(*slot, Body::content);
+    let by_content = |slot: u32| pair.ask(slot, Body::content);
     match decision {
         Decision::Base => Order::Listed(base(), 0),
         Decision::Std { .. } => Order::Listed(pair.in_turn(Body::table), 0),
         Decision::Permute(permutation) => Order::ranked(permutation, base()),
         Decision::PermuteContent(permutation) => {
-            let mut slots = base();
-            slots.sort_by_cached_key(by_content);
-            Order::ranked(permutation, slots)
+            Order::ranked(permutation, sorted(base(), &by_content))
         }
         Decision::ByContent { tree, key } => {
-            let mut slots = base();
-            slots.sort_by_cached_key(|slot| by_content(slot).map(|own| leaf(own, tree) ^ key));
-            Order::Listed(slots, 0)
+            let key = |slot| Some(leaf(by_content(slot)?, tree) ^ key);
+            Order::Listed(sorted(base(), &key), 0)
         }
         Decision::Intermediate(partly) => {
             let widened = |slots: Vec<u32>| -> ::std::vec::Vec<usize> {
@@ -157,13 +154,23 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
                 .unwrap_or_default()
             };
             let created = || pair.first.map(Body::created).unwrap_or_default();
-            let order = partly.order(&widened(base()), &widened(drawn), describe, created);
+            let order = partly.order(&widened(base()), &widened(drawn), &describe, &created);
             Order::Listed(
                 hidden::collect(order.into_iter().map(|slot| slot as u32)),
                 0,
             )
         }
     }
+}
+
+/// The slots by a key; those with one key stay as they were.
+fn sorted(mut slots: Vec<u32>, key: &dyn Fn(u32) -> Option<u64>) -> Vec<u32> {
+    let keyed = slots.iter().enumerate();
+    let mut keyed = hidden::collect(keyed.map(|(place, &slot)| (key(slot), place, slot)));
+    keyed.sort_unstable();
+    slots.clear();
+    slots.extend(keyed.iter().map(|&(_, _, slot)| slot));
+    slots
 }
 
 impl<T> Clone for Joined<'_, T> {

@@ -1,10 +1,10 @@
 //! Which addresses and names are of other machines, and which address was resolved from which name.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::context::pause;
 use crate::fork_lock::ForkLock;
+use crate::sorted::SortedMap;
 
 /// Whether an address is of this machine: the loopback, or no address at all, which the kernel takes for it. A name
 /// server on the loopback is not: it only forwards.
@@ -74,7 +74,7 @@ pub fn is_remote_name(name: &str) -> bool {
 /// How many addresses are remembered.
 const MAX_HOSTS: usize = 4096;
 
-static HOSTS: ForkLock<BTreeMap<IpAddr, String>> = ForkLock::new(BTreeMap::new);
+static HOSTS: ForkLock<SortedMap<IpAddr, String>> = ForkLock::new(SortedMap::new);
 
 /// Remembers what name an address was resolved from.
 pub fn remember(ip: IpAddr, host: &str) {

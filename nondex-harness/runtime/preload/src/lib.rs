@@ -9,6 +9,7 @@
 mod environment;
 
 use nondex_core::protocol::spec::CHILD_VARIABLE;
+use nondex_interpose::libc;
 
 #[used]
 #[unsafe(link_section = ".init_array")]

@@ -5,6 +5,7 @@
 use ::std::ffi::{CStr, c_int};
 
 use super::{Library, join};
+use crate::libc;
 
 /// A program that is to be started. The default is one that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

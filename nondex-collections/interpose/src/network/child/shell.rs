@@ -7,6 +7,7 @@
 use ::std::ffi::{CStr, CString, c_char, c_int};
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
+use crate::libc;
 use crate::{Errno, original};
 
 const SHELL: &CStr = c"/bin/sh";

@@ -3,6 +3,7 @@
 use ::std::ffi::{c_char, c_int, c_void};
 
 use super::{Strings, found, observed, program, unobserved};
+use crate::libc;
 use crate::network::errno;
 use crate::{operations, original};
 

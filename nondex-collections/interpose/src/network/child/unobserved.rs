@@ -4,7 +4,6 @@
 //! known to that child alone, so the child announces it in memory that both share.
 
 use ::std::cell::UnsafeCell;
-use ::std::collections::BTreeMap;
 use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
@@ -12,10 +11,12 @@ use ::std::sync::atomic::{AtomicI32, Ordering};
 use nondex_core::context::network::{self, Operation};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::protocol::network::CHILD;
+use nondex_core::sorted::SortedMap;
 use nondex_core::{NetworkMode, NetworkOutcome};
 
 use super::super::caller;
 use super::{LIBRARY, Strings, argument};
+use crate::libc;
 use crate::{Errno, original};
 
 /// How many arguments are looked at.
@@ -51,7 +52,7 @@ fn begin((name, host): Told<'_>) -> Option<Operation> {
 }
 
 /// What was begun, by the number of the child.
-static STARTED: ForkLock<BTreeMap<libc::pid_t, Operation>> = ForkLock::new(BTreeMap::new);
+static STARTED: ForkLock<SortedMap<libc::pid_t, Operation>> = ForkLock::new(SortedMap::new);
 
 /// Notes that a program was started as the child `pid`.
 ///

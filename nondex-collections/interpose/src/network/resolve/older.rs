@@ -4,6 +4,7 @@ use ::std::ffi::{c_char, c_int};
 use ::std::ptr;
 
 use super::{Lookup, by_h_errno, end, error, look_up, original};
+use crate::libc;
 
 /// Declares functions that return an entry of their own.
 macro_rules! entries {

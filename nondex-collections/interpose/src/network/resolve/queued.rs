@@ -3,14 +3,15 @@
 //! libc resolves what is queued on threads of its own, without asking us. How a request ended is known when the program
 //! asks for it; until then, or when it gives up and cancels it, the request is pending. One that is refused is never queued.
 
-use ::std::collections::BTreeMap;
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
 
 use nondex_core::context::network::Operation;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::sorted::SortedMap;
 
 use super::{Lookup, end, is_numeric, look_up, remember};
+use crate::libc;
 use crate::original;
 
 /// `struct gaicb` of `netdb.h`.
@@ -35,7 +36,7 @@ const IN_PROGRESS: c_int = -100;
 const CANCELLED: c_int = -101;
 
 /// What was begun, by the address of its request, which the program must not use for anything else meanwhile.
-static QUEUED: ForkLock<BTreeMap<usize, (String, Box<Operation>)>> = ForkLock::new(BTreeMap::new);
+static QUEUED: ForkLock<SortedMap<usize, (String, Box<Operation>)>> = ForkLock::new(SortedMap::new);
 
 type Queue = unsafe extern "C" fn(c_int, *mut *mut Request, c_int, *mut libc::sigevent) -> c_int;
 

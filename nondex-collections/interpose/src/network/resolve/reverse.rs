@@ -9,6 +9,7 @@ use nondex_core::context::network;
 
 use super::older::reentrant;
 use super::{Lookup, address, ask, by_h_errno, end, original};
+use crate::libc;
 
 /// What to do with the lookup of an address's name.
 fn look_up(operation: &str, target: Option<SocketAddr>) -> Lookup {

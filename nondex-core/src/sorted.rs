@@ -1,0 +1,111 @@
+//! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten times the code, which every
+//! user's machine compiles.
+
+/// See the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortedMap<K, V> {
+    entries: Vec<(K, V)>,
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// An empty map.
+    #[must_use]
+    pub const fn new() -> Self {
+        SortedMap {
+            entries: Vec::new(),
+        }
+    }
+
+    fn find(&self, key: &K) -> Result<usize, usize> {
+        self.entries.binary_search_by(|(known, _)| known.cmp(key))
+    }
+
+    /// How many entries it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &K) -> Option<&V> {
+        Some(&self.entries[self.find(key).ok()?].1)
+    }
+
+    /// The value of a key, to be changed.
+    pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let at = self.find(key).ok()?;
+        Some(&mut self.entries[at].1)
+    }
+
+    /// Gives a key a value; what it had before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.find(&key) {
+            Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
+            Err(at) => {
+                self.entries.insert(at, (key, value));
+                None
+            }
+        }
+    }
+
+    /// Takes a key out; what it had.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let at = self.find(key).ok()?;
+        Some(self.entries.remove(at).1)
+    }
+
+    /// Takes the least key out.
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        (!self.is_empty()).then(|| self.entries.remove(0))
+    }
+
+    /// All values in the order of their keys, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.entries.iter_mut().map(|(_, value)| value)
+    }
+}
+
+impl<K: Ord, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        SortedMap::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_map_sorted_by_key(steps in prop::collection::vec((0..5, 0..12_u8, any::<u32>()), 0..80)) {
+            let (mut map, mut model) = (SortedMap::new(), BTreeMap::new());
+            for (step, key, value) in steps {
+                match step {
+                    0 => prop_assert_eq!(map.remove(&key), model.remove(&key)),
+                    1 => prop_assert_eq!(map.pop_first(), model.pop_first()),
+                    2 => prop_assert_eq!(
+                        map.get_mut(&key).map(|known| std::mem::replace(known, value)),
+                        model.get_mut(&key).map(|known| std::mem::replace(known, value))
+                    ),
+                    _ => prop_assert_eq!(map.insert(key, value), model.insert(key, value)),
+                }
+                prop_assert_eq!(map.get(&key), model.get(&key));
+                prop_assert_eq!(map.len(), model.len());
+                prop_assert_eq!(map.is_empty(), model.is_empty());
+                let values: Vec<_> = map.values_mut().map(|value| *value).collect();
+                prop_assert_eq!(values, model.values().copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}
