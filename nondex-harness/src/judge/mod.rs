@@ -16,6 +16,7 @@ pub mod exhaustive;
 pub mod isolation;
 mod latent;
 pub mod options;
+pub mod order;
 pub mod ordinary;
 pub mod patience;
 pub mod plan;

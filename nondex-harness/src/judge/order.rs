@@ -1,0 +1,19 @@
+//! Tests that depend on the tests before them in their process.
+//!
+//! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`] are the processes that were made so far:
+//! which tests ran in which order, and how each ended. [`strategy`] says which orders are tried, [`detection`] which tests end
+//! otherwise in one of them than alone, and [`roles`] which tests make the difference. As elsewhere, whatever needs a process that
+//! was not made ends with the [`Wanted`] ones, and is asked again when there are more.
+
+pub mod detection;
+pub mod experiments;
+pub mod roles;
+pub mod strategy;
+
+pub use detection::{Detection, detect};
+pub use experiments::{End, Experiment, Experiments, Wanted};
+pub use roles::{Conclusion, Dependence, Limits, conclude};
+pub use strategy::{Shuffle, Strategy};
+
+#[cfg(test)]
+pub(crate) mod simulation;

@@ -1,0 +1,135 @@
+//! Which tests end otherwise after others than alone.
+//!
+//! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without an outcome: they are run again
+//! without it, in the same order.
+
+use nondex_core::Outcome;
+
+use super::experiments::{Experiments, Wanted, gather};
+
+/// So many tests are left out of one order, because they end its process, before the rest of it is given up.
+const MAX_CUTS: usize = 5;
+
+/// What the tried orders show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detection {
+    /// The orders that were run, as far as their tests were started: first those that were asked for, and those without tests that end
+    /// the process.
+    pub orders: Vec<Vec<usize>>,
+    /// The tests that end the process, in some order or alone.
+    pub cutting: Vec<usize>,
+    /// Those of which it is not known how they end behind others: too many ended the process before them.
+    pub unknown: Vec<usize>,
+}
+
+impl Detection {
+    /// The tests that ended before `test`, in each order in which it has an outcome, with whether it passed.
+    pub fn seen<'a>(
+        &'a self,
+        test: usize,
+        experiments: &'a Experiments,
+    ) -> impl Iterator<Item = (&'a [usize], bool)> {
+        self.orders.iter().filter_map(move |order| {
+            let place = order.iter().position(|known| *known == test)?;
+            let before = &order[..place];
+            let ends = experiments.ends(before, test, 1, false).ok()?;
+            Some((before, ends[0]?.passed()?))
+        })
+    }
+
+    /// The tests of `among` that ended otherwise in some order than alone.
+    #[must_use]
+    pub fn suspects(&self, among: &[usize], experiments: &Experiments) -> Vec<usize> {
+        let is_suspect = |test: &usize| {
+            let alone = experiments.ends(&[], *test, 1, false).ok();
+            let alone = alone.and_then(|ends| ends[0]?.passed());
+            alone.is_some_and(|alone| {
+                let mut seen = self.seen(*test, experiments);
+                seen.any(|(_, passed)| passed != alone)
+            })
+        };
+        among.iter().copied().filter(is_suspect).collect()
+    }
+}
+
+/// Runs these orders; `ending` are tests that are known to end the process alone.
+///
+/// # Errors
+/// The processes to make first.
+pub fn detect(
+    planned: &[Vec<usize>],
+    ending: &[usize],
+    experiments: &Experiments,
+) -> Result<Detection, Wanted> {
+    let mut detection = Detection {
+        cutting: ending.to_vec(),
+        ..Detection::default()
+    };
+    let tried = planned.iter().map(|order| {
+        let without = order.iter().copied().filter(|test| !ending.contains(test));
+        tried(without.collect(), experiments)
+    });
+    // How such a test ends behind others is seen where it comes last.
+    let last = ending.iter().take(MAX_CUTS).filter_map(|test| {
+        let order = planned.iter().find(|order| order.contains(test))?;
+        let place = order.iter().position(|known| known == test)?;
+        let before = order[..place].iter().copied();
+        let mut order: Vec<usize> = before.filter(|test| !ending.contains(test)).collect();
+        order.push(*test);
+        Some(tried_once(order, experiments))
+    });
+    let all: Vec<Result<Tried, Wanted>> = tried.chain(last).collect();
+    for tried in gather(all)? {
+        detection.cutting.extend(tried.cutting);
+        detection.unknown.extend(tried.unknown);
+        detection.orders.extend(tried.orders);
+    }
+    for list in [&mut detection.cutting, &mut detection.unknown] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let mut known: Vec<Vec<usize>> = Vec::new();
+    detection.orders.retain(|order| {
+        let is_new = !known.contains(order);
+        known.extend(is_new.then(|| order.clone()));
+        is_new
+    });
+    Ok(detection)
+}
+
+/// What came of one order.
+#[derive(Default)]
+struct Tried {
+    orders: Vec<Vec<usize>>,
+    cutting: Vec<usize>,
+    unknown: Vec<usize>,
+}
+
+fn tried_once(order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Wanted> {
+    experiments.first(&order)?;
+    Ok(Tried {
+        orders: vec![order],
+        ..Tried::default()
+    })
+}
+
+fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Wanted> {
+    let mut tried = Tried::default();
+    while !order.is_empty() {
+        let made = experiments.first(&order)?;
+        let cut = made.ends[..order.len().min(made.ends.len())]
+            .iter()
+            .position(|end| !matches!(end.outcome, Outcome::Passed | Outcome::Failed));
+        tried.orders.push(order.clone());
+        let Some(cut) = cut.filter(|cut| cut + 1 < order.len()) else {
+            tried.cutting.extend(cut.map(|cut| order[cut]));
+            break;
+        };
+        if tried.cutting.len() == MAX_CUTS {
+            tried.unknown.extend(&order[cut + 1..]);
+            break;
+        }
+        tried.cutting.push(order.remove(cut));
+    }
+    Ok(tried)
+}

@@ -1,0 +1,271 @@
+//! The processes of one binary so far: which tests ran in which order, and how each ended.
+//!
+//! How a test ended after others is known from every process that began with the same tests, whatever ran behind it: one process of
+//! all tests answers for each of its beginnings.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use nondex_core::{Failure, Outcome};
+
+use crate::judge::prerequisite::Explanation;
+
+/// The processes that must be made before more can be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The tests of each, by number, in the order in which they run.
+    pub orders: Vec<Vec<usize>>,
+    /// Whether no other process may run meanwhile.
+    pub alone: bool,
+}
+
+/// How one test ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// How.
+    pub outcome: Outcome,
+    /// Why, if it failed.
+    pub failure: Option<Failure>,
+    /// What the process wrote, if it is kept.
+    pub output: Option<String>,
+    /// What the machine lacks, so that the failure says nothing about the code.
+    pub explanation: Option<Explanation>,
+}
+
+impl End {
+    /// Whether it passed; `None` when that says nothing about the code.
+    #[must_use]
+    pub const fn passed(&self) -> Option<bool> {
+        match self.explanation {
+            Some(_) => None,
+            None => Some(self.outcome.passed()),
+        }
+    }
+}
+
+/// One process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// Its tests, in the order in which they ran.
+    pub tests: Vec<usize>,
+    /// How they ended. Those behind one that ended the process were not started, and have none.
+    pub ends: Vec<End>,
+    /// Whether no other process ran meanwhile.
+    pub alone: bool,
+}
+
+impl Experiment {
+    /// The position of the test that ended the process before it ended itself; `None` when all tests ended.
+    #[must_use]
+    pub fn cut(&self) -> Option<usize> {
+        let is_cut = |end: &End| !matches!(end.outcome, Outcome::Passed | Outcome::Failed);
+        self.ends.iter().position(is_cut)
+    }
+}
+
+/// All processes of one binary.
+#[derive(Clone, Debug, Default)]
+pub struct Experiments {
+    made: Vec<Experiment>,
+    /// The processes that begin with the tests of this hash.
+    beginnings: HashMap<u64, Vec<usize>>,
+    /// Whether others run at the same time, unless that is not wanted.
+    is_shared: bool,
+}
+
+impl Experiments {
+    /// None yet. Unless processes run at once, each is made alone.
+    #[must_use]
+    pub fn new(is_shared: bool) -> Self {
+        Experiments {
+            is_shared,
+            ..Experiments::default()
+        }
+    }
+
+    /// Whether others run at the same time, unless that is not wanted.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Adds a process that was made.
+    pub fn add(&mut self, mut experiment: Experiment) {
+        experiment.alone |= !self.is_shared;
+        let number = self.made.len();
+        let mut hasher = DefaultHasher::new();
+        for test in &experiment.tests {
+            test.hash(&mut hasher);
+            let beginnings = self.beginnings.entry(hasher.finish()).or_default();
+            beginnings.push(number);
+        }
+        self.made.push(experiment);
+    }
+
+    /// How many processes were made.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.made.len()
+    }
+
+    /// The processes that began with these tests, in the order in which they were made.
+    fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
+        let mut hasher = DefaultHasher::new();
+        tests.iter().for_each(|test| test.hash(&mut hasher));
+        let known = self.beginnings.get(&hasher.finish());
+        let known = known
+            .into_iter()
+            .flatten()
+            .map(|number| &self.made[*number]);
+        known.filter(move |made| made.tests.starts_with(tests) && (made.alone || !alone))
+    }
+
+    /// How `test` ended after the tests `before` it, in the first `times` processes; `None` where it was not started. With `alone`, in
+    /// those during which no other process ran.
+    ///
+    /// # Errors
+    /// The processes to make first.
+    pub fn ends(
+        &self,
+        before: &[usize],
+        test: usize,
+        times: usize,
+        alone: bool,
+    ) -> Result<Vec<Option<&End>>, Wanted> {
+        let order = [before, &[test]].concat();
+        let made = self.beginning_with(&order, alone).take(times);
+        let ends: Vec<Option<&End>> = made.map(|made| made.ends.get(before.len())).collect();
+        match times - ends.len() {
+            0 => Ok(ends),
+            missing => Err(Wanted {
+                orders: vec![order; missing],
+                alone,
+            }),
+        }
+    }
+
+    /// The first process that ran exactly these tests, or began with them.
+    ///
+    /// # Errors
+    /// That process.
+    pub fn first(&self, tests: &[usize]) -> Result<&Experiment, Wanted> {
+        let mut made = self.beginning_with(tests, false);
+        made.next().ok_or_else(|| Wanted {
+            orders: vec![tests.to_vec()],
+            alone: false,
+        })
+    }
+
+    /// The first failing end of `test` after these tests that is known.
+    #[must_use]
+    pub fn failing(&self, before: &[usize], test: usize) -> Option<&End> {
+        let order = [before, &[test]].concat();
+        let made = self.beginning_with(&order, false);
+        let mut ends = made.filter_map(|made| made.ends.get(before.len()));
+        ends.find(|end| !end.outcome.passed())
+    }
+
+    /// How many processes ran a test, of which it failed in how many.
+    #[must_use]
+    pub fn failures(&self, test: usize) -> [u64; 2] {
+        let ends = self.made.iter().filter_map(|made| {
+            let place = made.tests.iter().position(|known| *known == test)?;
+            made.ends.get(place)
+        });
+        ends.fold([0, 0], |[failed, all], end| {
+            [failed + u64::from(!end.outcome.passed()), all + 1]
+        })
+    }
+}
+
+/// All that several questions want, each once; what is wanted alone only when nothing else is.
+///
+/// # Errors
+/// What is wanted, if anything.
+pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Wanted>>) -> Result<Vec<T>, Wanted> {
+    let mut known = Vec::new();
+    let mut wanted: [Vec<Vec<usize>>; 2] = [Vec::new(), Vec::new()];
+    for answer in answers {
+        match answer {
+            Ok(answer) => known.push(answer),
+            Err(Wanted { orders, alone }) => {
+                let list = &mut wanted[usize::from(alone)];
+                // Repetitions of one question stay.
+                let is_new = !list.iter().any(|known| Some(known) == orders.first());
+                list.extend(orders.into_iter().filter(|_| is_new));
+            }
+        }
+    }
+    let [beside, alone] = wanted;
+    match (beside.is_empty(), alone.is_empty()) {
+        (true, true) => Ok(known),
+        (is_alone, _) => Err(Wanted {
+            orders: if is_alone { alone } else { beside },
+            alone: is_alone,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(outcome: Outcome) -> End {
+        End {
+            outcome,
+            failure: None,
+            output: None,
+            explanation: None,
+        }
+    }
+
+    fn experiment(tests: &[usize], ends: &[Outcome], alone: bool) -> Experiment {
+        Experiment {
+            tests: tests.to_vec(),
+            ends: ends.iter().cloned().map(ended).collect(),
+            alone,
+        }
+    }
+
+    #[test]
+    fn a_process_answers_for_each_of_its_beginnings_and_for_nothing_else() {
+        let mut made = Experiments::new(true);
+        let [passed, failed] = [Outcome::Passed, Outcome::Failed];
+        made.add(experiment(
+            &[2, 0, 1],
+            &[passed.clone(), failed, passed],
+            false,
+        ));
+        let passes = |before: &[usize], test, alone| {
+            let ends = made.ends(before, test, 1, alone).ok()?;
+            ends[0].map(|end| end.outcome.passed())
+        };
+        assert_eq!(passes(&[], 2, false), Some(true));
+        assert_eq!(passes(&[2], 0, false), Some(false));
+        assert_eq!(passes(&[2, 0], 1, false), Some(true));
+        assert_eq!(passes(&[2], 0, true), None, "others ran meanwhile");
+        for (before, test) in [(&[][..], 0), (&[0], 2), (&[2], 1), (&[0, 2], 1)] {
+            let order = [before, &[test]].concat();
+            assert_eq!(
+                made.ends(before, test, 2, false),
+                Err(Wanted {
+                    orders: vec![order; 2],
+                    alone: false
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_the_end_of_a_process_was_not_started() {
+        let mut made = Experiments::new(false);
+        let cut = experiment(&[0, 1, 2], &[Outcome::Passed, Outcome::Exited(0)], false);
+        assert_eq!(cut.cut(), Some(1));
+        made.add(cut);
+        assert_eq!(made.ends(&[0, 1], 2, 1, true), Ok(vec![None]));
+        assert_eq!(
+            made.ends(&[0], 1, 1, true).unwrap()[0].unwrap().passed(),
+            Some(false)
+        );
+    }
+}

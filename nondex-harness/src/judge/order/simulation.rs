@@ -1,0 +1,44 @@
+//! A binary whose tests change what they share, as a program: what its processes would come to.
+
+use std::collections::BTreeSet;
+
+use nondex_core::Outcome;
+
+use super::experiments::{End, Experiment, Experiments, Wanted};
+
+/// What a simulated test does to the state, and whether it passes.
+pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
+
+/// Asks `question` again and again, and makes the processes that it wants. The answer, with the number of processes.
+pub(crate) fn settle<T>(
+    bodies: &[Body],
+    experiments: &mut Experiments,
+    question: impl Fn(&Experiments) -> Result<T, Wanted>,
+) -> T {
+    loop {
+        match question(experiments) {
+            Ok(answer) => return answer,
+            Err(Wanted { orders, alone }) => {
+                assert!(!orders.is_empty(), "it would wait for ever");
+                for tests in orders {
+                    let mut state = BTreeSet::new();
+                    let mut ends = Vec::new();
+                    for test in &tests {
+                        let outcome = bodies[*test](&mut state);
+                        let is_cut = !matches!(outcome, Outcome::Passed | Outcome::Failed);
+                        ends.push(End {
+                            outcome,
+                            failure: None,
+                            output: None,
+                            explanation: None,
+                        });
+                        if is_cut {
+                            break;
+                        }
+                    }
+                    experiments.add(Experiment { tests, ends, alone });
+                }
+            }
+        }
+    }
+}
