@@ -38,6 +38,7 @@ fn dependent(name: &str, level: Level) -> TestReport {
             line: Some(20),
             outcome: Outcome::Failed,
             limit_ms: None,
+            before: Vec::new(),
         }],
         failure_rate: [(level, [3, 10])].into(),
         culprits: vec![Culprit {

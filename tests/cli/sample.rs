@@ -79,6 +79,7 @@ pub(crate) fn failure(level: Option<Level>, seed: Option<u64>, message: &str) ->
         line: Some(20),
         outcome: Outcome::Failed,
         limit_ms: None,
+        before: Vec::new(),
     }
 }
 

@@ -19,6 +19,7 @@ mod interruption;
 mod keys;
 mod limits;
 mod linkage;
+mod order;
 mod ordinary;
 mod processes;
 mod shards;

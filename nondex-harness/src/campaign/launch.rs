@@ -85,15 +85,33 @@ impl<'a> Launcher<'a> {
         test: &TestCase,
         spec: &RunSpec,
     ) -> Option<Run> {
+        self.experiment_fresh(0, timeout, binary, &[test], spec)?
+            .pop()
+    }
+
+    /// As [`experiment`](Self::experiment), with a folder for temporary files that is empty, and is removed afterwards. Of several at
+    /// once each needs a `place` of its own.
+    pub fn experiment_fresh(
+        &self,
+        place: usize,
+        timeout: Duration,
+        binary: &TestBinary,
+        tests: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Vec<Run>> {
+        let name = match place {
+            0 => format!("nondex-{}", std::process::id()),
+            place => format!("nondex-{}-{place}", std::process::id()),
+        };
         // Where temporary files are otherwise, and short: the path of a socket has 108 bytes at most.
-        let folder = std::env::temp_dir().join(format!("nondex-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(name);
         // Not a folder that somebody else made.
         if DirBuilder::new().mode(0o700).create(&folder).is_err() {
-            return self.run_within(timeout, binary, test, spec);
+            return self.experiment(timeout, binary, tests, spec);
         }
-        let runs = self.experiment_in(Some(&folder), timeout, binary, &[test], spec);
+        let runs = self.experiment_in(Some(&folder), timeout, binary, tests, spec);
         let _ = std::fs::remove_dir_all(&folder);
-        runs?.pop()
+        runs
     }
 
     /// As [`run`](Self::run), with a time limit of its own.

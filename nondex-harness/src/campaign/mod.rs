@@ -4,11 +4,13 @@
 //! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
 //! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
+pub mod brittle;
 pub mod comparison;
 pub mod experiment;
 pub mod launch;
 pub mod memo;
 pub mod message;
+pub mod order;
 pub mod output;
 pub mod pairs;
 pub mod process;
@@ -19,12 +21,14 @@ pub mod stop;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
+use self::brittle::Behind;
 use self::comparison::{Builder, Comparison, as_ordinary};
 use self::launch::Launcher;
 use self::memo::Memo;
@@ -113,6 +117,7 @@ pub fn run(
             running.len()
         ));
     }
+    is_partial |= campaign.try_behind(&mut executed.tests, stop) && stop.is_set();
     if let Some(builder) = ordinary {
         // What is not known now is said of each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
@@ -228,6 +233,54 @@ impl Campaign<'_> {
                 )
             })
             .collect()
+    }
+
+    /// Whether a test that fails alone is to be run behind the others of its binary.
+    fn is_tried_behind(&self, test: usize, judgement: &Judgement) -> bool {
+        let (suite, case) = self.tests[test];
+        judgement.conclusion == Conclusion::Broken && brittle::has_others(suite, case)
+    }
+
+    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with that. Whether there are any.
+    fn try_behind(&self, concluded: &mut [queue::Concluded], stop: &StopFlag) -> bool {
+        let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (test, concluded) in concluded.iter().enumerate() {
+            let judgement = concluded.judgement.as_ref();
+            if judgement.is_some_and(|judgement| self.is_tried_behind(test, judgement)) {
+                let (suite, _) = self.tests[test];
+                broken.entry(&suite.binary.id).or_default().push(test);
+            }
+        }
+        for tests in broken.values() {
+            let (suite, _) = self.tests[tests[0]];
+            let clean = |case: &TestCase| {
+                let known = |(known, other): &(&Suite, &TestCase)| {
+                    known.binary.id == suite.binary.id && other.name == case.name
+                };
+                let test = self.tests.iter().position(known)?;
+                let spec = specs::clean_spec(&case.name, &self.options[test]);
+                concluded[test].runs.beside.of(&spec).first().cloned()
+            };
+            let behind = Behind {
+                launcher: &self.launcher,
+                options: &self.options[tests[0]],
+                progress: self.progress,
+                stop,
+            };
+            let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
+            let found = behind.run(suite, &cases, &clean);
+            for (test, found) in tests.iter().zip(found.into_iter().flatten()) {
+                concluded[*test].runs.behind = Some(found);
+            }
+            for test in tests {
+                let concluded = &mut concluded[*test];
+                let judged = self.conclude(*test, &concluded.runs);
+                if !judged.is_ok_and(|judgement| self.is_compared(&judgement)) {
+                    self.judge_again(*test, concluded);
+                }
+            }
+        }
+        !broken.is_empty()
     }
 
     /// Whether a judgement is not the last word.
@@ -359,7 +412,7 @@ impl Workload for Campaign<'_> {
         let report = self.report(test, runs, Some(judgement));
         self.remember(&report.id, runs, judgement);
         self.lock_reports()[test] = Some(report.clone());
-        if !self.is_compared(judgement) {
+        if !self.is_compared(judgement) && !self.is_tried_behind(test, judgement) {
             self.progress.judged(&report);
         }
     }

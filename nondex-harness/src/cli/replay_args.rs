@@ -39,6 +39,11 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
     pub clean: bool,
 
+    /// Run this test before it in the same process; several run in the order given
+    #[arg(long, value_name = "TEST", conflicts_with = "report")]
+    #[arg(help_heading = "Replay options", allow_hyphen_values = true)]
+    pub after: Vec<String>,
+
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     #[arg(help_heading = "Replay options")]
@@ -98,7 +103,7 @@ impl ReplayArgs {
     /// Whether a run is asked for, not a finding that is known.
     #[must_use]
     pub const fn is_run(&self) -> bool {
-        self.level.is_some() || self.clean
+        self.level.is_some() || self.clean || !self.after.is_empty()
     }
 
     /// What stands before the executable when it is debugged.

@@ -118,9 +118,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let _ = process::disable_address_randomisation();
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
-        None => watched(
-            args, binary, test, &spec, &finding, &records, console, &stop,
-        )?,
+        None => watched(args, suite, &spec, &finding, &records, console, &stop)?,
     };
     let place = run.failure.as_ref().and_then(|failure| {
         let (file, line) = (failure.file.clone()?, failure.line?);
@@ -163,12 +161,43 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
         (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
         _ => clean_spec(&test.name, &options),
     };
+    let spec = RunSpec {
+        before: before(suite, test, &args.after)?,
+        ..spec
+    };
     let fingerprint = Fingerprint::take(
         &project.workspace_root,
         &project.toolchain,
         suite.binary.executable_of(test),
     );
     Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
+}
+
+/// The names of the tests that are to run before `test`, as they are written or by their ids.
+fn before(suite: &Suite, test: &TestCase, asked: &[String]) -> Result<Vec<String>> {
+    let mut before: Vec<String> = Vec::new();
+    for text in asked {
+        let named = |case: &&TestCase| case.name == *text || suite.test_id(case) == *text;
+        let case = suite.tests.iter().find(named).ok_or_else(|| {
+            Error::usage(format!(
+                "there is no test `{text}` in `{}`, whose tests alone can run before `{}`",
+                suite.binary.id, test.name
+            ))
+        })?;
+        if case.name == test.name || before.contains(&case.name) {
+            return Err(Error::usage(format!(
+                "`{text}` is to run twice: a process runs each test once"
+            )));
+        }
+        before.push(case.name.clone());
+    }
+    if !before.is_empty() && suite.binary.harness != Harness::Nondex {
+        return Err(Error::usage(format!(
+            "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
+            suite.binary.id
+        )));
+    }
+    Ok(before)
 }
 
 /// The test with this name or id, or the only one whose id has this part.
@@ -325,20 +354,16 @@ impl Drop for Records {
 }
 
 /// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to read JSON, or nothing.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one call of one function, with everything that was found out before"
-)]
 fn watched(
     args: &ReplayArgs,
-    binary: &TestBinary,
-    test: &TestCase,
+    suite: &Suite,
     spec: &RunSpec,
     finding: &Finding,
     records: &Records,
     console: &Console,
     stop: &StopFlag,
 ) -> Result<Run> {
+    let binary = &suite.binary;
     let timeout = args
         .timeout
         .unwrap_or(Duration::from_millis(finding.timeout_ms));
@@ -352,7 +377,21 @@ fn watched(
     } else {
         launcher
     };
-    let run = launcher.run(binary, test, spec);
+    let mut tests = Vec::new();
+    for name in spec.tests() {
+        let known = suite.tests.iter().find(|case| case.name == name);
+        tests.push(known.ok_or_else(|| {
+            Error::setup(format!(
+                "finding {} cannot be replayed: there is no test `{name}` any more, which ran before it",
+                finding.id
+            ))
+        })?);
+    }
+    let runs = match tests.len() {
+        1 => launcher.experiment(timeout, binary, &tests, spec),
+        _ => launcher.experiment_fresh(0, timeout, binary, &tests, spec),
+    };
+    let run = runs.and_then(|mut runs| runs.pop());
     let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;
     if is_shown && let Some(output) = &run.output {
         console.text(output);

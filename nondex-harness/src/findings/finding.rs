@@ -162,6 +162,7 @@ impl Finding {
         };
         let spec = RunSpec {
             test: test.name.clone(),
+            before: failure.before.clone(),
             level,
             seed,
             schedule: failure.schedule,
@@ -214,9 +215,13 @@ impl Finding {
     /// What was run, for people: `at STD with seed 3`, `in base order`.
     #[must_use]
     pub fn conditions(&self) -> String {
+        let before = match self.spec.before.as_slice() {
+            [] => String::new(),
+            before => format!(" behind {}", before.join(", ")),
+        };
         match self.choice() {
-            Some((level, seed)) => format!("at {level} with seed {seed}"),
-            None => "in base order".to_owned(),
+            Some((level, seed)) => format!("at {level} with seed {seed}{before}"),
+            None => format!("in base order{before}"),
         }
     }
 

@@ -5,6 +5,7 @@ use nondex_core::RunSpec;
 use super::culprit::Culprits;
 use super::evidence::Evidence;
 use super::options::Options;
+use super::order;
 use super::prerequisite::{Explanation, explained_by, explained_by_network};
 
 /// What is concluded.
@@ -20,6 +21,8 @@ pub enum Conclusion {
     FailsOnlyHere,
     /// It failed in every run, and in some of an ordinary build.
     Flaky,
+    /// It ends otherwise behind other tests of its binary.
+    OrderDependent(Box<order::Dependence>),
     /// Two runs that should be the same were not.
     NonDeterministic {
         /// The spec whose runs differed.
@@ -46,6 +49,7 @@ impl Conclusion {
             Conclusion::Stable
             | Conclusion::Latent(_)
             | Conclusion::FailsOnlyHere
+            | Conclusion::OrderDependent(_)
             | Conclusion::Flaky
             | Conclusion::Artefact(_)
             | Conclusion::Explained(_) => None,

@@ -15,6 +15,7 @@ use nondex_core::{Family, Outcome, RunSpec};
 use super::conclusion::Conclusion;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
+use super::order;
 use super::ordinary::Ordinary;
 use super::patience::{Wave, patiently};
 use super::plan;
@@ -38,6 +39,8 @@ pub struct Runs {
     pub alone: Evidence,
     /// Those of an ordinary build, when it was compared with one.
     pub ordinary: Option<Ordinary>,
+    /// What came of it behind the other tests of its binary, when it fails alone.
+    pub behind: Option<order::Behind>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
 }
@@ -112,6 +115,7 @@ impl Runs {
             beside: Evidence::new(prune),
             alone: Evidence::new(prune),
             ordinary: None,
+            behind: None,
             is_shared,
         }
     }
@@ -176,7 +180,9 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     let evidence = runs.judged_by(Some(&judgement));
     let conclusion = judgement.conclusion.or_explained(evidence, options);
     Ok(Judgement {
-        conclusion: conclusion.compared_with(runs.ordinary.as_ref()),
+        conclusion: conclusion
+            .behind(clean_spec(test, options), runs.behind.as_ref())
+            .compared_with(runs.ordinary.as_ref()),
         ..judgement
     })
 }
@@ -214,6 +220,7 @@ fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
         | Conclusion::Explained(_)
         | Conclusion::Latent(_)
         | Conclusion::FailsOnlyHere
+        | Conclusion::OrderDependent(_)
         | Conclusion::Flaky
         | Conclusion::Stable => evidence.contradiction().is_some(),
     }

@@ -2,14 +2,16 @@
 //!
 //! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`] are the processes that were made so far:
 //! which tests ran in which order, and how each ended. [`strategy`] says which orders are tried, [`detection`] which tests end
-//! otherwise in one of them than alone, and [`roles`] which tests make the difference. As elsewhere, whatever needs a process that
+//! otherwise in one of them than alone, and [`roles`] which tests make the difference. [`behind`] is what that says of a test that fails alone. As elsewhere, whatever needs a process that
 //! was not made ends with the [`Wanted`] ones, and is asked again when there are more.
 
+pub mod behind;
 pub mod detection;
 pub mod experiments;
 pub mod roles;
 pub mod strategy;
 
+pub use behind::Behind;
 pub use detection::{Detection, detect};
 pub use experiments::{End, Experiment, Experiments, Wanted};
 pub use roles::{Conclusion, Dependence, Limits, conclude};

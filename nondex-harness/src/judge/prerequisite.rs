@@ -113,6 +113,16 @@ pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]
     explain_runs(runs.iter(), &[], policy, own).is_some()
 }
 
+/// What explains one failed run by itself.
+#[must_use]
+pub fn explained_run(
+    run: &Run,
+    policy: &Policy,
+    own: &[Arc<dyn Prerequisite>],
+) -> Option<Explanation> {
+    explain_runs(std::iter::once(run), &[], policy, own)
+}
+
 fn explain(
     evidence: &Evidence,
     policy: &Policy,

@@ -175,6 +175,7 @@ mod tests {
                         line: None,
                         outcome: nondex_core::Outcome::Failed,
                         limit_ms: None,
+                        before: Vec::new(),
                     });
                 }
                 let mut report = report(vec![finding]);

@@ -140,9 +140,17 @@ pub fn report(
             report.notes.push(artefact(dependence));
             None
         }
+        Some(Conclusion::OrderDependent(found)) => {
+            let names = runs.behind.as_ref().map(|behind| &*behind.names);
+            order::dependent(&mut report, found, names.unwrap_or_default(), options);
+            Some(specs::clean_spec(&test.name, options))
+        }
         Some(Conclusion::NonDeterministic { spec }) => {
             report.verdict = Verdict::NonDeterministic;
-            report.notes.push(disagreement(evidence.of(spec), spec));
+            report.notes.push(
+                order::disagreement(runs.behind.as_ref())
+                    .unwrap_or_else(|| disagreement(evidence.of(spec), spec)),
+            );
             Some(spec.as_ref().clone())
         }
         Some(Conclusion::Dependent(dependence)) => {
@@ -204,6 +212,10 @@ pub fn report(
     }
     if judgement.is_some_and(|judgement| judgement.is_provisional) {
         report.notes.push(provisional(&report, test));
+    }
+    if let Some(behind) = &runs.behind {
+        report.runs += behind.processes;
+        report.notes.extend(order::left_behind(behind));
     }
     if let Some(compared) = &runs.ordinary {
         let note = ordinary::note(&report, compared, workspace.root());
@@ -357,6 +369,7 @@ fn failure(
         outcome: run.outcome.clone(),
         limit_ms: patience::needed(spec, run, usual, evidence)
             .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+        before: spec.before.clone(),
     }
 }
 
@@ -496,6 +509,7 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
 
 mod culprits;
 pub mod network;
+pub mod order;
 mod ordinary;
 mod places;
 mod reproduce;

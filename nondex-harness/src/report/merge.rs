@@ -259,6 +259,7 @@ mod tests {
                 line: None,
                 outcome: Outcome::Failed,
                 limit_ms: None,
+                before: Vec::new(),
             })
             .collect();
         let tried = Level::ALL.into_iter().filter(|level| match weakest {

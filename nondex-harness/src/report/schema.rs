@@ -5,6 +5,7 @@
 
 mod advice;
 mod culprit;
+mod order;
 mod sanitised;
 mod verdict;
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
+pub use self::order::{Line, Order, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
@@ -395,6 +397,9 @@ pub struct FailureReport {
     /// ended late, or a hang was proven so. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
+    /// The tests that ran before it in the same process, in this order; absent when it was the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
 }
 
 impl FailureReport {
@@ -411,6 +416,7 @@ impl FailureReport {
             line: None,
             outcome,
             limit_ms: None,
+            before: Vec::new(),
         }
     }
 }
@@ -438,17 +444,6 @@ pub struct NetworkEvent {
     /// How long it took to fail, in milliseconds; null when it had not ended.
     #[serde(default)]
     pub elapsed_ms: Option<u64>,
-}
-
-/// The tests that an order-dependent test depends on, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
-    /// Make it fail when they run before it.
-    pub polluters: Vec<String>,
-    /// Make it pass when they run before it.
-    pub setters: Vec<String>,
-    /// Undo a polluter when they run between.
-    pub cleaners: Vec<String>,
 }
 
 /// A call site with choices that a test reached.

@@ -26,7 +26,10 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
 fn verdict(judgement: &Judgement) -> &'static str {
     match &judgement.conclusion {
         Conclusion::Stable | Conclusion::Latent(_) => "stable",
-        Conclusion::Broken | Conclusion::FailsOnlyHere | Conclusion::Flaky => "broken",
+        Conclusion::Broken
+        | Conclusion::FailsOnlyHere
+        | Conclusion::Flaky
+        | Conclusion::OrderDependent(_) => "broken",
         Conclusion::NonDeterministic { .. } => "ND",
         Conclusion::Dependent(dependence) if dependence.culprits.confirmed => "ID",
         Conclusion::Dependent(_) => "suspected",

@@ -58,10 +58,12 @@ fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
 
 /// The rates at each level, and what the first failing run said; every failing run in a verbose view.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    // A broken test fails everywhere, most often by implication.
-    if let Some(rates) =
-        rates(test).filter(|_| test.ordinary.is_none() && test.verdict != Verdict::Broken)
-    {
+    // Alone, it fails everywhere, most often by implication.
+    let fails_everywhere = matches!(
+        test.verdict,
+        Verdict::Broken | Verdict::OrderDependentBrittle
+    );
+    if let Some(rates) = rates(test).filter(|_| test.ordinary.is_none() && !fails_everywhere) {
         diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
     }
     let shown = if view.verbose > 0 {

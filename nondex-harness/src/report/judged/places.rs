@@ -87,6 +87,7 @@ mod tests {
             line: Some(4),
             outcome: Outcome::Failed,
             limit_ms: None,
+            before: Vec::new(),
         });
         report.network.push(NetworkEvent {
             file: Some("src/lib.rs".to_owned()),

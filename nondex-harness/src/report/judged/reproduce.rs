@@ -21,7 +21,11 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
                 add(&["--schedule", failure.schedule.name()]);
             }
         }
-        _ => add(&["--clean"]),
+        _ if failure.before.is_empty() => add(&["--clean"]),
+        _ => {}
+    }
+    for test in &failure.before {
+        add(&["--after", test]);
     }
     if !options.models_off.is_empty() {
         let names: Vec<String> = options

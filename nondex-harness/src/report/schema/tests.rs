@@ -89,6 +89,7 @@ fn failure() -> impl Strategy<Value = FailureReport> {
                 line,
                 outcome,
                 limit_ms: None,
+                before: Vec::new(),
             }
         })
 }
@@ -237,6 +238,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         line: Some(7),
         outcome: Outcome::Failed,
         limit_ms: None,
+        before: Vec::new(),
     });
     finding.culprits.push(Culprit {
         len: 3,

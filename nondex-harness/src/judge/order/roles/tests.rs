@@ -87,9 +87,7 @@ fn concluded(
         }));
     }
     settle(bodies, &mut experiments, |experiments| {
-        crate::judge::order::experiments::gather(
-            (0..tests).map(|test| experiments.ends(&[], test, 1, false).map(|_| ())),
-        )
+        gather((0..tests).map(|test| experiments.ends(&[], test, 1, false).map(|_| ())))
     });
     let detection = settle(bodies, &mut experiments, |experiments| {
         detect(&planned, &[], experiments)

@@ -1,0 +1,123 @@
+//! Whether a test that fails alone passes behind the other tests of its binary.
+//!
+//! A test that fails in its clean runs may need what another test leaves behind: `cargo test` passes then. So before it is called broken,
+//! all tests of its binary are run in one process, in libtest's order: one process for all such tests of a binary.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::launch::Launcher;
+use super::order::Processes;
+use super::progress::Progress;
+use super::stop::StopFlag;
+use nondex_core::Outcome;
+
+use crate::judge::Options;
+use crate::judge::order::experiments::{Experiment, Experiments};
+use crate::judge::order::{self, Conclusion, Limits, conclude, detect};
+use crate::judge::run::Run;
+use crate::project::{Harness, Suite, TestCase};
+
+/// How often a test must fail alone, and pass behind those that it needs, before it is called brittle.
+const RERUNS: usize = 5;
+
+/// Whether there are tests that can run before `case` in its process.
+#[must_use]
+pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
+    let mut others = suite.tests.iter();
+    suite.binary.harness == Harness::Nondex
+        && others.any(|other| other.name != case.name && !other.ignored)
+}
+
+/// What runs tests behind others.
+pub(super) struct Behind<'a> {
+    pub(super) launcher: &'a Launcher<'a>,
+    pub(super) options: &'a Options,
+    pub(super) progress: &'a dyn Progress,
+    pub(super) stop: &'a StopFlag,
+}
+
+impl Behind<'_> {
+    /// Runs these tests of one binary, which fail alone, behind its others: what came of each, unless it was stopped. `clean` has the
+    /// first clean run of each test of the campaign that was made.
+    pub(super) fn run(
+        &self,
+        suite: &Suite,
+        broken: &[&TestCase],
+        clean: &dyn Fn(&TestCase) -> Option<Run>,
+    ) -> Option<Vec<order::Behind>> {
+        let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
+        let tests: Vec<&TestCase> = suite
+            .tests
+            .iter()
+            .filter(|case| !case.ignored || is_broken(case))
+            .collect();
+        let names: Arc<[String]> = tests.iter().map(|case| case.name.clone()).collect();
+        let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
+        let asked: Vec<usize> = broken.iter().filter_map(place).collect();
+        let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
+        let took: Vec<Option<Duration>> = known
+            .iter()
+            .map(|run| run.as_ref().map(|run| run.took))
+            .collect();
+        let processes = Processes {
+            launcher: self.launcher,
+            suite,
+            tests,
+            took,
+            options: self.options,
+            progress: self.progress,
+            stop: self.stop,
+        };
+        let mut experiments = Experiments::new(self.options.jobs.get() > 1);
+        let mut ending = Vec::new();
+        for (test, run) in known.into_iter().enumerate() {
+            let Some(run) = run else { continue };
+            if asked.contains(&test) {
+                // What it meets in a folder for temporary files may come from earlier runs: it is run again with an empty one, if it
+                // passes behind others.
+                ending.extend((!matches!(run.outcome, Outcome::Failed)).then_some(test));
+                continue;
+            }
+            let experiment = Experiment {
+                tests: vec![test],
+                ends: vec![processes.end(run, false)],
+                alone: false,
+            };
+            ending.extend(experiment.cut().map(|_| test));
+            experiments.add(experiment);
+        }
+        let before = experiments.count();
+        let original: Vec<usize> = (0..names.len()).collect();
+        let found = processes.answer(&mut experiments, |experiments| {
+            let detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
+            let passes = |test: &usize| {
+                let mut seen = detection.seen(*test, experiments);
+                seen.any(|(_, passed)| passed)
+            };
+            let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
+            let limits = Limits {
+                reruns: RERUNS,
+                questions: self.options.budget,
+                has_pairs: false,
+            };
+            let concluded = conclude(&suspects, names.len(), &detection, &limits, experiments)?;
+            Ok(suspects
+                .into_iter()
+                .zip(concluded)
+                .collect::<BTreeMap<_, _>>())
+        })?;
+        let made = (experiments.count() - before) as u64;
+        let behind = asked
+            .iter()
+            .enumerate()
+            .map(|(number, test)| order::Behind {
+                conclusion: found.get(test).cloned().unwrap_or(Conclusion::Unknown),
+                names: Arc::clone(&names),
+                // They are the price of all; the first one has them, for the sum to be right.
+                processes: if number == 0 { made } else { 0 },
+            });
+        Some(behind.collect())
+    }
+}

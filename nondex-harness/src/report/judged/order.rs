@@ -1,0 +1,138 @@
+//! What is written about a test that depends on the tests before it.
+
+use nondex_core::{Outcome, RunSpec, Schedule};
+
+use super::reproduce;
+use crate::judge::order::{Behind, Conclusion, Dependence, End};
+use crate::judge::{Options, specs};
+use crate::project::Suite;
+use crate::report::id;
+use crate::report::schema::{FailureReport, Order, Replay, TestReport, Threads, Verdict};
+
+/// Names its roles; `names` are those of the numbered tests.
+fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
+    let name = |test: &usize| names[*test].as_ref().to_owned();
+    let mut all: Vec<String> = Vec::new();
+    for test in found.sets.iter().flatten().map(name) {
+        if !all.contains(&test) {
+            all.push(test);
+        }
+    }
+    let [polluters, setters] = if found.passes_alone {
+        [all, Vec::new()]
+    } else {
+        [Vec::new(), all]
+    };
+    Order {
+        polluters,
+        setters,
+        cleaners: found.cleaners.iter().map(name).collect(),
+        sets: found
+            .sets
+            .iter()
+            .map(|set| set.iter().map(name).collect())
+            .collect(),
+        complete: found.is_complete,
+        threads: Threads::Each,
+        state: Vec::new(),
+    }
+}
+
+/// Writes into the report of a test that it depends on others; `names` are those of the numbered tests.
+pub fn dependent(
+    report: &mut TestReport,
+    found: &Dependence,
+    names: &[impl AsRef<str>],
+    options: &Options,
+) {
+    let order = order(found, names);
+    report.verdict = if found.passes_alone {
+        Verdict::OrderDependentVictim
+    } else {
+        Verdict::OrderDependentBrittle
+    };
+    if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
+        let spec = RunSpec {
+            before: first.clone(),
+            ..specs::clean_spec(&report.name, options)
+        };
+        let passing = failure(&report.id, &spec, None);
+        report.notes.push(format!(
+            "it passes with `{}`",
+            reproduce::command(&report.id, &passing, options)
+        ));
+    }
+    if !order.complete {
+        report.notes.push(
+            "the search for the tests that it depends on was not finished: there may be others, and fewer may do; `--budget` gives \
+             it more runs"
+                .to_owned(),
+        );
+    }
+    report.order = Some(order);
+}
+
+/// How a test that fails alone disagreed with itself behind others.
+pub(super) fn disagreement(behind: Option<&Behind>) -> Option<String> {
+    match behind.map(|behind| &behind.conclusion)? {
+        Conclusion::NonDeterministic {
+            before,
+            failures: [failed, all],
+        } => Some(format!("{failed} of {all} runs {} failed", place(before))),
+        _ => None,
+    }
+}
+
+/// `alone`, `behind 3 other tests`.
+fn place(before: &[usize]) -> String {
+    match before.len() {
+        0 => "alone".to_owned(),
+        1 => "behind one other test".to_owned(),
+        many => format!("behind {many} other tests"),
+    }
+}
+
+/// What makes a test fail that passes alone, after all.
+pub(super) fn left_behind(behind: &Behind) -> Option<String> {
+    let passes = behind.conclusion == Conclusion::Independent;
+    passes.then(|| {
+        "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail".to_owned()
+    })
+}
+
+/// Writes the one failing run of a test into its report, as the one to replay.
+pub fn fail(
+    report: &mut TestReport,
+    suite: &Suite,
+    spec: &RunSpec,
+    end: Option<&End>,
+    options: &Options,
+) {
+    let failure = failure(&report.id, spec, end);
+    report.reproduce = Some(reproduce::command(&report.id, &failure, options));
+    report.output = end.and_then(|end| end.output.clone());
+    report.replay = Some(Replay {
+        primary: failure.id.clone(),
+        kind: suite.binary.kind.clone(),
+        target: suite.binary.target.clone(),
+        spec: specs::clean_spec("", options),
+        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
+    });
+    report.failures = vec![failure];
+}
+
+fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
+    let failure = end.and_then(|end| end.failure.clone()).unwrap_or_default();
+    FailureReport {
+        id: Some(id::of(test_id, spec)),
+        level: None,
+        seed: None,
+        schedule: Schedule::default(),
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        outcome: end.map_or(Outcome::Failed, |end| end.outcome.clone()),
+        limit_ms: None,
+        before: spec.before.clone(),
+    }
+}

@@ -1,0 +1,76 @@
+//! Which tests a test depends on that run before it in its process, and what they share.
+
+use serde::{Deserialize, Serialize};
+
+/// The tests that an order-dependent test depends on, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// Make it fail when they run before it.
+    pub polluters: Vec<String>,
+    /// Make it pass when they run before it.
+    pub setters: Vec<String>,
+    /// Undo a polluter when they run between.
+    pub cleaners: Vec<String>,
+    /// The polluters, or the setters, by what is needed: each of these lists makes the difference by itself, its tests in this order, and
+    /// without any of them it does not. The smallest comes first.
+    #[serde(default)]
+    pub sets: Vec<Vec<String>>,
+    /// Whether the search for these tests came to its end: otherwise there may be others, and fewer may do.
+    #[serde(default)]
+    pub complete: bool,
+    /// Whether it needs all tests on one thread (`"one"`), as when they share a thread-local, or depends on the others with a thread for each
+    /// (`"each"`), too.
+    #[serde(default)]
+    pub threads: Threads,
+    /// What they share.
+    #[serde(default)]
+    pub state: Vec<SharedState>,
+}
+
+/// On which threads tests run one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Threads {
+    /// Each on a thread of its own.
+    #[default]
+    Each,
+    /// All on one.
+    One,
+}
+
+/// Something that outlives a test: what one leaves changed, another one meets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedState {
+    /// What it is: `static`, `env`, `cwd`, `file`, and so on.
+    pub kind: String,
+    /// Its name: a symbol, a variable, a path.
+    pub name: String,
+    /// Where a static is defined.
+    pub defined: Option<Line>,
+    /// The line that changes it, with the test that does.
+    pub written: Option<WrittenLine>,
+    /// The line at which the test meets it.
+    pub read: Option<Line>,
+    /// Whether the test ends as it does alone once only this is put back.
+    pub confirmed: bool,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The file, relative to the root of the workspace where it is in it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+/// A line at which a test changes what it shares.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrittenLine {
+    /// The file, relative to the root of the workspace where it is in it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The test.
+    pub test: String,
+}
