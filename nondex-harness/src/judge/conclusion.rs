@@ -37,6 +37,26 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
+    /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of its clean run.
+    pub(super) fn behind(self, clean: RunSpec, behind: Option<&order::Behind>) -> Self {
+        let (Conclusion::Broken, Some(behind)) = (&self, behind) else {
+            return self;
+        };
+        match &behind.conclusion {
+            order::Conclusion::Dependent(found) => Conclusion::OrderDependent(found.clone().into()),
+            order::Conclusion::NonDeterministic { before, .. } => {
+                let before = before.iter().map(|test| behind.names[*test].clone());
+                Conclusion::NonDeterministic {
+                    spec: Box::new(RunSpec {
+                        before: before.collect(),
+                        ..clean
+                    }),
+                }
+            }
+            order::Conclusion::Independent | order::Conclusion::Unknown => self,
+        }
+    }
+
     /// This, or that all failures are explained. What a choice decides, only the network's absence explains.
     pub(super) fn or_explained(self, evidence: &Evidence, options: &Options) -> Conclusion {
         let (policy, own) = (&options.network, &options.prerequisites);

@@ -158,7 +158,7 @@ fn together(victims: &[(usize, &Dependence)], tests: usize, cutting: &[usize]) -
         let drawn = others
             .iter()
             .copied()
-            .filter(|test| mix(mix(round + 1) ^ *test as u64) % 3 == 0);
+            .filter(|test| mix(mix(round + 1) ^ *test as u64).is_multiple_of(3));
         first.iter().copied().chain(drawn).chain(last()).collect()
     };
     (0..rounds).map(order).collect()
@@ -374,7 +374,6 @@ impl<'a> Search<'a> {
 
     /// Adds the sets that make the difference without the tests of the first one. Whether all that there may be were looked for.
     fn other_sets(&self, sets: &mut Vec<Vec<usize>>, changed: &[&[usize]]) -> Result<bool, Wanted> {
-        let mut is_complete = true;
         // One test each.
         for before in changed.iter().filter(|before| before.len() == 1) {
             let is_known = sets.iter().any(|set| set.contains(&before[0]));
@@ -382,7 +381,19 @@ impl<'a> Search<'a> {
                 sets.push(before.to_vec());
             }
         }
-        while !self.limits.has_pairs {
+        let is_complete = self.limits.has_pairs || self.larger_sets(sets, changed)?;
+        sets.sort_by_key(Vec::len);
+        Ok(is_complete)
+    }
+
+    /// As [`other_sets`](Self::other_sets), of any number of tests.
+    fn larger_sets(
+        &self,
+        sets: &mut Vec<Vec<usize>>,
+        changed: &[&[usize]],
+    ) -> Result<bool, Wanted> {
+        let mut is_complete = true;
+        loop {
             let used = self.mask(&*sets);
             let is_free = |before: &&&[usize]| before.iter().all(|test| !used[*test]);
             let base = match changed.iter().find(is_free) {
@@ -409,7 +420,6 @@ impl<'a> Search<'a> {
             }
             sets.push(set);
         }
-        sets.sort_by_key(Vec::len);
         Ok(is_complete)
     }
 
