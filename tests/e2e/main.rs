@@ -7,6 +7,7 @@ mod adversarial;
 mod attribution;
 mod bad_input;
 mod chance;
+mod classify;
 mod command_line;
 mod config;
 mod daemons;

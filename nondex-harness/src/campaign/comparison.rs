@@ -9,7 +9,7 @@ use super::launch;
 use super::process::{self, disable_address_randomisation};
 use super::stop::StopFlag;
 use crate::judge::ordinary::Ordinary;
-use crate::project::{Harness, Suite, TestCase};
+use crate::project::{Harness, Suite, TestBinary, TestCase};
 
 /// Why a test was not compared when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped before";
@@ -48,12 +48,12 @@ impl<'a> Comparison<'a> {
             .map_or_else(Ordinary::Not, Ordinary::Runs)
     }
 
-    fn try_compare(
+    /// The test of the ordinary build that is `case`, with its binary.
+    pub(super) fn find(
         &self,
         suite: &Suite,
         case: &TestCase,
-        timeout: Duration,
-    ) -> Result<[u64; 2], String> {
+    ) -> Result<(&TestBinary, &TestCase), String> {
         if suite.binary.harness == Harness::Doctest {
             return Err("doctests are not compared".to_owned());
         }
@@ -68,16 +68,34 @@ impl<'a> Comparison<'a> {
             let test = tests.find(|test| test.name == case.name)?;
             Some((&ordinary.binary, test))
         });
-        let Some((binary, test)) = found else {
-            return Err("it is not in one".to_owned());
-        };
+        found.ok_or_else(|| "it is not in one".to_owned())
+    }
+
+    /// One run of a test of the ordinary build: how it ended, and what it wrote.
+    pub(super) fn once(
+        &self,
+        binary: &TestBinary,
+        test: &TestCase,
+        timeout: Duration,
+    ) -> Result<(Outcome, String), String> {
+        let command = launch::command(binary, test, None);
+        let finished = process::run(command, timeout, self.stop)
+            .map_err(|e| format!("it cannot be started: {e}"))?;
+        let outcome =
+            launch::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
+        Ok((outcome, finished.output.to_text()))
+    }
+
+    fn try_compare(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        timeout: Duration,
+    ) -> Result<[u64; 2], String> {
+        let (binary, test) = self.find(suite, case)?;
         let [mut failures, mut runs] = [0, 0];
         while runs < RUNS {
-            let command = launch::command(binary, test, None);
-            let finished = process::run(command, timeout, self.stop)
-                .map_err(|e| format!("it cannot be started: {e}"))?;
-            let outcome = launch::outcome_of(binary, test, finished.end)
-                .ok_or_else(|| INTERRUPTED.to_owned())?;
+            let (outcome, _) = self.once(binary, test, timeout)?;
             runs += 1;
             failures += u64::from(!outcome.passed());
             // It takes the whole time limit, as it did before.

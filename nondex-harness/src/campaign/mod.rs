@@ -5,6 +5,7 @@
 //! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
 pub mod brittle;
+mod circumstance;
 pub mod comparison;
 pub mod experiment;
 pub mod launch;
@@ -16,6 +17,7 @@ pub mod pairs;
 pub mod process;
 pub mod progress;
 pub mod queue;
+pub mod reruns;
 pub mod stop;
 
 pub use progress::{Progress, Silent};

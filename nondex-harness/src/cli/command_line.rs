@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
+use super::classify_args::ClassifyArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
 use super::explain_args::ExplainArgs;
@@ -38,6 +39,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
+    /// Run the tests, and those that nothing makes fail again under other circumstances: what kind of flaky is each?
+    Classify(Box<ClassifyArgs>),
     /// Run a finding again: one test with the choices that made it fail
     Replay(Box<ReplayArgs>),
     /// Go on with the search for what makes a test fail, from where its budget ended

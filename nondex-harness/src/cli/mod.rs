@@ -1,7 +1,8 @@
 //! The command line, the environment variables, and the selection of tests.
 
 pub mod build_args;
-pub mod command_line;
+pub mod classify_args;
+mod command_line;
 pub mod config_args;
 pub mod confirm_args;
 pub mod explain_args;
@@ -19,6 +20,7 @@ pub mod test_filter;
 pub(crate) mod values;
 
 pub use build_args::BuildArgs;
+pub use classify_args::ClassifyArgs;
 pub use command_line::{
     CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ManArgs, ModelsArgs,
 };

@@ -47,6 +47,10 @@ pub fn understand(
             given = given_by(args, &config.variables);
             fill_run(args, &settings);
         }
+        Command::Classify(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
         Command::Confirm(args) => {
             fill_build(&mut args.build, &settings);
             fill_filter(&mut args.filter, &settings);
@@ -75,6 +79,7 @@ pub fn understand(
 fn load(command: &Command, variables: &Variables) -> Result<Config> {
     let (config, build): (&ConfigArgs, &BuildArgs) = match command {
         Command::Run(args) => (&args.config, &args.build),
+        Command::Classify(args) => (&args.run.config, &args.run.build),
         Command::Confirm(args) => (&args.config, &args.build),
         Command::List(args) => (&args.config, &args.build),
         Command::Network(args) => (&args.config, &args.build),

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod classify;
 mod clean;
 pub mod configuration;
 mod confirm;
@@ -67,6 +68,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
+        Command::Classify(args) => classify::classify(args, asked, line, console),
         Command::Replay(args) => replay::replay(args, console),
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, line, console),
@@ -83,6 +85,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
 fn output(command: &Command) -> &OutputArgs {
     match command {
         Command::Run(args) => &args.output,
+        Command::Classify(args) => &args.run.output,
         Command::Replay(args) => &args.output,
         Command::Explain(args) => &args.output,
         Command::Report(args) => match &args.action {

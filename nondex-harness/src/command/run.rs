@@ -10,7 +10,7 @@ use super::configuration::Asked;
 use super::console::Console;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
-use crate::campaign;
+use crate::campaign::{self, StopFlag};
 use crate::cli::RunArgs;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
@@ -18,7 +18,21 @@ use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store, Tried};
 use crate::judge::Options;
 use crate::project::{self, BuildPlan, Project};
-use crate::report::RunDirectory;
+use crate::report::{Report, RunDirectory};
+
+/// What a campaign was made with, for what comes after it.
+pub(super) struct Session<'a> {
+    /// The tests.
+    pub(super) selected: &'a [campaign::Selected<'a>],
+    /// How they were run.
+    pub(super) options: &'a Options,
+    /// Where the report will be.
+    pub(super) directory: &'a RunDirectory,
+    /// The build without this tool.
+    pub(super) ordinary: &'a outcome::Ordinary,
+    /// Whether to stop.
+    pub(super) stop: &'a StopFlag,
+}
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(
@@ -26,6 +40,17 @@ pub(super) fn run(
     asked: &Asked,
     line: &str,
     console: &Console,
+) -> Result<ExitCode> {
+    and_then(args, asked, line, console, |_, _| Ok(()))
+}
+
+/// As [`run`], with something to be done before the report is written.
+pub(super) fn and_then(
+    args: &RunArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+    then: impl FnOnce(&Session<'_>, &mut Report) -> Result<()>,
 ) -> Result<ExitCode> {
     let started = Instant::now();
     // Everything that can be wrong with the command line is said before anything is built.
@@ -73,6 +98,16 @@ pub(super) fn run(
     let ordinary = outcome::Ordinary(build);
     let mut report = outcome::run(
         &selected, &options, &directory, &ordinary, started, &stop, console,
+    )?;
+    then(
+        &Session {
+            selected: &selected,
+            options: &options,
+            directory: &directory,
+            ordinary: &ordinary,
+            stop: &stop,
+        },
+        &mut report,
     )?;
     report.notes.append(&mut project.notes);
     report.run.build = Some(ordinary.0.written(&project.workspace_root));

@@ -21,6 +21,7 @@ pub mod ordinary;
 pub mod patience;
 pub mod plan;
 pub mod prerequisite;
+pub mod reruns;
 pub mod run;
 pub mod sampling;
 pub mod specs;

@@ -9,8 +9,8 @@ use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Sit
 use super::difference;
 use super::id;
 use super::schema::{
-    FailureReport, Latent, MAX_FAILURES, NetworkEvent, PointReport, Replay, Sanitised, TestReport,
-    Verdict,
+    FailureReport, Latent, MAX_FAILURES, NetworkEvent, PointReport, Replay, Sanitised, Step,
+    TestReport, Verdict,
 };
 use super::workspace::Workspace;
 use crate::judge::conclusion::{Conclusion, Dependence};
@@ -51,6 +51,7 @@ pub fn report(
     report.runs = runs.count() as u64;
     report.elapsed_ms = u64::try_from(runs.took().as_millis()).unwrap_or(u64::MAX);
     report.sources = certainty::sources(evidence);
+    report.steps = steps(evidence);
     if let Some((_, first)) = evidence.all().next() {
         report.points = points(&first.points);
         report.choice_points = report.points.iter().map(|point| point.count).sum();
@@ -285,6 +286,25 @@ fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> Networ
         thread: one.thread.clone(),
         elapsed_ms: one.elapsed_ms,
     }
+}
+
+/// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
+fn steps(evidence: &Evidence) -> Vec<Step> {
+    let kind = |spec: &RunSpec| match spec.choices {
+        Selection::None if spec.given.is_empty() => "clean",
+        Selection::All if spec.given.is_empty() && spec.trace.is_empty() => "choices",
+        _ => "search",
+    };
+    let step = |name: &str| {
+        let runs = || evidence.all().filter(|(spec, _)| kind(spec) == name);
+        Step {
+            name: name.to_owned(),
+            runs: runs().count() as u64,
+            failures: runs().filter(|(_, run)| !run.passed()).count() as u64,
+        }
+    };
+    let steps = ["clean", "choices", "search"].map(step);
+    steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
 /// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.

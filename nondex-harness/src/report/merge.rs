@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nondex_core::{Level, Source};
 
-use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Summary, TestReport, Verdict};
+use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Step, Summary, TestReport, Verdict};
 use crate::judge::certainty;
 
 /// The reports as one, in which each test has what is known of it from all of them: the weakest level, all failures, the rates over all seeds.
@@ -162,6 +162,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     merged.failures.truncate(MAX_FAILURES);
     merged.failure_rate = rates(all, highest);
     let sum = |of: fn(&TestReport) -> u64| all.iter().map(|(_, test)| of(test)).sum();
+    merged.steps = steps(all);
     merged.runs = sum(|test| test.runs);
     merged.implied = sum(|test| test.implied);
     merged.search_runs = sum(|test| test.search_runs);
@@ -192,6 +193,21 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let bound = merged.failure_bound.map(|_| certainty::bound(runs));
     merged.failure_bound = bound.filter(|_| is_stable);
     merged
+}
+
+/// The steps of all, those of the same name together.
+fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for step in all.iter().flat_map(|(_, test)| &test.steps) {
+        match steps.iter_mut().find(|known| known.name == step.name) {
+            Some(known) => {
+                known.runs += step.runs;
+                known.failures += step.failures;
+            }
+            None => steps.push(step.clone()),
+        }
+    }
+    steps
 }
 
 /// What is known best comes first: a choice that decides, whatever else was seen, then what is wrong, then what is right.

@@ -255,6 +255,9 @@ pub struct TestReport {
     /// Of a stable test: the choices on which what it writes depends, though it never fails.
     #[serde(default)]
     pub latent: Option<Latent>,
+    /// What was tried of it, in order.
+    #[serde(default)]
+    pub steps: Vec<Step>,
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
@@ -271,6 +274,17 @@ pub struct TestReport {
     /// What its failing runs have in common; null when none failed.
     #[serde(default)]
     pub replay: Option<Replay>,
+}
+
+/// One step of what was tried of a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// What was done: `clean`, `choices`, `search` (for the calls that are responsible), `order`, `alone`, `one-core`, `load`, `clean-environment` or `natural`.
+    pub name: String,
+    /// How many runs were made.
+    pub runs: u64,
+    /// How many of them failed.
+    pub failures: u64,
 }
 
 /// Choices on which only the output of a passing test depends: "potential flakiness" of Lam et al., "A large-scale longitudinal study of
@@ -356,6 +370,7 @@ impl TestReport {
             sources: Vec::new(),
             failure_bound: None,
             latent: None,
+            steps: Vec::new(),
             sanitised_by: None,
             ordinary: None,
             unjudged: false,

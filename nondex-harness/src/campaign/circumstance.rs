@@ -1,0 +1,105 @@
+//! A [`Circumstance`] brought about, for as long as an action lasts.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+use crate::judge::reruns::Circumstance;
+use crate::project::TestBinary;
+
+/// How many busy threads there are for each processor under load.
+const BUSY: usize = 2;
+
+/// Does `action` with what `binary` is under `circumstance`, in which the processes are that it starts from this thread. `folder` is one of
+/// ours, for what must be empty.
+///
+/// # Errors
+/// When the circumstance cannot be brought about.
+pub(super) fn under<T>(
+    circumstance: Circumstance,
+    binary: &TestBinary,
+    folder: &Path,
+    action: impl FnOnce(&TestBinary) -> T,
+) -> io::Result<T> {
+    match circumstance {
+        Circumstance::Alone | Circumstance::Natural => Ok(action(binary)),
+        Circumstance::OneCore => on_one_core(|| action(binary)),
+        Circumstance::Load => Ok(under_load(|| action(binary))),
+        Circumstance::CleanEnvironment => in_clean_environment(binary, folder, action),
+    }
+}
+
+/// Gives this thread one of its processors, which processes that it starts inherit.
+fn on_one_core<T>(action: impl FnOnce() -> T) -> io::Result<T> {
+    let this = Pid::from_raw(0);
+    let all = sched_getaffinity(this)?;
+    let is_allowed = |cpu: &usize| all.is_set(*cpu).unwrap_or(false);
+    let mut one = CpuSet::new();
+    if let Some(first) = (0..CpuSet::count()).find(is_allowed) {
+        one.set(first)?;
+    }
+    sched_setaffinity(this, &one)?;
+    let result = action();
+    sched_setaffinity(this, &all)?;
+    Ok(result)
+}
+
+fn under_load<T>(action: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..processors * BUSY {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        // The threads end although the action panics.
+        let _end = End(&is_over);
+        action()
+    })
+}
+
+/// Says that it is over when dropped.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Gives an empty home and an empty folder for temporary files. Cargo and rustup are where they were.
+fn in_clean_environment<T>(
+    binary: &TestBinary,
+    folder: &Path,
+    action: impl FnOnce(&TestBinary) -> T,
+) -> io::Result<T> {
+    let mut clean = binary.clone();
+    let old_home = binary.env.get(&OsString::from("HOME")).cloned();
+    for (variable, default) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        if let Some(home) = &old_home {
+            let path = Path::new(home).join(default);
+            let entry = clean.env.entry(variable.into());
+            entry.or_insert_with(|| path.into_os_string());
+        }
+    }
+    clean
+        .env
+        .retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
+    for (variable, name) in [("HOME", "home"), ("TMPDIR", "tmp")] {
+        let path = folder.join(name);
+        fs::create_dir_all(&path)?;
+        clean.env.insert(variable.into(), path.into_os_string());
+    }
+    let result = action(&clean);
+    let _ = fs::remove_dir_all(folder);
+    Ok(result)
+}

@@ -1,0 +1,219 @@
+//! Reruns of tests that neither a choice nor an order makes fail, under other circumstances: see [`judge::reruns`](crate::judge::reruns).
+
+use std::path::PathBuf;
+
+use nondex_core::{Failure, Outcome};
+
+use super::circumstance::under;
+use super::comparison::{Builder, Comparison, as_ordinary};
+use super::launch::{self, Launcher};
+use super::stop::StopFlag;
+use crate::judge::reruns::{Circumstance, Limits, Next, Tried, next};
+use crate::judge::{Options, specs};
+use crate::project::{Suite, TestCase};
+use crate::report::schema::{FailureReport, Step};
+use crate::report::{TestReport, Verdict};
+
+/// Who reruns tests, one at a time.
+#[expect(
+    missing_debug_implementations,
+    reason = "it holds a closure that builds"
+)]
+pub struct Reruns<'a> {
+    launcher: Launcher<'a>,
+    comparison: Comparison<'a>,
+    options: &'a Options,
+    limits: Limits,
+    stop: &'a StopFlag,
+    /// For what must be empty.
+    folder: PathBuf,
+}
+
+/// How one run ended.
+struct Ended {
+    outcome: Outcome,
+    failure: Option<Failure>,
+}
+
+impl<'a> Reruns<'a> {
+    /// Reruns whose records, and whatever they need besides, are below `directory`, an existing, absolute one.
+    #[must_use]
+    pub fn new(
+        directory: camino::Utf8PathBuf,
+        options: &'a Options,
+        limits: Limits,
+        builder: &'a dyn Builder,
+        stop: &'a StopFlag,
+    ) -> Self {
+        Reruns {
+            folder: directory.join("clean").into(),
+            launcher: Launcher::new(directory, options.timeout, stop),
+            comparison: Comparison::new(builder, stop),
+            options,
+            limits,
+            stop,
+        }
+    }
+
+    /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that.
+    pub fn investigate(&self, suite: &Suite, case: &TestCase, report: &mut TestReport) {
+        let uses_chance = !report.sources.is_empty();
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut skipped: Vec<(Circumstance, String)> = Vec::new();
+        let mut first: Option<FailureReport> = None;
+        let conclusion = loop {
+            let circumstance = match next(&self.limits_without(&skipped), uses_chance, &tried) {
+                Next::Run(circumstance) => circumstance,
+                done => break done,
+            };
+            if self.stop.is_set() {
+                report.notes.push(format!(
+                    "stopped before its runs for `{}` were made",
+                    circumstance.name()
+                ));
+                break Next::Stable;
+            }
+            if tried
+                .last()
+                .is_none_or(|last| last.circumstance != circumstance)
+            {
+                tried.push(Tried {
+                    circumstance,
+                    runs: 0,
+                    failures: 0,
+                });
+            }
+            match self.once(circumstance, suite, case) {
+                Ok(ended) => {
+                    let Some(last) = tried.last_mut() else {
+                        continue;
+                    };
+                    last.runs += 1;
+                    if !ended.outcome.passed() {
+                        last.failures += 1;
+                        first.get_or_insert_with(|| failure_report(ended));
+                    }
+                }
+                Err(reason) => {
+                    tried.pop();
+                    skipped.push((circumstance, reason));
+                }
+            }
+        };
+        for (circumstance, reason) in skipped {
+            report
+                .notes
+                .push(format!("`{}` was not tried: {reason}", circumstance.name()));
+        }
+        report.runs += tried.iter().map(|tried| tried.runs).sum::<u64>();
+        report.steps.extend(tried.iter().map(|tried| Step {
+            name: tried.circumstance.name().to_owned(),
+            runs: tried.runs,
+            failures: tried.failures,
+        }));
+        conclude(report, conclusion, &tried, first);
+    }
+
+    /// No runs under the circumstances that cannot be had.
+    fn limits_without(&self, skipped: &[(Circumstance, String)]) -> Limits {
+        let mut limits = self.limits;
+        for (circumstance, _) in skipped {
+            limits.forget(*circumstance);
+        }
+        limits
+    }
+
+    fn once(
+        &self,
+        circumstance: Circumstance,
+        suite: &Suite,
+        case: &TestCase,
+    ) -> Result<Ended, String> {
+        let timeout = self.options.timeout;
+        if circumstance == Circumstance::Natural {
+            let (binary, test) = self.comparison.find(suite, case)?;
+            let (outcome, output) = as_ordinary(|| self.comparison.once(binary, test, timeout))?;
+            let failure =
+                (!outcome.passed()).then(|| launch::explain(test, &outcome, &output, timeout));
+            return Ok(Ended { outcome, failure });
+        }
+        let spec = specs::clean_spec(&case.name, self.options);
+        let run = under(circumstance, &suite.binary, &self.folder, |binary| {
+            self.launcher.run(binary, case, &spec)
+        });
+        let run = run.map_err(|e| format!("the machine does not allow it: {e}"))?;
+        let run = run.ok_or_else(|| "the run was stopped before".to_owned())?;
+        Ok(Ended {
+            outcome: run.outcome,
+            failure: run.failure,
+        })
+    }
+}
+
+fn failure_report(ended: Ended) -> FailureReport {
+    let failure = ended.failure.unwrap_or_default();
+    FailureReport {
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        ..FailureReport::clean(ended.outcome)
+    }
+}
+
+/// Writes what follows into the report.
+fn conclude(
+    report: &mut TestReport,
+    conclusion: Next,
+    tried: &[Tried],
+    first: Option<FailureReport>,
+) {
+    let rate = |circumstance: Circumstance| {
+        let mut tried = tried.iter();
+        let tried = tried.find(|tried| tried.circumstance == circumstance);
+        tried.map_or_else(String::new, |tried| {
+            format!("{} of {} runs", tried.failures, tried.runs)
+        })
+    };
+    match conclusion {
+        Next::Run(_) => {}
+        Next::Stable => {
+            report.failure_bound = Some(crate::judge::certainty::bound(
+                usize::try_from(report.runs).unwrap_or(usize::MAX),
+            ));
+            return;
+        }
+        Next::Environment => {
+            report.notes.push(format!(
+                "it depends on its environment: {} with an empty home and an empty folder for temporary files failed",
+                rate(Circumstance::CleanEnvironment)
+            ));
+            return;
+        }
+        Next::NonDeterministic(circumstance) => {
+            report.verdict = Verdict::NonDeterministic;
+            let how = match circumstance {
+                Circumstance::Alone => "in base order, while no other test ran",
+                Circumstance::OneCore => "with all its threads on one processor",
+                Circumstance::Load => "beside busy threads on all processors",
+                Circumstance::CleanEnvironment => {
+                    "with an empty home and an empty folder for temporary files"
+                }
+                Circumstance::Natural => "in an ordinary build",
+            };
+            report
+                .notes
+                .push(format!("{} {how} failed", rate(circumstance)));
+        }
+        Next::Unknown => {
+            report.verdict = Verdict::Unknown;
+            report.notes.push(format!(
+                "{} in an ordinary build failed, and nothing that was tried here makes it fail",
+                rate(Circumstance::Natural)
+            ));
+        }
+    }
+    report.failure_bound = None;
+    report.verified.clear();
+    report.latent = None;
+    report.failures.extend(first);
+}

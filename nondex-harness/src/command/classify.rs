@@ -1,0 +1,63 @@
+//! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al. (OOPSLA 2020) and more.
+//!
+//! First everything that `run` does. Then a test that nothing made fail is run again under other circumstances: see
+//! [`judge::reruns`](crate::judge::reruns).
+
+use super::configuration::Asked;
+use super::console::Console;
+use super::run::{self, Session};
+use crate::campaign::reruns::Reruns;
+use crate::cli::ClassifyArgs;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::report::schema::Summary;
+use crate::report::{Report, Verdict};
+
+/// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
+pub(super) fn classify(
+    args: &ClassifyArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    let is_named = args.run.filter.is_given();
+    run::and_then(&args.run, asked, line, console, |session, report| {
+        investigate(args, is_named, session, report, console);
+        Ok(())
+    })
+}
+
+/// Investigates the stable tests that were named or, where none was, those that chance may act on.
+fn investigate(
+    args: &ClassifyArgs,
+    is_named: bool,
+    session: &Session<'_>,
+    report: &mut Report,
+    console: &Console,
+) {
+    let reruns = Reruns::new(
+        session.directory.records(),
+        session.options,
+        args.limits(),
+        session.ordinary,
+        session.stop,
+    );
+    let tests = session.selected.iter().flat_map(|selected| {
+        let tests = selected.tests.iter();
+        tests.map(move |(case, _)| (selected.suite, case))
+    });
+    for ((suite, case), test) in tests.zip(&mut report.tests) {
+        let is_open = test.verdict == Verdict::Stable && (is_named || !test.sources.is_empty());
+        if !is_open {
+            continue;
+        }
+        console.status("Rerunning", &test.id);
+        reruns.investigate(suite, case, test);
+        if session.stop.is_set() {
+            report.partial = true;
+            break;
+        }
+    }
+    let models = std::mem::take(&mut report.summary.models_reached);
+    report.summary = Summary::new(&report.tests, models);
+}

@@ -1,0 +1,80 @@
+//! What nothing makes fail is run again under other circumstances, and each step is in the report.
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::{Report, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+/// The steps of a test: their names, runs and failures.
+fn steps<'a>(report: &'a Report, name: &str) -> Vec<(&'a str, u64, u64)> {
+    let steps = test(report, name).steps.iter();
+    steps
+        .map(|step| (step.name.as_str(), step.runs, step.failures))
+        .collect()
+}
+
+#[test]
+fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
+    let fixture = Fixture::new("classify");
+    let output = Nondex::command(&fixture.path("."), "classify")
+        .args([
+            "--alone",
+            "12",
+            "--changed",
+            "4",
+            "--natural",
+            "9",
+            "-E",
+            "all()",
+            "--offline",
+            "--message-format",
+            "json",
+        ])
+        .run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+
+    // Not on one processor, under load nor in a clean environment, but in every fifth run.
+    let found = test(&report, "tests::fails_alone");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+
+    let found = test(&report, "tests::wants_two_processors");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(
+        steps(&report, "tests::wants_two_processors"),
+        [("clean", 20, 0), ("alone", 12, 0), ("one-core", 3, 3)]
+    );
+    assert_eq!(found.failures.len(), 1);
+
+    let found = test(&report, "tests::wants_a_home");
+    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    assert!(steps(&report, "tests::wants_a_home").contains(&("clean-environment", 3, 3)));
+    assert!(
+        found
+            .notes
+            .iter()
+            .any(|note| note.contains("depends on its environment"))
+    );
+
+    let found = test(&report, "tests::fails_without_the_tool");
+    assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
+    assert_eq!(
+        steps(&report, "tests::fails_without_the_tool").last(),
+        Some(&("natural", 3, 3))
+    );
+
+    let found = test(&report, "tests::passes");
+    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    assert_eq!(
+        steps(&report, "tests::passes"),
+        [
+            ("clean", 2, 0),
+            ("alone", 10, 0),
+            ("one-core", 4, 0),
+            ("load", 4, 0),
+            ("clean-environment", 4, 0),
+            ("natural", 9, 0)
+        ]
+    );
+    assert_eq!(found.runs, 33);
+}
