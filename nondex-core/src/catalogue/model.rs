@@ -91,6 +91,14 @@ impl Model {
         }
     }
 
+    /// Whether the order is shown to nobody but the elements' own code: destructors, clones and comparisons.
+    #[must_use]
+    pub fn is_unseen(&self) -> bool {
+        let method = self.api.rsplit("::").next();
+        matches!(self.family, Family::HashMap | Family::HashSet)
+            && matches!(method, Some("clear" | "clone" | "drop" | "eq"))
+    }
+
     /// The full address of the documentation.
     #[must_use]
     pub fn url(&self) -> String {
@@ -222,6 +230,16 @@ catalogue! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_collection_does_without_showing_its_elements_is_unseen() {
+        let unseen = CATALOGUE.iter().filter(|model| model.is_unseen());
+        let unseen: Vec<_> = unseen.map(|model| model.api).collect();
+        let of = |name: &str| {
+            ["clear", "clone", "drop", "eq"].map(|act| format!("std::collections::{name}::{act}"))
+        };
+        assert_eq!(unseen, [of("HashMap"), of("HashSet")].concat());
+    }
 
     #[test]
     fn every_api_is_listed_once_and_can_be_found_again() {

@@ -25,6 +25,7 @@ pub mod reruns;
 pub mod run;
 pub mod sampling;
 pub mod specs;
+mod unseen;
 
 pub use options::{Options, TestOptions};
 

@@ -21,6 +21,7 @@ use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
 use super::specs::{clean_spec, levels, regressions, seed_spec};
+use super::unseen;
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -285,7 +286,9 @@ fn answered_specs(
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
     let mut specs = regressions(test, &[level], options);
-    if let Exploration::Complete(seeds) = explore(test, level, options, evidence)? {
+    if !unseen::adds_nothing(level, options, evidence)
+        && let Exploration::Complete(seeds) = explore(test, level, options, evidence)?
+    {
         specs.extend(
             seeds
                 .into_iter()

@@ -15,6 +15,7 @@ use super::evidence::Evidence;
 use super::options::Options;
 use super::run::Run;
 use super::specs::{self, clean_spec, seed_spec};
+use super::unseen;
 
 /// So many calls of each site make a run a sample.
 const SAMPLE: u64 = 64;
@@ -35,9 +36,12 @@ pub(crate) fn seed_specs(
         .collect()
 }
 
-/// The seeds that are tried at `level`: all that are asked for, or the first of them.
+/// The seeds that are tried at `level`: all that are asked for, or the first of them, or none.
 fn seeds<'a>(test: &str, level: Level, options: &'a Options, evidence: &Evidence) -> &'a [u64] {
     let all = options.seeds.as_slice();
+    if unseen::adds_nothing(level, options, evidence) {
+        return &[];
+    }
     let clean = evidence.of(&clean_spec(test, options)).first();
     if options.prune && clean.is_some_and(|run| is_sample(run, level)) {
         &all[..(all.len() * OF_TEN).div_ceil(10)]

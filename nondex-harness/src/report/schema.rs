@@ -242,7 +242,8 @@ pub struct TestReport {
     #[serde(default)]
     pub verified: Vec<Level>,
     /// The levels at which not all seeds were tried, because one run already draws often at every place with a choice: a property
-    /// test, say. `failure_rate` has how many were.
+    /// test, say. `failure_rate` has how many were; no entry where none was, because only destructors, clones and comparisons see an
+    /// order, and those were varied at other levels.
     #[serde(default)]
     pub sampled: Vec<Level>,
     /// What it uses that no choice controls: a clock, sleeping, threads, programs that it starts. It is run more often before it is called

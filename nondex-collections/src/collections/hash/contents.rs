@@ -13,7 +13,7 @@ use nondex_core::hash;
 use nondex_core::hidden::{self, Vec};
 
 /// A fixed hash of the key in each slot, beside the slots.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Contents {
     hashes: Vec<u64>,
     /// Of all hashes, in whatever order.
@@ -24,8 +24,20 @@ pub(super) struct Contents {
     tree: OnceLock<Tree>,
 }
 
+/// A clone has the hashes. The orders that follow from them take several times their room, and may never be asked for.
+impl Clone for Contents {
+    fn clone(&self) -> Self {
+        Contents {
+            hashes: self.hashes.clone(),
+            sum: self.sum,
+            sorted: OnceLock::new(),
+            tree: OnceLock::new(),
+        }
+    }
+}
+
 /// The leaves of the tree in groups with the same first bits.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Tree {
     /// What the hashes are keyed with.
     key: u64,

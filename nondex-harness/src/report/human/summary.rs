@@ -59,11 +59,18 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         return;
     }
     let sentences = [
-        at_levels(report, "verified for all orders", |test| &test.verified),
+        at_levels(report, "verified for all orders", |test, level| {
+            test.verified.contains(&level)
+        }),
         at_levels(
             report,
             "three of ten seeds, as each run is a sample",
-            |test| &test.sampled,
+            |test, level| test.sampled.contains(&level) && test.failure_rate.contains_key(&level),
+        ),
+        at_levels(
+            report,
+            "no seeds, as destructors, clones and comparisons alone see an order",
+            |test, level| test.sampled.contains(&level) && !test.failure_rate.contains_key(&level),
         ),
     ];
     for sentence in sentences.iter().flatten() {
@@ -184,11 +191,11 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
 fn at_levels(
     report: &Report,
     what: &str,
-    levels: impl Fn(&TestReport) -> &[Level],
+    holds: impl Fn(&TestReport, Level) -> bool,
 ) -> Option<String> {
-    let counts = Level::ALL.iter().filter_map(|level| {
+    let counts = Level::ALL.into_iter().filter_map(|level| {
         let tests = report.tests.iter();
-        let count = tests.filter(|test| levels(test).contains(level)).count();
+        let count = tests.filter(|test| holds(test, level)).count();
         (count > 0).then(|| format!("{} at {level}", plural(count as u64, "test")))
     });
     let counts: Vec<String> = counts.collect();
