@@ -33,6 +33,11 @@ pub mod fs;
 pub mod hash;
 #[cfg(feature = "nondex")]
 mod known;
+#[cfg(any(feature = "facade", all(feature = "nondex", test)))]
+#[doc(hidden)]
+pub mod macros;
+#[cfg(feature = "facade")]
+pub mod prelude;
 #[cfg(all(feature = "nondex", not(test)))]
 mod system;
 #[cfg(all(feature = "nondex", test))]

@@ -35,7 +35,16 @@ const SIGKILL: Outcome = Outcome::Signalled(9);
 
 static FAILING: &[Failing] = &[
     // How the process ends.
-    failing("aborts", SIGABRT, "SIGABRT", &["last words of an abort"]),
+    failing(
+        "aborts",
+        SIGABRT,
+        "SIGABRT",
+        &[
+            "last words of an abort\n[tests/ends.rs:",
+            "] 1 = 1\n[tests/ends.rs:",
+            "] 1 + 1 = 2\n1, 2\n",
+        ],
+    ),
     failing("aborts_in_another_thread", SIGABRT, "SIGABRT", &[]),
     failing(
         "exits_with_zero",

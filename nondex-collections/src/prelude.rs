@@ -1,0 +1,14 @@
+//! The preludes, with the macros that are ours.
+
+macro_rules! preludes {
+    ($($name:ident)*) => {$(
+        #[doc(hidden)]
+        pub mod $name {
+            pub use ::std::prelude::$name::*;
+
+            pub use crate::{dbg, eprint, eprintln};
+        }
+    )*};
+}
+
+preludes! { v1 rust_2015 rust_2018 rust_2021 rust_2024 }
