@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod pairs;
+mod states;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -104,6 +105,9 @@ fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
         Harness::Ours => Some(stand_in(false)),
         Harness::Interposed => Some(stand_in(true)),
     };
+    if let Harness::Interposed = harness {
+        rustc.arg("-g");
+    }
     if let Some(stand_in) = stand_in {
         let library = stand_in.join("libtest.rlib");
         rustc.arg(format!("--extern=test={}", library.display()));

@@ -42,7 +42,7 @@ fn told(run: &Run) -> impl PartialEq + std::fmt::Debug + use<> {
 }
 
 /// A new folder for records.
-fn records(folder: &Utf8Path) -> Utf8PathBuf {
+pub(crate) fn records(folder: &Utf8Path) -> Utf8PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let records = folder.join(format!("records-{number}"));

@@ -151,11 +151,13 @@ pub struct fd_set {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct sigset_t {
     bits: [c_ulong; 16],
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct sigaction {
     pub sa_sigaction: size_t,
     pub sa_mask: sigset_t,
@@ -266,13 +268,24 @@ pub struct Elf64_Phdr {
     pub p_align: u64,
 }
 
-/// The beginning of what a loader tells of a library.
+/// What a loader tells of a library.
 #[repr(C)]
 pub struct dl_phdr_info {
     pub dlpi_addr: u64,
     pub dlpi_name: *const c_char,
     pub dlpi_phdr: *const Elf64_Phdr,
     pub dlpi_phnum: u16,
+    pub dlpi_adds: u64,
+    pub dlpi_subs: u64,
+    pub dlpi_tls_modid: size_t,
+    pub dlpi_tls_data: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rlimit {
+    pub rlim_cur: u64,
+    pub rlim_max: u64,
 }
 
 #[repr(C)]
@@ -308,7 +321,7 @@ constants! { c_int:
     SEEK_CUR = 1,
     SIGKILL = 9, SIGCHLD = 17,
     SOCK_STREAM = 1, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
-    SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_DOMAIN = 39,
+    SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_ACCEPTCONN = 30, SO_DOMAIN = 39,
     WNOHANG = 1, WEXITED = 4, WNOWAIT = 0x100_0000,
     X_OK = 1,
 }
@@ -326,7 +339,9 @@ constants! { c_int:
 }
 
 constants! { c_short: POLLIN = 1, POLLRDNORM = 0x40 }
-constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4 }
+constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PF_W = 2 }
+constants! { size_t: SIG_DFL = 0, SIG_IGN = 1 }
+constants! { u64: RLIM_INFINITY = u64::MAX }
 constants! { mode_t: S_IXGRP = 0o10, S_ISGID = 0o2000, S_ISUID = 0o4000, S_IFSOCK = 0o140_000, S_IFMT = 0o170_000 }
 constants! { c_uint: P_ALL = 0, P_PIDFD = 3 }
 constants! { *mut c_void:
@@ -368,6 +383,15 @@ unsafe extern "C" {
     pub fn getpeername(socket: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
     pub fn getpid() -> pid_t;
     pub fn getppid() -> pid_t;
+    pub fn getrlimit(resource: c_uint, limit: *mut rlimit) -> c_int;
+    pub fn getsockname(socket: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
+    pub fn getsockopt(
+        socket: c_int,
+        level: c_int,
+        name: c_int,
+        value: *mut c_void,
+        len: *mut socklen_t,
+    ) -> c_int;
     pub fn getuid() -> uid_t;
     pub fn kill(pid: pid_t, signal: c_int) -> c_int;
     pub fn lseek64(file: c_int, offset: off64_t, whence: c_int) -> off64_t;
@@ -394,10 +418,14 @@ unsafe extern "C" {
         size: size_t,
         compare: Option<unsafe extern "C" fn(*const c_void, *const c_void) -> c_int>,
     );
+    pub fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
     pub fn setpgid(pid: pid_t, group: pid_t) -> c_int;
+    pub fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int;
     pub fn sigaction(signal: c_int, new: *const sigaction, old: *mut sigaction) -> c_int;
     pub fn strlen(text: *const c_char) -> size_t;
     pub fn syscall(number: c_long, ...) -> c_long;
+    pub fn umask(mask: mode_t) -> mode_t;
+    pub fn unsetenv(name: *const c_char) -> c_int;
     pub fn waitid(kind: c_uint, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int;
     pub fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t;
 }

@@ -1,7 +1,11 @@
 //! What a test process can do to itself: see [`System`].
 
 mod children;
+mod files;
 mod fork;
+mod image;
+mod states;
+mod surroundings;
 
 use ::std::ffi::{CString, c_char};
 use ::std::ptr;
@@ -10,6 +14,7 @@ use ::std::time::Duration;
 
 use nondex_core::context::system::{Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
+use nondex_core::{RunSpec, StateChange, StateId};
 
 use crate::libc;
 
@@ -27,6 +32,18 @@ impl System for Process {
             tell(spec);
             work()
         })
+    }
+
+    fn mark(&self, spec: &RunSpec) {
+        states::mark(spec);
+    }
+
+    fn changes(&self) -> Vec<StateChange> {
+        states::changes()
+    }
+
+    fn restore(&self, states: &[StateId]) {
+        states::restore(states);
     }
 }
 

@@ -17,6 +17,7 @@ use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
 use crate::protocol::source::Source;
 use crate::protocol::spec::RunSpec;
+use crate::protocol::state::StateChange;
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
@@ -157,6 +158,14 @@ impl Context {
                 },
             );
         }
+    }
+
+    /// Says what `test` has left changed.
+    pub fn note_states(&self, test: &str, changes: Vec<StateChange>) {
+        self.journal.append(&Event::States {
+            test: test.to_owned(),
+            changes,
+        });
     }
 
     /// Says that no forks are made, and why.

@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::protocol::outcome::Outcome;
+use crate::protocol::spec::RunSpec;
+use crate::protocol::state::{StateChange, StateId};
 
 /// What a test process can do to itself.
 pub trait System: Debug + Sync {
@@ -15,6 +17,15 @@ pub trait System: Debug + Sync {
     /// environment has this text as the run spec, and it ends with the exit code that `work` returns. One that takes longer than
     /// `limit` is ended; so is all that it has started. `None` when that cannot be done, or its end cannot be known.
     fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd>;
+
+    /// Keeps the state that the tests of `spec` share as it is before the first of them. Asked from the main thread, as what follows.
+    fn mark(&self, spec: &RunSpec);
+
+    /// What is different since this was asked last, or since the state was [marked](System::mark).
+    fn changes(&self) -> Vec<StateChange>;
+
+    /// Puts these parts of the state back to what they were when it was [marked](System::mark), as far as that can be done.
+    fn restore(&self, states: &[StateId]);
 }
 
 /// What belongs to a process and not to a fork of it.

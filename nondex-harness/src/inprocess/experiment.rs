@@ -16,11 +16,11 @@ pub(crate) struct Experiment {
 }
 
 impl Experiment {
-    /// The experiment that `spec` asks for, out of all tests; `None` when it asks for one test alone. A name that no test has is
+    /// The experiment that `spec` asks for, out of all tests; `None` when it asks for one test alone, and nothing about it. A name that no test has is
     /// left out, and so is the second time of a test whose function can be called only once; where one that comes first is left out, there
     /// are no forks.
     pub(crate) fn of(spec: &RunSpec, tests: &mut Vec<TestDescAndFn>) -> Option<Self> {
-        if spec.before.is_empty() && spec.forks.is_none() {
+        if spec.before.is_empty() && spec.forks.is_none() && !spec.states {
             return None;
         }
         let all = std::mem::take(tests).into_iter();

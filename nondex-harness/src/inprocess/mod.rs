@@ -44,6 +44,7 @@ mod network;
 mod panics;
 mod runner;
 mod selection;
+mod sharing;
 mod trial;
 mod verdict;
 

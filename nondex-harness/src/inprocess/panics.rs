@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, OnceLock};
 
 use nondex_core::Failure;
 use nondex_core::context::{self, Context, Entered};
@@ -13,6 +13,9 @@ const CONSEQUENCES: [&str; 2] = [
     "panic in a destructor during cleanup",
     "panic in a function that cannot unwind",
 ];
+
+/// What is called when a thread panics.
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
 /// The test that a thread runs.
 #[derive(Debug)]
@@ -29,13 +32,17 @@ thread_local! {
 /// Puts our hook in front of the present one, once for the process. A test that sets a hook of its own replaces it: the
 /// message of its panic is then taken from what it threw, and the place is not known.
 pub(crate) fn install_hook() {
-    static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| {
+    static PREVIOUS: OnceLock<Hook> = OnceLock::new();
+    PREVIOUS.get_or_init(|| {
         let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
+        // It holds nothing, so that it is still there when it is put back after a test has replaced it.
+        panic::set_hook(Box::new(|info| {
             note(info);
-            previous(info);
+            if let Some(previous) = PREVIOUS.get() {
+                previous(info);
+            }
         }));
+        previous
     });
 }
 

@@ -17,6 +17,7 @@ use super::execution::{self, Ended};
 use super::experiment::Experiment;
 use super::forks;
 use super::selection::select;
+use super::sharing::Sharing;
 use super::verdict::Verdict;
 
 /// A test that ended.
@@ -56,13 +57,17 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
         None => (select(arguments, tests), Vec::new(), arguments.threads()),
     };
     console.run_start(selected.len(), total.saturating_sub(selected.len()))?;
-    Runner::new(arguments, &mut console, threads).run(selected, at_a_time)?;
+    let sharing = own
+        .filter(|_| at_a_time == 1)
+        .and_then(|_| Sharing::begin());
+    Runner::new(arguments, &mut console, threads, sharing).run(selected, at_a_time)?;
     if let Some(context) = own
         && let Some(spec) = &context.spec().forks
     {
         forks::run(context, spec, forks, |test| {
             let mut console = Console::new(arguments, Printing::Silent);
-            let run = Runner::new(arguments, &mut console, threads).run(vec![test], 1);
+            let mut runner = Runner::new(arguments, &mut console, threads, sharing);
+            let run = runner.run(vec![test], 1);
             run.is_ok() && console.run_end().unwrap_or(false)
         });
     }
@@ -89,10 +94,17 @@ struct Runner<'a> {
     started: BTreeMap<usize, Started>,
     next_id: usize,
     threads: Threads,
+    /// When the tests run one after the other, and the spec asks for it.
+    sharing: Option<Sharing>,
 }
 
 impl<'a> Runner<'a> {
-    fn new(arguments: &'a Arguments, console: &'a mut Console, threads: Threads) -> Self {
+    fn new(
+        arguments: &'a Arguments,
+        console: &'a mut Console,
+        threads: Threads,
+        sharing: Option<Sharing>,
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
         Runner {
             arguments,
@@ -102,6 +114,7 @@ impl<'a> Runner<'a> {
             started: BTreeMap::new(),
             next_id: 0,
             threads,
+            sharing,
         }
     }
 
@@ -112,6 +125,9 @@ impl<'a> Runner<'a> {
             while self.started.len() < at_a_time
                 && let Some(test) = waiting.pop_front()
             {
+                if let Some(sharing) = self.sharing {
+                    sharing.before_test(waiting.is_empty());
+                }
                 self.start(test)?;
             }
             if self.started.is_empty() {
@@ -209,6 +225,9 @@ impl<'a> Runner<'a> {
             && verdict == Verdict::Ok
         {
             verdict = Verdict::FailedBecause("panicked after reporting success".to_owned());
+        }
+        if let Some(sharing) = self.sharing {
+            sharing.after_test(started.desc.name.as_slice());
         }
         if let Some(excuse) = excuse {
             // A description has the text of an attribute, which lives as long as the program.

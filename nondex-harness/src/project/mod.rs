@@ -15,6 +15,7 @@ pub mod runtime;
 mod rustix;
 mod std_order;
 pub mod suite;
+pub mod symbols;
 mod toolchain;
 
 pub use build::{Project, build, metadata};

@@ -1,0 +1,225 @@
+//! The bytes of the executable's statics, and of the main thread's thread-locals.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
+use ::std::slice;
+
+use crate::libc;
+use nondex_core::{StateChange, StateId, StateKind};
+
+/// How many changed places are told apart.
+const MAX_CHANGES: usize = 4096;
+
+/// How many bytes of a change are shown.
+const MAX_SHOWN: usize = 64;
+
+/// A part of the memory of this process.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    address: usize,
+    length: usize,
+    /// What its address is in the names of states.
+    offset: usize,
+}
+
+/// Where the executable's writable segments are, and its thread-locals on this thread.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Image {
+    /// What is added to the addresses in the executable's file.
+    pub(super) base: usize,
+    statics: Vec<Segment>,
+    thread_locals: Option<Segment>,
+}
+
+impl Image {
+    /// That of this process, seen from this thread.
+    pub(super) fn of_thread() -> Self {
+        unsafe extern "C" fn first(
+            info: *mut libc::dl_phdr_info,
+            size: usize,
+            image: *mut c_void,
+        ) -> c_int {
+            // SAFETY: the loader calls it with what it knows of an object, first with the executable, and with what it was given.
+            unsafe {
+                let (info, image) = (&*info, &mut *image.cast::<Image>());
+                image.read(info, size);
+            }
+            1
+        }
+        let mut image = Image::default();
+        // SAFETY: the function takes an image.
+        unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut image).cast()) };
+        image
+    }
+
+    /// # Safety
+    /// The information must be the loader's, of so many bytes.
+    unsafe fn read(&mut self, info: &libc::dl_phdr_info, size: usize) {
+        self.base = info.dlpi_addr as usize;
+        // SAFETY: the loader says how many headers there are.
+        let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+        for header in headers {
+            let (offset, length) = (header.p_vaddr as usize, header.p_memsz as usize);
+            if header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0 {
+                self.statics.push(Segment {
+                    address: self.base + offset,
+                    length,
+                    offset,
+                });
+            }
+            let has_data = size >= size_of::<libc::dl_phdr_info>() && !info.dlpi_tls_data.is_null();
+            if header.p_type == libc::PT_TLS && has_data {
+                self.thread_locals = Some(Segment {
+                    address: info.dlpi_tls_data.addr(),
+                    length,
+                    offset: 0,
+                });
+            }
+        }
+    }
+
+    /// Leaves the thread-locals out.
+    pub(super) fn without_thread_locals(mut self) -> Self {
+        self.thread_locals = None;
+        self
+    }
+
+    fn segments(&self) -> impl Iterator<Item = (StateKind, Segment)> {
+        let statics = self
+            .statics
+            .iter()
+            .map(|segment| (StateKind::Static, *segment));
+        let locals = self
+            .thread_locals
+            .map(|segment| (StateKind::ThreadLocal, segment));
+        statics.chain(locals)
+    }
+
+    /// What is in all of it now.
+    pub(super) fn bytes(&self) -> Vec<Vec<u8>> {
+        let bytes = |(_, segment): (StateKind, Segment)| {
+            let mut bytes = vec![0; segment.length];
+            // SAFETY: the segment is mapped as long as the executable is, and only read. Others may write to it meanwhile;
+            // then some of the bytes are from before that, which is as good.
+            unsafe {
+                let from = ptr::with_exposed_provenance::<u8>(segment.address);
+                ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), segment.length);
+            }
+            bytes
+        };
+        self.segments().map(bytes).collect()
+    }
+
+    /// The places at which `before` and `after` are different.
+    pub(super) fn changes(&self, before: &[Vec<u8>], after: &[Vec<u8>]) -> Vec<StateChange> {
+        let mut changes = Vec::new();
+        for (((kind, segment), before), after) in self.segments().zip(before).zip(after) {
+            let mut at = 0;
+            while changes.len() < MAX_CHANGES
+                && let Some(skipped) = differing(&before[at..], &after[at..])
+            {
+                let start = at + skipped;
+                let pairs = before[start..].iter().zip(&after[start..]);
+                at = start + pairs.take_while(|(before, after)| before != after).count();
+                changes.push(StateChange {
+                    state: StateId {
+                        kind,
+                        name: StateId::name_of_bytes(segment.offset + start, at - start),
+                    },
+                    before: Some(hexadecimal(&before[start..at])),
+                    after: Some(hexadecimal(&after[start..at])),
+                });
+            }
+        }
+        changes
+    }
+
+    /// Puts the bytes that `state` names back to those in `bytes`.
+    pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
+        let Some((offset, length)) = state.bytes() else {
+            return;
+        };
+        for ((kind, segment), bytes) in self.segments().zip(bytes) {
+            let start = offset.wrapping_sub(segment.offset);
+            let Some(bytes) = bytes.get(start..start.saturating_add(length)) else {
+                continue;
+            };
+            if kind == state.kind {
+                // SAFETY: the place is in the writable segment, and holds what it held before: a value of its type. No other
+                // thread is there to look at it meanwhile. (What tests own elsewhere may be lost, not freed twice: what was not
+                // there before is forgotten.)
+                unsafe {
+                    let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
+                    ptr::copy_nonoverlapping(bytes.as_ptr(), to, length);
+                }
+            }
+        }
+    }
+}
+
+/// How many bytes are the same before the first that is not; `None` when all are.
+fn differing(before: &[u8], after: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 256;
+    let blocks = before.chunks(BLOCK).zip(after.chunks(BLOCK));
+    let block = blocks.take_while(|(before, after)| before == after).count();
+    let skipped = (block * BLOCK).min(before.len());
+    let mut rest = before[skipped..].iter().zip(&after[skipped..]);
+    rest.position(|(before, after)| before != after)
+        .map(|position| skipped + position)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let shown = bytes.iter().take(MAX_SHOWN);
+    let mut text: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    if bytes.len() > MAX_SHOWN {
+        text.push('\u{2026}');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ::std::sync::atomic::{AtomicU32, Ordering};
+
+    static FIRST: AtomicU32 = AtomicU32::new(1);
+    static SECOND: AtomicU32 = AtomicU32::new(0);
+
+    #[test]
+    fn a_changed_static_is_found_and_put_back_and_no_other() {
+        let image = Image::of_thread().without_thread_locals();
+        let before = image.bytes();
+        FIRST.store(0x0102_0304, Ordering::Relaxed);
+        SECOND.store(7, Ordering::Relaxed);
+        let changes = image.changes(&before, &image.bytes());
+        let of = |is: &AtomicU32| {
+            let offset = ptr::from_ref(is).expose_provenance() - image.base;
+            let mut changes = changes.iter();
+            changes
+                .find(|change| change.state.bytes().is_some_and(|(at, _)| at == offset))
+                .unwrap()
+        };
+        let (first, second) = (of(&FIRST), of(&SECOND));
+        assert_eq!(first.before.as_deref(), Some("01000000"));
+        assert_eq!(first.after.as_deref(), Some("04030201"));
+        assert_eq!(second.after.as_deref(), Some("07"));
+        image.restore(&first.state, &before);
+        assert_eq!(FIRST.load(Ordering::Relaxed), 1);
+        assert_eq!(SECOND.load(Ordering::Relaxed), 7);
+    }
+
+    #[test]
+    fn the_first_difference_is_found_wherever_it_is() {
+        for length in [0, 1, 255, 256, 257, 1000] {
+            let before = vec![0; length];
+            assert_eq!(differing(&before, &before), None);
+            for at in [0, 1, 254, 255, 256, 257, 999] {
+                if at < length {
+                    let mut after = before.clone();
+                    after[at] = 1;
+                    assert_eq!(differing(&before, &after), Some(at), "{at} of {length}");
+                }
+            }
+        }
+    }
+}

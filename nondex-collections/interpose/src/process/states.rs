@@ -1,0 +1,140 @@
+//! The state that tests of a process share: kept before the first, compared after each, put back before the last.
+
+use ::std::collections::BTreeMap;
+use ::std::path::{Path, PathBuf};
+use ::std::sync::Mutex;
+
+use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
+
+use super::files::{Files, Saved};
+use super::image::Image;
+use super::surroundings::Surroundings;
+
+/// The state at one time.
+#[derive(Clone, Debug)]
+struct Snapshot {
+    bytes: Vec<Vec<u8>>,
+    surroundings: Surroundings,
+    files: Files,
+}
+
+/// What is kept for a run.
+#[derive(Debug)]
+struct Kept {
+    image: Image,
+    /// The directories whose files are looked at.
+    roots: Vec<PathBuf>,
+    /// Where our own files are.
+    own: Option<PathBuf>,
+    first: Snapshot,
+    last: Snapshot,
+    /// The files that are to be put back, as they were at first.
+    saved: BTreeMap<String, Saved>,
+}
+
+static KEPT: Mutex<Option<Box<Kept>>> = Mutex::new(None);
+
+fn kept<R>(f: impl FnOnce(&mut Kept) -> R) -> Option<R> {
+    let mut kept = KEPT.lock().ok()?;
+    kept.as_deref_mut().map(f)
+}
+
+impl Snapshot {
+    fn take(image: &Image, roots: &[PathBuf], own: Option<&Path>) -> Self {
+        // The bytes last: what we do ourselves is to be in both of two.
+        let surroundings = Surroundings::now();
+        let files = Files::below(roots, own);
+        Snapshot {
+            surroundings,
+            files,
+            bytes: image.bytes(),
+        }
+    }
+
+    fn changes(&self, image: &Image, after: &Snapshot) -> Vec<StateChange> {
+        let mut changes = image.changes(&self.bytes, &after.bytes);
+        let (before, texts) = (self.surroundings.texts(), after.surroundings.texts());
+        let states = before
+            .keys()
+            .chain(texts.keys().filter(|state| !before.contains_key(*state)));
+        let different = states.filter(|state| before.get(*state) != texts.get(*state));
+        changes.extend(different.map(|state| StateChange {
+            state: state.clone(),
+            before: before.get(state).cloned(),
+            after: texts.get(state).cloned(),
+        }));
+        changes.extend(self.files.changes(&after.files));
+        changes
+    }
+}
+
+/// Keeps the state before the first test of `spec`.
+pub(super) fn mark(spec: &RunSpec) {
+    let image = Image::of_thread();
+    let image = match spec.threads {
+        Threads::One => image,
+        Threads::Each => image.without_thread_locals(),
+    };
+    let own = spec.record.as_ref().and_then(|record| record.parent());
+    let own = own.map(Path::to_owned);
+    let mut roots = Vec::new();
+    if spec.states {
+        let surroundings = Surroundings::now();
+        roots.extend(surroundings.directory().cloned());
+        roots.push(::std::env::temp_dir());
+        // What cargo gives integration tests for their files.
+        roots.extend(
+            surroundings
+                .directory()
+                .map(|directory| directory.join("target/tmp")),
+        );
+        roots.dedup();
+    }
+    let files = spec
+        .restore
+        .iter()
+        .filter(|state| state.kind == StateKind::File);
+    let saved = files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name))));
+    let saved = saved.collect();
+    let first = Snapshot::take(&image, &roots, own.as_deref());
+    if let Ok(mut kept) = KEPT.lock() {
+        *kept = Some(Box::new(Kept {
+            image,
+            roots,
+            own,
+            last: first.clone(),
+            first,
+            saved,
+        }));
+    }
+}
+
+/// What is different since this was asked last, or since the state was [marked](mark).
+pub(super) fn changes() -> Vec<StateChange> {
+    let changes = kept(|kept| {
+        let now = Snapshot::take(&kept.image, &kept.roots, kept.own.as_deref());
+        let changes = kept.last.changes(&kept.image, &now);
+        kept.last = now;
+        changes
+    });
+    changes.unwrap_or_default()
+}
+
+/// Puts these back to what they were when the state was [marked](mark).
+pub(super) fn restore(states: &[StateId]) {
+    kept(|kept| {
+        for state in states {
+            match state.kind {
+                StateKind::Static | StateKind::ThreadLocal => {
+                    kept.image.restore(state, &kept.first.bytes);
+                }
+                StateKind::File => {
+                    if let Some(saved) = kept.saved.get(&state.name) {
+                        saved.restore(Path::new(&state.name));
+                    }
+                }
+                _ => kept.first.surroundings.restore(state),
+            }
+        }
+    });
+}

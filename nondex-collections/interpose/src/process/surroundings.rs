@@ -1,0 +1,267 @@
+//! What the system keeps for a process: environment, directory, masks, signals, limits, and the ports it listens on.
+
+use ::std::collections::BTreeMap;
+use ::std::env;
+use ::std::ffi::{CString, OsString, c_int};
+use ::std::mem::MaybeUninit;
+use ::std::os::unix::ffi::{OsStrExt, OsStringExt};
+use ::std::path::PathBuf;
+use ::std::ptr;
+
+use crate::libc;
+use nondex_core::{StateId, StateKind};
+
+/// The signals whose treatment is looked at: all but what libc keeps for itself.
+const SIGNALS: c_int = 64;
+
+/// The limits that are looked at, as the system numbers them.
+const LIMITS: u32 = 16;
+
+/// How many bytes of a value are kept as text.
+const MAX_TEXT: usize = 1000;
+
+/// See the [module](self).
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    variables: BTreeMap<OsString, OsString>,
+    directory: Option<PathBuf>,
+    umask: libc::mode_t,
+    signals: Vec<(c_int, libc::sigaction)>,
+    limits: Vec<(u32, libc::rlimit)>,
+    ports: Vec<String>,
+}
+
+impl ::std::fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.debug_tuple("Surroundings").field(&self.texts()).finish()
+    }
+}
+
+impl Surroundings {
+    /// As they are now.
+    pub(super) fn now() -> Self {
+        // SAFETY: the calls involve no memory.
+        let umask = unsafe {
+            let umask = libc::umask(0o77);
+            libc::umask(umask);
+            umask
+        };
+        Surroundings {
+            variables: variables(),
+            directory: env::current_dir().ok(),
+            umask,
+            signals: (1..=SIGNALS)
+                .filter_map(|number| Some((number, action(number)?)))
+                .collect(),
+            limits: (0..LIMITS)
+                .filter_map(|number| Some((number, limit(number)?)))
+                .collect(),
+            ports: ports(),
+        }
+    }
+
+    pub(super) fn directory(&self) -> Option<&PathBuf> {
+        self.directory.as_ref()
+    }
+
+    /// All of it as text.
+    pub(super) fn texts(&self) -> BTreeMap<StateId, String> {
+        let mut texts = BTreeMap::new();
+        let mut add = |kind, name: String, text: String| {
+            let end = text
+                .char_indices()
+                .nth(MAX_TEXT)
+                .map_or(text.len(), |(end, _)| end);
+            texts.insert(StateId { kind, name }, text[..end].to_owned());
+        };
+        for (name, value) in &self.variables {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+            add(StateKind::Env, name.into_owned(), value.into_owned());
+        }
+        if let Some(directory) = &self.directory {
+            add(
+                StateKind::Cwd,
+                String::new(),
+                directory.to_string_lossy().into_owned(),
+            );
+        }
+        add(
+            StateKind::Umask,
+            String::new(),
+            format!("{:03o}", self.umask),
+        );
+        for (number, action) in &self.signals {
+            let treatment = match action.sa_sigaction {
+                libc::SIG_DFL => continue,
+                libc::SIG_IGN => "ignored".to_owned(),
+                handler => format!("handled at {handler:#x}"),
+            };
+            add(StateKind::Signal, number.to_string(), treatment);
+        }
+        for (number, limit) in &self.limits {
+            let text = match limit.rlim_cur {
+                libc::RLIM_INFINITY => "unlimited".to_owned(),
+                limit => limit.to_string(),
+            };
+            add(StateKind::Limit, number.to_string(), text);
+        }
+        for port in &self.ports {
+            add(StateKind::Port, port.clone(), "open".to_owned());
+        }
+        texts
+    }
+
+    /// Makes this part of the state what it is here. A port stays open: what has it would not know.
+    pub(super) fn restore(&self, state: &StateId) {
+        match state.kind {
+            StateKind::Env => {
+                let name = OsString::from(&state.name);
+                let Ok(c_name) = CString::new(name.as_bytes()) else {
+                    return;
+                };
+                let value = self.variables.get(&name);
+                let value = value.and_then(|value| CString::new(value.as_bytes()).ok());
+                // SAFETY: the strings end with NUL, and no other thread is there to read the environment.
+                unsafe {
+                    match value {
+                        Some(value) => libc::setenv(c_name.as_ptr(), value.as_ptr(), 1),
+                        None => libc::unsetenv(c_name.as_ptr()),
+                    }
+                };
+            }
+            StateKind::Cwd => {
+                if let Some(directory) = &self.directory {
+                    let _ = env::set_current_dir(directory);
+                }
+            }
+            // SAFETY: the call involves no memory.
+            StateKind::Umask => _ = unsafe { libc::umask(self.umask) },
+            StateKind::Signal => {
+                let number = state.name.parse().ok();
+                if let Some((number, action)) = self
+                    .signals
+                    .iter()
+                    .find(|(known, _)| Some(*known) == number)
+                {
+                    // SAFETY: the action was in place before.
+                    unsafe { libc::sigaction(*number, action, ptr::null_mut()) };
+                }
+            }
+            StateKind::Limit => {
+                let number = state.name.parse().ok();
+                if let Some((number, limit)) =
+                    self.limits.iter().find(|(known, _)| Some(*known) == number)
+                {
+                    // SAFETY: the limit is read only.
+                    unsafe { libc::setrlimit(*number, limit) };
+                }
+            }
+            StateKind::Static | StateKind::ThreadLocal | StateKind::File | StateKind::Port => {}
+        }
+    }
+}
+
+/// The variables, whatever order they are in. Not by std: its function is one that a mirror may arrange.
+fn variables() -> BTreeMap<OsString, OsString> {
+    unsafe extern "C" {
+        static environ: *const *const libc::c_char;
+    }
+    let mut variables = BTreeMap::new();
+    // SAFETY: the block ends with a null pointer, its strings with NUL, and nobody changes it meanwhile.
+    unsafe {
+        let mut entry = environ;
+        while !entry.is_null() && !(*entry).is_null() {
+            let text = ::std::ffi::CStr::from_ptr(*entry).to_bytes();
+            let at = text
+                .iter()
+                .position(|byte| *byte == b'=')
+                .unwrap_or(text.len());
+            let (name, value) = (&text[..at], text.get(at + 1..).unwrap_or_default());
+            let name = OsString::from_vec(name.to_vec());
+            // The first of a name counts.
+            variables
+                .entry(name)
+                .or_insert_with(|| OsString::from_vec(value.to_vec()));
+            entry = entry.add(1);
+        }
+    }
+    variables
+}
+
+fn action(number: c_int) -> Option<libc::sigaction> {
+    let mut action = MaybeUninit::zeroed();
+    // SAFETY: the action is written where there is room.
+    let result = unsafe { libc::sigaction(number, ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: it was written, over zeros, which are an action, too.
+    (result == 0).then(|| unsafe { action.assume_init() })
+}
+
+fn limit(number: u32) -> Option<libc::rlimit> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the limit is written where there is room.
+    (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
+}
+
+/// The addresses of the sockets that connections are taken from.
+fn ports() -> Vec<String> {
+    let mut ports = Vec::new();
+    for entry in ::std::fs::read_dir("/proc/self/fd")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let Some(socket) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<c_int>().ok())
+        else {
+            continue;
+        };
+        let mut listens: c_int = 0;
+        let mut length = size_of::<c_int>() as libc::socklen_t;
+        // SAFETY: the answer is written where there is room for it.
+        let result = unsafe {
+            let answer = (&raw mut listens).cast();
+            libc::getsockopt(
+                socket,
+                libc::SOL_SOCKET,
+                libc::SO_ACCEPTCONN,
+                answer,
+                &raw mut length,
+            )
+        };
+        if result == 0 && listens != 0 {
+            ports.extend(address(socket));
+        }
+    }
+    ports.sort();
+    ports
+}
+
+/// The address of a socket of the internet's kinds.
+fn address(socket: c_int) -> Option<String> {
+    let mut address = MaybeUninit::<libc::sockaddr_storage>::zeroed();
+    let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: the address is written where there is room for any, and read as what its family says it is.
+    unsafe {
+        if libc::getsockname(socket, address.as_mut_ptr().cast(), &raw mut length) != 0 {
+            return None;
+        }
+        match c_int::from((*address.as_ptr()).ss_family) {
+            libc::AF_INET => {
+                let address = &*address.as_ptr().cast::<libc::sockaddr_in>();
+                let ip = ::std::net::Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr));
+                Some(format!("{ip}:{}", u16::from_be(address.sin_port)))
+            }
+            libc::AF_INET6 => {
+                let address = &*address.as_ptr().cast::<libc::sockaddr_in6>();
+                let ip = ::std::net::Ipv6Addr::from(address.sin6_addr.s6_addr);
+                Some(format!("[{ip}]:{}", u16::from_be(address.sin6_port)))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The state that the tests of a process share: what each leaves changed is recorded, and put back, where the spec asks for it.
+
+use nondex_core::context;
+use nondex_core::context::system::{self, System};
+
+/// See the [module](self). Used on the main thread, while no test runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sharing(&'static dyn System);
+
+impl Sharing {
+    /// Keeps the state as it is before the first test, if the spec asks about it.
+    pub(crate) fn begin() -> Option<Self> {
+        let spec = context::global()?.spec();
+        if !spec.states && spec.restore.is_empty() {
+            return None;
+        }
+        let system = system::system()?;
+        system.mark(spec);
+        Some(Sharing(system))
+    }
+
+    /// Called before a test; before the last one, what the spec names is put back.
+    pub(crate) fn before_test(self, is_last: bool) {
+        let Some(context) = context::global() else {
+            return;
+        };
+        let spec = context.spec();
+        if is_last && !spec.before.is_empty() && spec.forks.is_none() {
+            self.0.restore(&spec.restore);
+        }
+    }
+
+    /// Called after a test.
+    pub(crate) fn after_test(self, test: &str) {
+        if let Some(context) = context::global().filter(|context| context.spec().states) {
+            context.note_states(test, self.0.changes());
+        }
+    }
+}

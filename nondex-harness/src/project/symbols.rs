@@ -1,0 +1,349 @@
+//! The statics and thread-locals of an executable: what they are called, and where they are defined.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use camino::Utf8Path;
+use gimli::{AttributeValue, Dwarf, EndianSlice, Operation, RunTimeEndian, SectionId, Unit};
+use nondex_core::{StateId, StateKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+
+use crate::error::{Error, Result};
+
+/// A static or a thread-local.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Static {
+    /// Where it is, as in the names of [states](StateId).
+    pub bytes: Range<usize>,
+    /// Its path, without what macros put around it.
+    pub name: String,
+    /// The crate that it is from; empty when it is not Rust's.
+    pub krate: String,
+    /// The file of its definition, as the compiler knew it.
+    pub file: Option<String>,
+    /// The line there.
+    pub line: Option<u32>,
+}
+
+impl Static {
+    /// It as a part of the state that tests share: the same name in every run of the executable.
+    #[must_use]
+    pub fn state(&self, kind: StateKind) -> StateId {
+        StateId {
+            kind,
+            name: StateId::name_of_bytes(self.bytes.start, self.bytes.len()),
+        }
+    }
+
+    /// The file and line of its definition. The compiler knows only where a macro begins that defines several; the source, where it is
+    /// there, says which line it is.
+    #[must_use]
+    pub fn place(&self) -> Option<(String, u32)> {
+        let (file, line) = (self.file.clone()?, self.line?);
+        let name = self.name.rsplit("::").next().unwrap_or_default();
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let skipped = usize::try_from(line).ok()?.checked_sub(1)?;
+        let defines = |text: &&str| {
+            let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.any(|word| word == "static") && words.any(|word| word == name)
+        };
+        let mut lines = text.lines().skip(skipped).take(MAX_MACRO);
+        let further = lines.position(|text| defines(&text)).unwrap_or(0);
+        Some((file, line + u32::try_from(further).ok()?))
+    }
+
+    /// Whether it is only about how tests are run: this tool's own, or std's books about threads, panics and output.
+    #[must_use]
+    pub fn is_noise(&self) -> bool {
+        let is_std = ["std", "core", "alloc", "std_detect"].contains(&self.krate.as_str());
+        self.krate.starts_with("nondex_")
+            || ["test", "_rust_extern_with_linkage"].contains(&self.krate.as_str())
+            || is_std && self.name != PANIC_HOOK
+    }
+
+    /// What it is in everyday words, where it is one of those that many crates share.
+    #[must_use]
+    pub fn role(&self) -> Option<&'static str> {
+        let (path, role) = ROLES
+            .into_iter()
+            .find(|(path, _)| self.name.starts_with(path))?;
+        debug_assert!(!path.is_empty());
+        Some(role)
+    }
+}
+
+/// How many lines a macro may have that defines statics.
+const MAX_MACRO: usize = 200;
+
+/// std's static with the panic hook.
+const PANIC_HOOK: &str = "std::panicking::HOOK";
+
+/// Statics of well-known crates, by the starts of their paths.
+const ROLES: [(&str, &str); 4] = [
+    (PANIC_HOOK, "the panic hook"),
+    ("log::", "the logger of `log`"),
+    (
+        "tracing_core::dispatcher::",
+        "the global dispatcher of `tracing`",
+    ),
+    (
+        "tracing_core::metadata::MAX_LEVEL",
+        "the level of `tracing`",
+    ),
+];
+
+/// What macros and std put after the path of a static: `thread_local!`, `lazy_static!`.
+const AFTER: [&str; 8] = [
+    "::{{constant}}",
+    "::{{closure}}",
+    "::{{const}}",
+    "::{constant#0}",
+    "::{closure#0}",
+    "::VAL",
+    "::__KEY",
+    "::__RUST_STD_INTERNAL_VAL",
+];
+
+/// The statics and thread-locals of an executable.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    statics: BTreeMap<usize, Static>,
+    thread_locals: BTreeMap<usize, Static>,
+}
+
+impl Symbols {
+    /// Those of `executable`. Without debug information, nothing is known of where they are defined; one that is stripped has none.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is of another kind than Linux's.
+    pub fn of(executable: &Utf8Path) -> Result<Self> {
+        let failed = |e: &dyn std::fmt::Display| {
+            Error::setup(format!("failed to read the symbols of `{executable}`: {e}"))
+        };
+        let bytes = std::fs::read(executable).map_err(|e| failed(&e))?;
+        let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
+        let mut symbols = Symbols::default();
+        for symbol in file.symbols() {
+            let statics = match symbol.kind() {
+                SymbolKind::Data => &mut symbols.statics,
+                SymbolKind::Tls => &mut symbols.thread_locals,
+                _ => continue,
+            };
+            let (Ok(name), Ok(start), Ok(length)) = (
+                symbol.name(),
+                usize::try_from(symbol.address()),
+                usize::try_from(symbol.size()),
+            ) else {
+                continue;
+            };
+            if length > 0 {
+                let (name, krate) = path(name);
+                statics.entry(start).or_insert(Static {
+                    bytes: start..start + length,
+                    name,
+                    krate,
+                    file: None,
+                    line: None,
+                });
+            }
+        }
+        // What is known without the places is worth having without them.
+        let _ = symbols.add_places(&file);
+        Ok(symbols)
+    }
+
+    /// Those that have any of these bytes, in their order; none for another kind of state.
+    #[must_use]
+    pub fn at(&self, state: &StateId) -> Vec<&Static> {
+        let statics = match state.kind {
+            StateKind::Static => &self.statics,
+            StateKind::ThreadLocal => &self.thread_locals,
+            _ => return Vec::new(),
+        };
+        let Some((start, length)) = state.bytes() else {
+            return Vec::new();
+        };
+        let end = start.saturating_add(length);
+        let mut found: Vec<&Static> = statics
+            .range(..end)
+            .rev()
+            .map(|(_, found)| found)
+            // Statics do not overlap, but for what a linker merged; none of a program's is this far from the next.
+            .take_while(|found| found.bytes.end > start || found.bytes.start + MAX_LENGTH > start)
+            .filter(|found| found.bytes.end > start)
+            .collect();
+        found.reverse();
+        found
+    }
+
+    /// The static or thread-local of this path.
+    #[must_use]
+    pub fn named(&self, kind: StateKind, name: &str) -> Option<&Static> {
+        let statics = match kind {
+            StateKind::Static => &self.statics,
+            StateKind::ThreadLocal => &self.thread_locals,
+            _ => return None,
+        };
+        statics.values().find(|found| found.name == name)
+    }
+
+    /// Reads from the debug information where they are defined.
+    fn add_places(&mut self, file: &object::File<'_>) -> gimli::Result<()> {
+        let endian = if file.is_little_endian() {
+            RunTimeEndian::Little
+        } else {
+            RunTimeEndian::Big
+        };
+        let section = |id: SectionId| {
+            let section = file.section_by_name(id.name());
+            section
+                .and_then(|section| section.uncompressed_data().ok())
+                .unwrap_or_default()
+        };
+        let sections = gimli::DwarfSections::load(|id| Ok::<_, gimli::Error>(section(id)))?;
+        let dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+        let mut units = dwarf.units();
+        while let Some(header) = units.next()? {
+            let unit = dwarf.unit(header)?;
+            // A unit that cannot be read costs the others nothing.
+            let _ = self.add_places_of(&dwarf, &unit);
+        }
+        Ok(())
+    }
+
+    fn add_places_of<'a>(
+        &mut self,
+        dwarf: &Dwarf<EndianSlice<'a, RunTimeEndian>>,
+        unit: &Unit<EndianSlice<'a, RunTimeEndian>>,
+    ) -> gimli::Result<()> {
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            if entry.tag() != gimli::DW_TAG_variable {
+                continue;
+            }
+            let Some(AttributeValue::Exprloc(place)) = entry.attr_value(gimli::DW_AT_location)
+            else {
+                continue;
+            };
+            let mut operations = place.operations(unit.encoding());
+            let (statics, address) = match (operations.next()?, operations.next()?) {
+                (Some(Operation::Address { address }), None) => (&mut self.statics, address),
+                (Some(Operation::AddressIndex { index }), None) => {
+                    (&mut self.statics, dwarf.address(unit, index)?)
+                }
+                (Some(Operation::UnsignedConstant { value }), Some(Operation::TLS)) => {
+                    (&mut self.thread_locals, value)
+                }
+                _ => continue,
+            };
+            let known = usize::try_from(address)
+                .ok()
+                .and_then(|address| statics.get_mut(&address));
+            let Some(known) = known else {
+                continue;
+            };
+            if let Some(line) = entry
+                .attr_value(gimli::DW_AT_decl_line)
+                .and_then(|line| line.udata_value())
+            {
+                known.line = u32::try_from(line).ok();
+                known.file = file_of(dwarf, unit, entry.attr_value(gimli::DW_AT_decl_file));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes a static may have that others lie in.
+const MAX_LENGTH: usize = 1 << 20;
+
+/// The path of a file that an entry names.
+fn file_of<'a>(
+    dwarf: &Dwarf<EndianSlice<'a, RunTimeEndian>>,
+    unit: &Unit<EndianSlice<'a, RunTimeEndian>>,
+    file: Option<AttributeValue<EndianSlice<'a, RunTimeEndian>>>,
+) -> Option<String> {
+    let Some(AttributeValue::FileIndex(index)) = file else {
+        return None;
+    };
+    let header = unit.line_program.as_ref()?.header();
+    let file = header.file(index)?;
+    let text = |value| {
+        let text = dwarf.attr_string(unit, value).ok()?;
+        Some(text.to_string_lossy().into_owned())
+    };
+    let mut path = text(file.path_name())?;
+    let folders = [
+        file.directory(header).and_then(text),
+        unit.comp_dir
+            .map(|folder| folder.to_string_lossy().into_owned()),
+    ];
+    for folder in folders.into_iter().flatten() {
+        if path.starts_with('/') {
+            break;
+        }
+        path = format!("{}/{path}", folder.trim_end_matches('/'));
+    }
+    Some(path)
+}
+
+/// The path of a static and its crate, from a linker's symbol.
+fn path(symbol: &str) -> (String, String) {
+    let Ok(demangled) = rustc_demangle::try_demangle(symbol) else {
+        return (symbol.to_owned(), String::new());
+    };
+    let name = format!("{demangled:#}");
+    let mut path = name.as_str();
+    // `lazy_static!`: `<krate::NAME as core::ops::deref::Deref>::deref::__stability::LAZY`
+    if let Some(inner) = path.strip_suffix("::deref::__stability::LAZY")
+        && let Some((own, _)) = inner.trim_start_matches('<').split_once(" as ")
+    {
+        path = own;
+    }
+    while let Some(shorter) = AFTER.iter().find_map(|after| path.strip_suffix(after)) {
+        path = shorter;
+    }
+    // `<krate::Type>::method::NAME` is one within a method.
+    let krate = path.trim_start_matches(['<', '&', '*']).split("::").next();
+    let krate = krate.unwrap_or_default();
+    (path.to_owned(), krate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_without_what_macros_put_around_it() {
+        for (symbol, name, krate) in [
+            (
+                "_ZN5krate6module4NAME17h0123456789abcdefE",
+                "krate::module::NAME",
+                "krate",
+            ),
+            (
+                "_ZN5krate5LOCAL28$u7b$$u7b$constant$u7d$$u7d$27$u7b$$u7b$closure$u7d$$u7d$3VAL17h0123456789abcdefE",
+                "krate::LOCAL",
+                "krate",
+            ),
+            (
+                "_ZN55_$LT$krate..LAZY$u20$as$u20$core..ops..deref..Deref$GT$5deref11__stability4LAZY17h0123456789abcdefE",
+                "krate::LAZY",
+                "krate",
+            ),
+            (
+                "_RNvNtCs1234_5krate6module4NAME",
+                "krate::module::NAME",
+                "krate",
+            ),
+            (
+                "_RNvNvMNtNtCsjrHSEGnQ3l9_3std6thread2idNtB4_8ThreadId3new7COUNTER",
+                "<std::thread::id::ThreadId>::new::COUNTER",
+                "std",
+            ),
+            ("completed.0", "completed.0", ""),
+        ] {
+            assert_eq!(path(symbol), (name.to_owned(), krate.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! What tests leave changed: named, and put back, whatever kind of state it is.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+use nondex_core::{Outcome, RunSpec, StateChange, StateId, StateKind, Threads};
+use nondex_harness::campaign::StopFlag;
+use nondex_harness::campaign::launch::Launcher;
+use nondex_harness::judge::run::Run;
+use nondex_harness::project::symbols::Symbols;
+use nondex_harness::project::{TestBinary, TestCase};
+
+use crate::pairs::records;
+use crate::{Harness, binary, compile, fixture};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn case(name: &str) -> TestCase {
+    TestCase {
+        name: name.to_owned(),
+        file: None,
+        line: None,
+        ignored: false,
+        doctest: None,
+    }
+}
+
+/// The executable of `tests/fixtures/libtest/states.rs`, with a temporary directory of its own.
+fn compiled() -> TestBinary {
+    let mut binary = binary(&compile("states.rs", "2021", Harness::Interposed));
+    let temporary = binary.cwd.join("temporary");
+    let _ = std::fs::remove_dir_all(&temporary);
+    std::fs::create_dir_all(&temporary).unwrap();
+    binary.env.insert("TMPDIR".into(), temporary.into());
+    binary.env.insert("STATES_GIVEN".into(), "given".into());
+    binary
+}
+
+fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Run> {
+    let stop = StopFlag::new();
+    let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+    let cases: Vec<TestCase> = tests.iter().copied().map(case).collect();
+    let cases: Vec<&TestCase> = cases.iter().collect();
+    let spec = RunSpec {
+        test: tests.last().unwrap().to_string(),
+        ..spec.clone()
+    };
+    let _ = std::fs::remove_file(file(binary));
+    launcher.experiment(LIMIT, binary, &cases, &spec).unwrap()
+}
+
+fn file(binary: &TestBinary) -> camino::Utf8PathBuf {
+    binary.cwd.join("temporary/states-")
+}
+
+/// What a run changed, without noise: each state by its kind and its name for people, with the part of the state it is.
+fn named(symbols: &Symbols, changes: &[StateChange]) -> Vec<(StateKind, String, StateId)> {
+    let mut named = Vec::new();
+    for change in changes {
+        let kind = change.state.kind;
+        if change.state.bytes().is_none() {
+            named.push((kind, change.state.name.clone(), change.state.clone()));
+        }
+        for found in symbols.at(&change.state) {
+            if !found.is_noise() {
+                named.push((kind, found.name.clone(), found.state(kind)));
+            }
+        }
+    }
+    named.dedup();
+    named
+}
+
+#[test]
+fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() {
+    let binary = compiled();
+    let symbols = Symbols::of(&binary.executable).unwrap();
+    let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
+    let file = file(&binary);
+    use StateKind::{Cwd, Env, File, Signal, Static, ThreadLocal, Umask};
+    for (polluted, kind, name) in [
+        ("atomic", Static, "states::ATOMIC"),
+        ("neighbour", Static, "states::NEIGHBOUR"),
+        ("list", Static, "states::LIST"),
+        ("once", Static, "states::ONCE"),
+        ("lazy", Static, "states::LAZY"),
+        ("poisoned", Static, "states::POISONED"),
+        ("mutable", Static, "states::MUTABLE"),
+        ("within", Static, "states::module::count::WITHIN"),
+        ("hook", Static, "std::panicking::HOOK"),
+        ("local", ThreadLocal, "states::LOCAL"),
+        ("lazy_local", ThreadLocal, "states::LAZY_LOCAL"),
+        ("env", Env, "STATES_VARIABLE"),
+        ("env_by_removing", Env, "STATES_GIVEN"),
+        ("cwd", Cwd, ""),
+        ("file", File, file.as_str()),
+        ("umask", Umask, ""),
+        ("signal", Signal, "10"),
+    ] {
+        let tests = [
+            &*format!("pollutes_{polluted}"),
+            &format!("victim_of_{polluted}"),
+        ];
+        let spec = RunSpec {
+            states: true,
+            threads: if kind == ThreadLocal {
+                Threads::One
+            } else {
+                Threads::Each
+            },
+            ..RunSpec::clean("")
+        };
+        let alone = run(&binary, &tests[1..], &spec);
+        assert_eq!(alone[0].outcome, Outcome::Passed, "{polluted}");
+        let runs = run(&binary, &tests, &spec);
+        assert_eq!(runs[0].outcome, Outcome::Passed, "{polluted}");
+        assert_eq!(runs[1].outcome, Outcome::Failed, "{polluted}");
+        let changes = named(&symbols, &runs[0].states);
+        let names: Vec<(StateKind, &str)> = changes
+            .iter()
+            .map(|(kind, name, _)| (*kind, name.as_str()))
+            .collect();
+        assert_eq!(names, [(kind, name)], "{polluted}: {:?}", runs[0].states);
+        let state = changes[0].2.clone();
+        if name.starts_with("states::") {
+            // Where it is defined.
+            let found = symbols.at(&state);
+            assert_eq!(found.len(), 1);
+            let (place, line) = found[0].place().unwrap();
+            let word = format!("static {}", name.rsplit("::").next().unwrap());
+            let word = word.replace("MUTABLE", "mut MUTABLE");
+            let text = source.lines().nth(line as usize - 1).unwrap();
+            assert!(
+                text.contains(&word),
+                "{name} is said to be in line {line}: {text}"
+            );
+            assert!(place.ends_with("libtest/states.rs"), "{place}");
+        }
+        let other = symbols
+            .named(Static, "states::NEIGHBOUR")
+            .unwrap()
+            .state(Static);
+        let other = if other == state {
+            symbols
+                .named(Static, "states::ATOMIC")
+                .unwrap()
+                .state(Static)
+        } else {
+            other
+        };
+        for (restored, expected) in [(other, Outcome::Failed), (state, Outcome::Passed)] {
+            let spec = RunSpec {
+                restore: vec![restored.clone()],
+                states: false,
+                ..spec.clone()
+            };
+            let runs = run(&binary, &tests, &spec);
+            assert_eq!(
+                runs[1].outcome, expected,
+                "{polluted}, with {restored:?} put back"
+            );
+            // In a fork, too.
+            let stop = StopFlag::new();
+            let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+            let _ = std::fs::remove_file(&file);
+            let (first, then) = (case(tests[0]), case(tests[1]));
+            let pairs = launcher
+                .pairs(LIMIT, &binary, &[&first], &[&then], &spec)
+                .unwrap();
+            let forked = pairs.then[0].as_ref().unwrap();
+            assert_eq!(
+                forked.outcome, expected,
+                "{polluted} in a fork, with {restored:?} put back"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_test_that_shares_nothing_changes_nothing_and_a_port_that_stays_open_is_named() {
+    let binary = compiled();
+    let symbols = Symbols::of(&binary.executable).unwrap();
+    let spec = RunSpec {
+        states: true,
+        ..RunSpec::clean("")
+    };
+    let runs = run(
+        &binary,
+        &["victim_of_atomic", "victim_of_cwd", "listens"],
+        &spec,
+    );
+    assert_eq!(named(&symbols, &runs[0].states), []);
+    assert_eq!(named(&symbols, &runs[1].states), []);
+    let changes = named(&symbols, &runs[2].states);
+    let [(kind, name, _)] = &changes[..] else {
+        panic!("{changes:?}");
+    };
+    assert_eq!(*kind, StateKind::Port);
+    assert!(name.starts_with("127.0.0.1:"), "{name}");
+}
+
+#[test]
+fn without_debug_information_there_are_names_and_stripped_there_are_offsets() {
+    let binary = compiled();
+    let copy = binary.cwd.join("stripped");
+    let symbols = |argument: &str| {
+        let mut strip = std::process::Command::new("strip");
+        let status = strip
+            .args([argument, "-o", copy.as_str(), binary.executable.as_str()])
+            .status();
+        assert!(status.unwrap().success());
+        Symbols::of(Utf8Path::new(copy.as_str())).unwrap()
+    };
+    let state = Symbols::of(&binary.executable).unwrap();
+    let state = state
+        .named(StateKind::Static, "states::ATOMIC")
+        .unwrap()
+        .state(StateKind::Static);
+    let without = symbols("--strip-debug");
+    assert_eq!(without.at(&state)[0].name, "states::ATOMIC");
+    assert_eq!(without.at(&state)[0].line, None);
+    assert!(symbols("--strip-all").at(&state).is_empty());
+}
