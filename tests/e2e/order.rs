@@ -1,9 +1,11 @@
 //! Tests that depend on those before them in their process. What the fixture's tests come to is in its `truth.json`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{TestReport, Verdict};
+use nondex_harness::report::{Report, TestReport, Verdict};
+use serde_json::Value;
 
 use crate::support::{Fixture, Nondex, Output, test};
 
@@ -54,7 +56,7 @@ fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
         );
         output.says(&[
             &format!("error[OD-brittle]: `{}`", test.id),
-            &format!("setters: {}", setters[0]),
+            &format!("setter: `{}`", setters[0]),
         ]);
         reproduced(&fixture, test).expect(ExitCode::Found);
         let behind = [&test.id, "--after", setters[0]];
@@ -89,4 +91,80 @@ fn an_order_that_cannot_be_is_refused() {
             .expect(ExitCode::Usage)
             .says(&[expected]);
     }
+}
+
+/// Asserts that the report says of each test what the fixture's truth does.
+fn expect_truth(fixture: &Fixture, report: &Report) {
+    let truth = fs::read_to_string(fixture.path("truth.json")).unwrap();
+    let truth: BTreeMap<String, Value> = serde_json::from_str(&truth).unwrap();
+    assert_eq!(report.tests.len(), truth.len());
+    for test in &report.tests {
+        let expected = &truth[&test.name];
+        assert_eq!(test.verdict.name(), expected["verdict"], "{test:#?}");
+        let order = test.order.clone().unwrap_or_default();
+        for (role, names) in [
+            ("polluters", order.polluters),
+            ("setters", order.setters),
+            ("cleaners", order.cleaners),
+        ] {
+            let expected = expected[role].as_array().into_iter().flatten();
+            let expected: BTreeSet<&str> = expected.filter_map(Value::as_str).collect();
+            let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+            assert_eq!(names, expected, "the {role} of {}", test.name);
+        }
+    }
+}
+
+#[test]
+fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
+    let fixture = Fixture::new("order");
+    for seed in ["0", "1", "2", "3"] {
+        let output = reported(&fixture, "order", &["--seed", seed]);
+        expect_truth(&fixture, &output.expect(ExitCode::Found).report());
+    }
+    // One process at a time, and without pairs, it is the same.
+    let alone = reported(&fixture, "order", &["--jobs", "1"]);
+    expect_truth(&fixture, &alone.report());
+    let without_pairs = reported(&fixture, "order", &["--pairs", "0", "--orders", "20"]);
+    let report = without_pairs.report();
+    expect_truth(&fixture, &report);
+    assert!(
+        report
+            .notes
+            .iter()
+            .any(|note| note.contains("`--pairs 812`")),
+        "{:?}",
+        report.notes
+    );
+    for test in report.tests.iter().filter(|test| test.order.is_some()) {
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
+}
+
+#[test]
+fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
+    let fixture = Fixture::new("order");
+    let output = reported(
+        &fixture,
+        "order",
+        &["is_not_full", "is_default", "c_is_clean"],
+    );
+    let report = output.expect(ExitCode::Found).report();
+    assert_eq!(report.tests.len(), 3);
+    let sets = |name| test(&report, name).order.clone().unwrap().sets;
+    assert_eq!(sets("list::is_not_full")[0].len(), 2);
+    assert_eq!(sets("list::is_not_full").len(), 1);
+    assert_eq!(
+        sets("name::is_default"),
+        [["name::from_config"], ["name::from_flag"]]
+    );
+    assert_eq!(
+        sets("chain::c_is_clean"),
+        [["chain::a_opens", "chain::b_writes"]]
+    );
+    output.says(&[
+        "error[OD-victim]: `order::states$name::is_default` fails behind `name::from_config`",
+        "fails behind `chain::a_opens` and then `chain::b_writes`",
+        "--after chain::a_opens --after chain::b_writes",
+    ]);
 }

@@ -4,7 +4,7 @@
 //! all tests of its binary are run in one process, in libtest's order: one process for all such tests of a binary.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::launch::Launcher;
@@ -65,7 +65,7 @@ impl Behind<'_> {
             launcher: self.launcher,
             suite,
             tests,
-            took,
+            took: Mutex::new(took),
             options: self.options,
             progress: self.progress,
             stop: self.stop,

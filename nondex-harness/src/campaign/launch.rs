@@ -99,6 +99,13 @@ impl<'a> Launcher<'a> {
         tests: &[&TestCase],
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
+        Self::with_fresh(place, |folder| {
+            self.experiment_in(folder, timeout, binary, tests, spec)
+        })
+    }
+
+    /// Does something with an empty folder for temporary files, or without one where it cannot be made.
+    pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
         let name = match place {
             0 => format!("nondex-{}", std::process::id()),
             place => format!("nondex-{}-{place}", std::process::id()),
@@ -107,11 +114,11 @@ impl<'a> Launcher<'a> {
         let folder = std::env::temp_dir().join(name);
         // Not a folder that somebody else made.
         if DirBuilder::new().mode(0o700).create(&folder).is_err() {
-            return self.experiment(timeout, binary, tests, spec);
+            return run(None);
         }
-        let runs = self.experiment_in(Some(&folder), timeout, binary, tests, spec);
+        let result = run(Some(&folder));
         let _ = std::fs::remove_dir_all(&folder);
-        runs
+        result
     }
 
     /// As [`run`](Self::run), with a time limit of its own.

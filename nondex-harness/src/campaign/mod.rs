@@ -12,6 +12,7 @@ pub mod launch;
 pub mod memo;
 pub mod message;
 pub mod order;
+pub mod orders;
 pub mod output;
 pub mod pairs;
 pub mod process;

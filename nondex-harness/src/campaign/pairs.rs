@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -34,10 +35,38 @@ pub struct Pairs {
 }
 
 impl Launcher<'_> {
+    /// As [`pairs`](Self::pairs), with a folder for temporary files that is empty before the first test, and is removed afterwards; its forks
+    /// share it. See [`experiment_fresh`](Self::experiment_fresh).
+    pub fn pairs_fresh(
+        &self,
+        place: usize,
+        limit: Duration,
+        binary: &TestBinary,
+        first: &[&TestCase],
+        then: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Pairs> {
+        Self::with_fresh(place, |folder| {
+            self.pairs_in(folder, limit, binary, first, then, spec)
+        })
+    }
+
     /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in a fork; all under `spec`, whose
     /// tests they become. `limit` is that of all of `first`, and of each of `then`. `None` when it was stopped.
     pub fn pairs(
         &self,
+        limit: Duration,
+        binary: &TestBinary,
+        first: &[&TestCase],
+        then: &[&TestCase],
+        spec: &RunSpec,
+    ) -> Option<Pairs> {
+        self.pairs_in(None, limit, binary, first, then, spec)
+    }
+
+    fn pairs_in(
+        &self,
+        temporary: Option<&Path>,
         limit: Duration,
         binary: &TestBinary,
         first: &[&TestCase],
@@ -54,7 +83,7 @@ impl Launcher<'_> {
         while !rest.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
             let (part, others) = rest.split_at(fitting(rest));
             rest = others;
-            self.part(limit, binary, first, part, spec, &mut pairs)?;
+            self.part(temporary, limit, binary, (first, part), spec, &mut pairs)?;
         }
         pairs.then.resize(then.len(), None);
         if pairs.first.is_empty() {
@@ -67,10 +96,10 @@ impl Launcher<'_> {
     /// As [`pairs`](Self::pairs), for as many of `then` as one process is asked to fork for.
     fn part(
         &self,
+        temporary: Option<&Path>,
         limit: Duration,
         binary: &TestBinary,
-        first: &[&TestCase],
-        then: &[&TestCase],
+        (first, then): (&[&TestCase], &[&TestCase]),
         spec: &RunSpec,
         pairs: &mut Pairs,
     ) -> Option<()> {
@@ -97,7 +126,7 @@ impl Launcher<'_> {
             (seen.replace(Some(length)) != Some(length)).then_some(limit + SLACK)
         };
         pairs.executions += 1;
-        let runs = match self.launch(None, limit, binary, test, &named, &more)? {
+        let runs = match self.launch(temporary, limit, binary, test, &named, &more)? {
             Ok(ended) => ended.runs(&named, first, limit),
             Err(e) => {
                 let runs = first.iter().map(|test| not_started(binary, test, &e));

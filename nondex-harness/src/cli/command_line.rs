@@ -11,6 +11,7 @@ use super::confirm_args::ConfirmArgs;
 use super::explain_args::ExplainArgs;
 use super::location_args::LocationArgs;
 use super::network_list_args::NetworkListArgs;
+use super::order_args::OrderArgs;
 use super::output_args::OutputArgs;
 use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
@@ -41,6 +42,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Run the tests, and those that nothing makes fail again under other circumstances: what kind of flaky is each?
     Classify(Box<ClassifyArgs>),
+    /// Find tests that depend on those before them in their process: run them in other orders
+    Order(Box<OrderArgs>),
     /// Run a finding again: one test with the choices that made it fail
     Replay(Box<ReplayArgs>),
     /// Go on with the search for what makes a test fail, from where its budget ended

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, RunArgs};
+use crate::cli::{BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, NetworkArgs, RunArgs};
 use crate::config::{self, Config, Given, Settings, Variables};
 use crate::error::{Error, Result};
 
@@ -51,6 +51,14 @@ pub fn understand(
             given = given_by(&args.run, &config.variables);
             fill_run(&mut args.run, &settings);
         }
+        Command::Order(args) => {
+            fill_build(&mut args.build, &settings);
+            fill_filter(&mut args.filter, &settings);
+            args.timeout = args.timeout.or(settings.timeout);
+            args.max_time = args.max_time.or(settings.max_time);
+            fill(&mut args.junit, &settings.junit);
+            fill_network(&mut args.network, &settings);
+        }
         Command::Confirm(args) => {
             fill_build(&mut args.build, &settings);
             fill_filter(&mut args.filter, &settings);
@@ -80,6 +88,7 @@ fn load(command: &Command, variables: &Variables) -> Result<Config> {
     let (config, build): (&ConfigArgs, &BuildArgs) = match command {
         Command::Run(args) => (&args.config, &args.build),
         Command::Classify(args) => (&args.run.config, &args.run.build),
+        Command::Order(args) => (&args.config, &args.build),
         Command::Confirm(args) => (&args.config, &args.build),
         Command::List(args) => (&args.config, &args.build),
         Command::Network(args) => (&args.config, &args.build),
@@ -124,7 +133,10 @@ fn fill_run(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.junit, &settings.junit);
     fill(&mut args.models.models, &settings.models);
     fill(&mut args.models.skip_models, &settings.skip_models);
-    let network = &mut args.network;
+    fill_network(&mut args.network, settings);
+}
+
+fn fill_network(network: &mut NetworkArgs, settings: &Settings) {
     fill(&mut network.network, &settings.network);
     let allow = settings.network_allow.as_ref().map(|names| &names.0);
     fill_list(&mut network.network_allow, allow);

@@ -10,6 +10,7 @@ mod interrupt;
 mod list;
 mod models;
 mod network;
+mod order;
 mod outcome;
 mod pages;
 mod progress;
@@ -69,6 +70,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
         Command::Classify(args) => classify::classify(args, asked, line, console),
+        Command::Order(args) => order::order(args, asked, line, console),
         Command::Replay(args) => replay::replay(args, console),
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, line, console),
@@ -86,6 +88,7 @@ fn output(command: &Command) -> &OutputArgs {
     match command {
         Command::Run(args) => &args.output,
         Command::Classify(args) => &args.run.output,
+        Command::Order(args) => &args.output,
         Command::Replay(args) => &args.output,
         Command::Explain(args) => &args.output,
         Command::Report(args) => match &args.action {

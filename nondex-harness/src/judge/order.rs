@@ -8,12 +8,14 @@
 pub mod behind;
 pub mod detection;
 pub mod experiments;
+pub mod options;
 pub mod roles;
 pub mod strategy;
 
 pub use behind::Behind;
-pub use detection::{Detection, detect};
+pub use detection::{Detection, detect, pairs};
 pub use experiments::{End, Experiment, Experiments, Wanted};
+pub use options::OrderOptions;
 pub use roles::{Conclusion, Dependence, Limits, conclude};
 pub use strategy::{Shuffle, Strategy};
 

@@ -5,6 +5,7 @@
 mod cause;
 mod diagnostic;
 mod finding;
+mod order;
 mod sources;
 mod summary;
 mod wording;
@@ -54,6 +55,10 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
         };
         drawn.push((weight, cause.render(report.run.strict, view)));
     }
+    for (order, tests) in order::causes(&report.tests) {
+        let weight = weight(Verdict::OrderDependentVictim);
+        drawn.push((weight, order::render(order, &tests, view)));
+    }
     drawn.sort_by_key(|(weight, _)| *weight);
     let mut text: String = drawn.into_iter().map(|(_, text)| text).collect();
     summary::render(&mut text, report, &causes, view);
@@ -66,6 +71,12 @@ pub fn render_test(test: &TestReport, strict: bool, view: &View<'_>) -> String {
     let mut text = finding::render(test, view);
     let causes = Cause::of(std::slice::from_ref(test));
     text.extend(causes.iter().map(|cause| cause.render(strict, view)));
+    let orders = order::causes(std::slice::from_ref(test));
+    text.extend(
+        orders
+            .iter()
+            .map(|(order, tests)| order::render(order, tests, view)),
+    );
     text
 }
 

@@ -3,9 +3,7 @@
 //! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without an outcome: they are run again
 //! without it, in the same order.
 
-use nondex_core::Outcome;
-
-use super::experiments::{Experiments, Wanted, gather};
+use super::experiments::{End, Experiments, Wanted, gather};
 
 /// So many tests are left out of one order, because they end its process, before the rest of it is given up.
 const MAX_CUTS: usize = 5;
@@ -50,6 +48,38 @@ impl Detection {
         };
         among.iter().copied().filter(is_suspect).collect()
     }
+}
+
+/// So many hints of forks are looked into for each test: forks may meet what other forks left in a folder.
+const MAX_HINTS: usize = 8;
+
+/// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of their own; and whether all were.
+///
+/// # Errors
+/// The processes to make first.
+pub fn pairs(
+    tests: usize,
+    asked: &[usize],
+    experiments: &Experiments,
+) -> Result<(Vec<Vec<usize>>, bool), Wanted> {
+    experiments.pairs(tests, asked)?;
+    let mut is_complete = true;
+    let mut found = Vec::new();
+    for &then in asked {
+        let alone = experiments.ends(&[], then, 1, false)?[0].and_then(End::passed);
+        let Some(alone) = alone else { continue };
+        let hints = (0..tests).filter(|first| *first != then).filter(|first| {
+            let hint = experiments.hint(*first, then);
+            is_complete &= hint.is_some();
+            hint.is_some_and(|passed| passed != alone)
+        });
+        let mut hints: Vec<Vec<usize>> = hints.map(|first| vec![first, then]).collect();
+        is_complete &= hints.len() <= MAX_HINTS;
+        hints.truncate(MAX_HINTS);
+        found.extend(hints);
+    }
+    gather(found.iter().map(|order| experiments.first(order)))?;
+    Ok((found, is_complete))
 }
 
 /// Runs these orders; `ending` are tests that are known to end the process alone.
@@ -119,7 +149,7 @@ fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Want
         let made = experiments.first(&order)?;
         let cut = made.ends[..order.len().min(made.ends.len())]
             .iter()
-            .position(|end| !matches!(end.outcome, Outcome::Passed | Outcome::Failed));
+            .position(End::ends_process);
         tried.orders.push(order.clone());
         let Some(cut) = cut.filter(|cut| cut + 1 < order.len()) else {
             tried.cutting.extend(cut.map(|cut| order[cut]));

@@ -3,7 +3,7 @@
 //! How a test ended after others is known from every process that began with the same tests, whatever ran behind it: one process of
 //! all tests answers for each of its beginnings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use nondex_core::{Failure, Outcome};
@@ -17,6 +17,20 @@ pub struct Wanted {
     pub orders: Vec<Vec<usize>>,
     /// Whether no other process may run meanwhile.
     pub alone: bool,
+    /// Processes besides that run one test, and fork for each of these others.
+    pub pairs: Vec<(usize, Vec<usize>)>,
+}
+
+impl Wanted {
+    /// Processes that run these tests.
+    #[must_use]
+    pub const fn orders(orders: Vec<Vec<usize>>, alone: bool) -> Self {
+        Wanted {
+            orders,
+            alone,
+            pairs: Vec::new(),
+        }
+    }
 }
 
 /// How one test ended.
@@ -41,6 +55,12 @@ impl End {
             None => Some(self.outcome.passed()),
         }
     }
+
+    /// Whether the process ended before the test did.
+    #[must_use]
+    pub const fn ends_process(&self) -> bool {
+        !matches!(self.outcome, Outcome::Passed | Outcome::Failed)
+    }
 }
 
 /// One process.
@@ -58,8 +78,7 @@ impl Experiment {
     /// The position of the test that ended the process before it ended itself; `None` when all tests ended.
     #[must_use]
     pub fn cut(&self) -> Option<usize> {
-        let is_cut = |end: &End| !matches!(end.outcome, Outcome::Passed | Outcome::Failed);
-        self.ends.iter().position(is_cut)
+        self.ends.iter().position(End::ends_process)
     }
 }
 
@@ -71,6 +90,10 @@ pub struct Experiments {
     beginnings: HashMap<u64, Vec<usize>>,
     /// Whether others run at the same time, unless that is not wanted.
     is_shared: bool,
+    /// The tests that ran first in a process with forks.
+    forking: HashSet<usize>,
+    /// How a test ended in a fork behind another one. A fork may meet what the one before it left in a folder: it is a hint only.
+    forked: HashMap<(usize, usize), Option<bool>>,
 }
 
 impl Experiments {
@@ -100,6 +123,54 @@ impl Experiments {
             beginnings.push(number);
         }
         self.made.push(experiment);
+    }
+
+    /// Adds what came of the forks of a process, behind the process itself: how each test ended that came next, if it was forked for.
+    pub fn add_forks(
+        &mut self,
+        first: usize,
+        forks: impl IntoIterator<Item = (usize, Option<End>)>,
+    ) {
+        self.forking.insert(first);
+        for (then, end) in forks {
+            if let Some(end) = end {
+                self.forked.insert((first, then), end.passed());
+            }
+        }
+    }
+
+    /// Whether `then` passed in a fork behind `first`; `None` when there was none, or its end says nothing.
+    #[must_use]
+    pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
+        *self.forked.get(&(first, then))?
+    }
+
+    /// How many forks were made.
+    #[must_use]
+    pub fn forks(&self) -> usize {
+        self.forked.len()
+    }
+
+    /// All pairs of a test and one of `then` behind it, in forks.
+    ///
+    /// # Errors
+    /// The processes to make first.
+    pub fn pairs(&self, tests: usize, then: &[usize]) -> Result<(), Wanted> {
+        let missing = (0..tests).filter(|first| !self.forking.contains(first));
+        let pairs: Vec<(usize, Vec<usize>)> = missing
+            .map(|first| {
+                let then = then.iter().copied().filter(|then| *then != first);
+                (first, then.collect())
+            })
+            .collect();
+        if pairs.is_empty() {
+            return Ok(());
+        }
+        Err(Wanted {
+            orders: Vec::new(),
+            alone: false,
+            pairs,
+        })
     }
 
     /// How many processes were made.
@@ -137,10 +208,7 @@ impl Experiments {
         let ends: Vec<Option<&End>> = made.map(|made| made.ends.get(before.len())).collect();
         match times - ends.len() {
             0 => Ok(ends),
-            missing => Err(Wanted {
-                orders: vec![order; missing],
-                alone,
-            }),
+            missing => Err(Wanted::orders(vec![order; missing], alone)),
         }
     }
 
@@ -150,10 +218,8 @@ impl Experiments {
     /// That process.
     pub fn first(&self, tests: &[usize]) -> Result<&Experiment, Wanted> {
         let mut made = self.beginning_with(tests, false);
-        made.next().ok_or_else(|| Wanted {
-            orders: vec![tests.to_vec()],
-            alone: false,
-        })
+        made.next()
+            .ok_or_else(|| Wanted::orders(vec![tests.to_vec()], false))
     }
 
     /// The first failing end of `test` after these tests that is known.
@@ -188,7 +254,7 @@ pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Wanted>>) -> Result
     for answer in answers {
         match answer {
             Ok(answer) => known.push(answer),
-            Err(Wanted { orders, alone }) => {
+            Err(Wanted { orders, alone, .. }) => {
                 let list = &mut wanted[usize::from(alone)];
                 // Repetitions of one question stay.
                 let is_new = !list.iter().any(|known| Some(known) == orders.first());
@@ -199,10 +265,8 @@ pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Wanted>>) -> Result
     let [beside, alone] = wanted;
     match (beside.is_empty(), alone.is_empty()) {
         (true, true) => Ok(known),
-        (is_alone, _) => Err(Wanted {
-            orders: if is_alone { alone } else { beside },
-            alone: is_alone,
-        }),
+        (true, false) => Err(Wanted::orders(alone, true)),
+        (false, _) => Err(Wanted::orders(beside, false)),
     }
 }
 
@@ -248,10 +312,7 @@ mod tests {
             let order = [before, &[test]].concat();
             assert_eq!(
                 made.ends(before, test, 2, false),
-                Err(Wanted {
-                    orders: vec![order; 2],
-                    alone: false
-                })
+                Err(Wanted::orders(vec![order; 2], false))
             );
         }
     }

@@ -18,7 +18,7 @@ pub(crate) fn settle<T>(
     loop {
         match question(experiments) {
             Ok(answer) => return answer,
-            Err(Wanted { orders, alone }) => {
+            Err(Wanted { orders, alone, .. }) => {
                 assert!(!orders.is_empty(), "it would wait for ever");
                 for tests in orders {
                     let mut state = BTreeSet::new();

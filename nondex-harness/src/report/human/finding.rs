@@ -32,6 +32,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
             let why = test.sanitised_by.iter().map(ToString::to_string);
             line("note", test, &why.collect::<Vec<_>>())
         }
+        _ if super::order::is_of_order(test) => String::new(),
         Verdict::Broken => other(test, "fails in base order too", view),
         Verdict::NonDeterministic => {
             other(test, "differs between runs with the same choices", view)
@@ -93,7 +94,8 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
 fn message(failure: &FailureReport) -> String {
     let mut message = match (failure.level, failure.seed) {
         (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
-        _ => "clean run".to_owned(),
+        _ if failure.before.is_empty() => "clean run".to_owned(),
+        _ => format!("behind `{}`", failure.before.join("`, `")),
     };
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {
         let _ = write!(message, ", at {file}:{line}");
@@ -170,17 +172,6 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
         diagnostic.primary((file, line, None), String::new());
     }
     failures(&mut diagnostic, test, view);
-    if let Some(order) = &test.order {
-        for (label, names) in [
-            ("polluters", &order.polluters),
-            ("setters", &order.setters),
-            ("cleaners", &order.cleaners),
-        ] {
-            if !names.is_empty() {
-                diagnostic.note(label, &names.join("\n"));
-            }
-        }
-    }
     if view.verbose == 0 {
         whole_output(&mut diagnostic, test);
     }

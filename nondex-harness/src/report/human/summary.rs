@@ -101,11 +101,13 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let is_verified =
         |test: &&TestReport| test.verdict == Verdict::Stable && !test.verified.is_empty();
     let verified = report.tests.iter().filter(is_verified).count();
+    let of_order = super::order::causes(&report.tests).len() as u64;
+    let od = [(of_order, if of_order == 1 { "cause" } else { "causes" })];
     let stable = [(verified as u64, "verified")];
     let counts = [
         (summary.stable, "stable", stable.as_slice()),
         (summary.id, "ID", &id),
-        (summary.od, "OD", &[]),
+        (summary.od, "OD", &od),
         (summary.nd, "ND", &[]),
         (summary.ud, "UD", &[]),
         (summary.network, "network", &[]),

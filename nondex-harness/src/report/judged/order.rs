@@ -4,10 +4,13 @@ use nondex_core::{Outcome, RunSpec, Schedule};
 
 use super::reproduce;
 use crate::judge::order::{Behind, Conclusion, Dependence, End};
+use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{FailureReport, Order, Replay, TestReport, Threads, Verdict};
+use crate::report::schema::{
+    FailureReport, Order, Replay, Sanitised, TestReport, Threads, Verdict,
+};
 
 /// Names its roles; `names` are those of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
@@ -75,11 +78,26 @@ pub fn dependent(
 /// How a test that fails alone disagreed with itself behind others.
 pub(super) fn disagreement(behind: Option<&Behind>) -> Option<String> {
     match behind.map(|behind| &behind.conclusion)? {
-        Conclusion::NonDeterministic {
-            before,
-            failures: [failed, all],
-        } => Some(format!("{failed} of {all} runs {} failed", place(before))),
+        Conclusion::NonDeterministic { before, failures } => Some(disagreeing(before, *failures)),
         _ => None,
+    }
+}
+
+/// How often a test failed of all runs behind these tests.
+pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
+    format!("{failed} of {all} runs {} failed", place(before))
+}
+
+/// Writes what the machine lacks, so that the failures of a test say nothing.
+pub fn explained(report: &mut TestReport, explanation: &Explanation) {
+    report.verdict = Verdict::Broken;
+    report.sanitised_by = Some(Sanitised {
+        name: explanation.name.clone(),
+        reason: explanation.reason.clone(),
+        operations: Vec::new(),
+    });
+    if explanation.is_of_network() {
+        report.verdict = Verdict::Network;
     }
 }
 

@@ -1,0 +1,81 @@
+//! What is tried to find tests that depend on others.
+
+use super::roles::Limits;
+use super::strategy::{Shuffle, Strategy, factorial, orders};
+
+/// How many random orders are tried unless another number is given (`--orders N`).
+pub const DEFAULT_ORDERS: usize = 10;
+
+/// How often a suspected test is run alone, and behind those it depends on, unless another number is given (`--reruns M`).
+pub const DEFAULT_RERUNS: usize = 10;
+
+/// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
+pub const DEFAULT_PAIRS: usize = 20_000;
+
+/// What is tried in each binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderOptions {
+    /// Which orders; of each strategy but the random one as many as there are.
+    pub strategies: Vec<Strategy>,
+    /// How many random orders; all orders are tried where there are no more.
+    pub orders: usize,
+    /// What random orders are drawn from.
+    pub seed: u64,
+    /// What they exchange.
+    pub shuffle: Shuffle,
+    /// How often a suspected test is run alone, and behind those it depends on.
+    pub reruns: usize,
+    /// How many pairs of tests are tried; none of a binary that has more.
+    pub pairs: usize,
+    /// How many processes each search for one test's roles may ask for.
+    pub budget: usize,
+}
+
+impl OrderOptions {
+    /// The orders of the tests with these names, each once.
+    #[must_use]
+    pub fn planned(&self, names: &[&str]) -> Vec<Vec<usize>> {
+        let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
+        let is_drawn = self.strategies.contains(&Strategy::Random);
+        if is_drawn && factorial(names.len(), self.orders).is_some() {
+            return of(Strategy::All, self.orders);
+        }
+        let mut planned: Vec<Vec<usize>> = Vec::new();
+        for &strategy in &self.strategies {
+            let count = match strategy {
+                Strategy::Random | Strategy::All => self.orders,
+                _ => usize::MAX,
+            };
+            for order in of(strategy, count) {
+                if !planned.contains(&order) {
+                    planned.push(order);
+                }
+            }
+        }
+        planned
+    }
+
+    /// How far searches go, when `has_pairs` says whether each pair was tried.
+    #[must_use]
+    pub const fn limits(&self, has_pairs: bool) -> Limits {
+        Limits {
+            reruns: self.reruns,
+            questions: self.budget,
+            has_pairs,
+        }
+    }
+}
+
+impl Default for OrderOptions {
+    fn default() -> Self {
+        OrderOptions {
+            strategies: vec![Strategy::Original, Strategy::Reverse, Strategy::Random],
+            orders: DEFAULT_ORDERS,
+            seed: 0,
+            shuffle: Shuffle::default(),
+            reruns: DEFAULT_RERUNS,
+            pairs: DEFAULT_PAIRS,
+            budget: crate::judge::options::DEFAULT_BUDGET,
+        }
+    }
+}

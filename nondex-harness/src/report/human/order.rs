@@ -1,0 +1,166 @@
+//! Tests that depend on those before them: one diagnostic for each cause, which is the tests that make the difference.
+
+use std::fmt::Write;
+
+use super::View;
+use super::diagnostic::{Diagnostic, Severity};
+use super::finding;
+use crate::report::schema::{Order, SharedState, TestReport, Verdict};
+
+/// How many of the tests with one cause are named.
+const NAMED: usize = 10;
+
+/// The order-dependent tests of a report by their causes, each with the order of its first one.
+pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
+    let mut causes: Vec<(&Order, Vec<&TestReport>)> = Vec::new();
+    for test in tests {
+        let Some(order) = test.order.as_ref().filter(|_| is_of_order(test)) else {
+            continue;
+        };
+        let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {
+            first(known) == first(order)
+                && (tests[0].verdict, &tests[0].binary) == (test.verdict, &test.binary)
+        };
+        match causes.iter_mut().find(same) {
+            Some((_, tests)) => tests.push(test),
+            None => causes.push((order, vec![test])),
+        }
+    }
+    causes
+}
+
+/// Whether a test is drawn with its cause.
+pub(super) fn is_of_order(test: &TestReport) -> bool {
+    let is_order = matches!(
+        test.verdict,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+    );
+    is_order && !test.is_sanitised() && test.order.is_some()
+}
+
+/// The tests of the first set; all polluters or setters in a report of a version that did not part them.
+fn first(order: &Order) -> &[String] {
+    match order.sets.first() {
+        Some(set) => set,
+        None if order.polluters.is_empty() => &order.setters,
+        None => &order.polluters,
+    }
+}
+
+/// Draws one cause.
+pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> String {
+    let Some((test, others)) = tests.split_first() else {
+        return String::new();
+    };
+    let is_victim = test.verdict == Verdict::OrderDependentVictim;
+    let first = first(order);
+    let headline = match is_victim {
+        true => format!("`{}` fails behind {}", test.id, sequence(first)),
+        false => format!(
+            "`{}` fails unless {} ran before it",
+            test.id,
+            sequence(first)
+        ),
+    };
+    let mut diagnostic = Diagnostic::new(view.sources, Severity::Error, test.verdict, headline);
+    let state = order.state.iter().find(|state| state.confirmed);
+    if let Some(place) = finding::failing_place(test, view) {
+        diagnostic.primary(place, "it fails here".to_owned());
+    } else if let (Some(file), Some(line)) = (&test.file, test.line) {
+        diagnostic.primary((file, line, None), String::new());
+    }
+    for state in order.state.iter().filter(|state| state.confirmed) {
+        if let Some(written) = &state.written {
+            let label = format!("`{}` changes {} here", written.test, named(state));
+            diagnostic.secondary((&written.file, written.line, None), label);
+        }
+        if let Some(read) = &state.read {
+            let label = format!("`{}` meets it here", test.name);
+            diagnostic.secondary((&read.file, read.line, None), label);
+        }
+        if let Some(defined) = &state.defined {
+            diagnostic.secondary((&defined.file, defined.line, None), String::new());
+        }
+    }
+    finding::failures(&mut diagnostic, test, view);
+    let role = if is_victim { "polluter" } else { "setter" };
+    let sets: Vec<String> = order.sets.iter().map(|set| sequence(set)).collect();
+    match &sets[..] {
+        [] => diagnostic.note(role, &sequence(first)),
+        [one] => diagnostic.note(role, one),
+        several => diagnostic.note(role, &format!("any of\n{}", several.join("\n"))),
+    }
+    if !order.cleaners.is_empty() {
+        diagnostic.note("cleaners", &order.cleaners.join("\n"));
+    }
+    for state in &order.state {
+        diagnostic.note("state", &described(state));
+    }
+    if !others.is_empty() {
+        let mut names: Vec<&str> = others.iter().map(|test| test.name.as_str()).collect();
+        let more = names.len().saturating_sub(NAMED);
+        if view.verbose == 0 {
+            names.truncate(NAMED);
+        }
+        let mut text = names.join("\n");
+        if more > 0 && view.verbose == 0 {
+            let _ = write!(text, "\nand {more} more");
+        }
+        diagnostic.note("also", &text);
+    }
+    diagnostic.note("help", &fix(is_victim, state));
+    if view.verbose > 0 {
+        finding::output(&mut diagnostic, test, view);
+    }
+    finding::close(&mut diagnostic, test);
+    diagnostic.finish()
+}
+
+/// `a`, or `a` and then `b`.
+fn sequence(tests: &[String]) -> String {
+    let names: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
+    names.join(" and then ")
+}
+
+/// The static `NAME`, the variable `NAME`.
+fn named(state: &SharedState) -> String {
+    match state.kind.as_str() {
+        "env" => format!("the variable `{}`", state.name),
+        "cwd" => "the current folder".to_owned(),
+        "umask" => "the mask of new files".to_owned(),
+        kind => format!("the {} `{}`", kind.replace('_', "-"), state.name),
+    }
+}
+
+fn described(state: &SharedState) -> String {
+    let certain = match state.confirmed {
+        true => "with only this put back, the outcome is that of a run alone",
+        false => "it is left changed; that it decides is not proven",
+    };
+    format!("{}: {certain}", named(state))
+}
+
+/// The shortest way to make a test independent.
+fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
+    let text = match state.map(|state| state.kind.as_str()) {
+        _ if !is_victim => {
+            "make the state in the test itself, or in a function that both tests call"
+        }
+        Some("env") => {
+            "put the variable back in a guard's `Drop`, or pass the value as an argument; in edition 2024 `set_var` is unsafe because other \
+             threads read the environment"
+        }
+        Some("cwd") => {
+            "do not change the current folder: join paths to a folder; or put it back in a guard's `Drop`"
+        }
+        Some("file") => {
+            "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when it is dropped"
+        }
+        Some("port") => "listen on port 0, and close the listener at the end of the test",
+        _ => {
+            "put the state back at the end of the test that changes it, in a guard's `Drop`, so that it happens when it panics, too; a `#[serial]` \
+             group alone does not help: the state stays"
+        }
+    };
+    text.to_owned()
+}
