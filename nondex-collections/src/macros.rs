@@ -21,6 +21,9 @@ macro_rules! eprint {
 #[cfg(feature = "facade")]
 #[macro_export]
 macro_rules! eprintln {
+    () => {
+        $crate::eprint!("\n")
+    };
     ($($arg:tt)*) => {{
         $crate::macros::eprint($crate::format_args!($($arg)*), "\n");
     }};

@@ -40,7 +40,7 @@ static FAILING: &[Failing] = &[
         SIGABRT,
         "SIGABRT",
         &[
-            "last words of an abort\n[tests/ends.rs:",
+            "last words of an abort\n\n[tests/ends.rs:",
             "] 1 = 1\n[tests/ends.rs:",
             "] 1 + 1 = 2\n1, 2\n",
         ],
