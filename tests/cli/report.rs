@@ -152,6 +152,36 @@ fn a_call_without_a_place_is_never_shown_by_its_stack() {
 }
 
 #[test]
+fn a_directory_read_by_c_code_is_told_what_c_promises_and_not_what_rust_does() {
+    let rust = culprit(
+        "std::fs::read_dir",
+        Family::Directory,
+        ("src/lib.rs", 4, 14),
+    );
+    let c = Culprit {
+        site: Some("stack:1".to_owned()),
+        ..rust.clone()
+    };
+    let of = |culprits| findings(vec![because_of(culprits)], 0);
+    let of_c = of(vec![c.clone()]);
+    let (promise, fix) = (
+        "`readdir`, called by C code",
+        "sort what was listed where it comes back",
+    );
+    assert!(of_c.contains(promise) && of_c.contains(fix), "{of_c}");
+    assert!(!of_c.contains("sort them by file name"), "{of_c}");
+    let of_rust = of(vec![rust.clone()]);
+    assert!(
+        !of_rust.contains("C code") && of_rust.contains("sort them by file name"),
+        "{of_rust}"
+    );
+    let both = of(vec![c, rust]);
+    for text in [promise, fix, "sort them by file name"] {
+        assert!(both.contains(text), "{both}");
+    }
+}
+
+#[test]
 fn a_pair_is_shown_where_its_elements_and_the_collection_come_from() {
     insta::assert_snapshot!(findings(vec![because_of(vec![known()])], 0));
 }

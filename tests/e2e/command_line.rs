@@ -99,3 +99,25 @@ fn a_run_leaves_its_report_and_clean_removes_it() {
     Nondex::command(&app, "clean").run().expect(ExitCode::Ok);
     assert!(!target.join("nondex").exists());
 }
+
+#[test]
+fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
+    let fixture = Fixture::new("slow");
+    let run = || {
+        let words = ["--offline", "--seeds", "0", "--lib", "a_quick_one"];
+        Nondex::command(&fixture.path(""), "run").args(words)
+    };
+    let (code, drawn) = run().run_on_terminal(100);
+    assert_eq!(code, Some(ExitCode::Ok as i32), "{drawn}");
+    let (before, after) = drawn.rsplit_once("/1 tests, ").expect(&drawn);
+    let bar = before.rsplit('\r').next().unwrap();
+    assert!(
+        bar.contains("Running [00:0") && bar.contains("] ["),
+        "{bar}"
+    );
+    assert!(after.contains("Summary ["), "{after}");
+    // Nobody looks at a bar in a log.
+    let plain = run().run();
+    plain.expect(ExitCode::Ok).says(&["Summary ["]);
+    assert!(!plain.stderr.contains("/1 tests"), "{}", plain.stderr);
+}

@@ -1,11 +1,14 @@
 //! One call of the binary.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
+use nix::pty::{Winsize, openpty};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Report, TestReport};
 
@@ -117,6 +120,29 @@ impl Nondex {
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
+    }
+
+    /// Runs it on a terminal of this width: what it ends with, and all that was drawn.
+    pub(crate) fn run_on_terminal(mut self, columns: u16) -> (Option<i32>, String) {
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        let terminal = openpty(&size, None).unwrap();
+        self.command
+            .env("TERM", "xterm")
+            .stdout(Stdio::null())
+            .stderr(terminal.slave);
+        let mut child = self.command.spawn().unwrap();
+        // It holds the other end.
+        drop(self);
+        let mut drawn = Vec::new();
+        // The end of a terminal is an error.
+        let _ = File::from(terminal.master).read_to_end(&mut drawn);
+        let code = child.wait().unwrap().code();
+        (code, String::from_utf8(drawn).unwrap())
     }
 
     /// Starts it, with its output piped.
