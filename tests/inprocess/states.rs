@@ -176,6 +176,113 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_line_that_writes_and_the_line_that_reads_are_named() {
+    let binary = compiled();
+    let symbols = Symbols::of(&binary.executable).unwrap();
+    let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
+    use StateKind::{Static, ThreadLocal};
+    for (polluted, kind, name, writes, reads) in [
+        (
+            "atomic",
+            Static,
+            "states::ATOMIC",
+            "ATOMIC.store(3",
+            "ATOMIC.load(Ordering::Relaxed), 0",
+        ),
+        (
+            "neighbour",
+            Static,
+            "states::NEIGHBOUR",
+            "NEIGHBOUR.store(3",
+            "NEIGHBOUR.load(Ordering::Relaxed), 0",
+        ),
+        (
+            "list",
+            Static,
+            "states::LIST",
+            "LIST.lock().unwrap().push(4)",
+            "LIST.lock().unwrap().len()",
+        ),
+        (
+            "mutable",
+            Static,
+            "states::MUTABLE",
+            "MUTABLE[2] = 9",
+            "MUTABLE.iter()",
+        ),
+        (
+            "within",
+            Static,
+            "states::module::count::WITHIN",
+            "WITHIN.fetch_add",
+            "WITHIN.fetch_add",
+        ),
+        (
+            "local",
+            ThreadLocal,
+            "states::LOCAL",
+            "LOCAL.set(1)",
+            "LOCAL.get()",
+        ),
+    ] {
+        let state = symbols.named(kind, name).unwrap().state(kind);
+        let spec = RunSpec {
+            watch: vec![state.clone()],
+            threads: if kind == ThreadLocal {
+                Threads::One
+            } else {
+                Threads::Each
+            },
+            ..RunSpec::clean("")
+        };
+        let (first, then) = (
+            format!("pollutes_{polluted}"),
+            format!("victim_of_{polluted}"),
+        );
+        let runs = run(&binary, &[&first, &then], &spec);
+        let stop = StopFlag::new();
+        let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
+        let pairs = launcher
+            .pairs(LIMIT, &binary, &[&case(&first)], &[&case(&then)], &spec)
+            .unwrap();
+        let forked = pairs.then[0].clone().unwrap();
+        for (run, line, test, is_written) in [
+            (&runs[0], writes, &first, true),
+            (&runs[1], reads, &then, false),
+            (&pairs.first[0], writes, &first, true),
+            (&forked, reads, &then, false),
+        ] {
+            let lines: Vec<(bool, &str)> = run
+                .accesses
+                .iter()
+                .filter_map(|access| {
+                    assert_eq!(access.state, state);
+                    let ours =
+                        |frame: &&nondex_core::Frame| frame.file.ends_with("libtest/states.rs");
+                    let frame = access.stack.iter().find(ours)?;
+                    Some((access.writes, source.lines().nth(frame.line as usize - 1)?))
+                })
+                .collect();
+            let is_it =
+                |(writes, text): &(bool, &str)| text.contains(line) && (*writes || !is_written);
+            assert!(
+                lines.iter().any(is_it),
+                "{test}: {lines:?}, {:?}",
+                run.accesses
+            );
+            let stack = &run.accesses[0].stack;
+            assert!(
+                stack
+                    .iter()
+                    .any(|frame| frame.function.contains(test.as_str())),
+                "{stack:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_test_that_shares_nothing_changes_nothing_and_a_port_that_stays_open_is_named() {
     let binary = compiled();

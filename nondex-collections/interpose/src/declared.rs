@@ -316,14 +316,16 @@ constants! { c_int:
     O_RDONLY = 0, O_RDWR = 2, O_CLOEXEC = 0o2_000_000,
     PATH_MAX = 4096,
     PROT_READ = 1, PROT_WRITE = 2,
-    PR_SET_PDEATHSIG = 1, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
+    PR_SET_PDEATHSIG = 1, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
-    SIGKILL = 9, SIGCHLD = 17,
+    SA_SIGINFO = 4, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
+    SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17,
     SOCK_STREAM = 1, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
     SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_ACCEPTCONN = 30, SO_DOMAIN = 39,
     WNOHANG = 1, WEXITED = 4, WNOWAIT = 0x100_0000,
     X_OK = 1,
+    __WALL = 0x4000_0000,
 }
 
 constants! { c_int:
@@ -343,7 +345,10 @@ constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PF_W = 2 
 constants! { size_t: SIG_DFL = 0, SIG_IGN = 1 }
 constants! { u64: RLIM_INFINITY = u64::MAX }
 constants! { mode_t: S_IXGRP = 0o10, S_ISGID = 0o2000, S_ISUID = 0o4000, S_IFSOCK = 0o140_000, S_IFMT = 0o170_000 }
-constants! { c_uint: P_ALL = 0, P_PIDFD = 3 }
+constants! { c_uint:
+    P_ALL = 0, P_PIDFD = 3,
+    PTRACE_POKEUSER = 6, PTRACE_DETACH = 17, PTRACE_SEIZE = 0x4206, PTRACE_INTERRUPT = 0x4207,
+}
 constants! { *mut c_void:
     MAP_FAILED = ::std::ptr::without_provenance_mut(usize::MAX),
     RTLD_DEFAULT = ::std::ptr::null_mut(),
@@ -353,13 +358,13 @@ constants! { *mut c_void:
 #[cfg(target_arch = "x86_64")]
 constants! { c_long:
     SYS_connect = 42, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47, SYS_getsockopt = 55,
-    SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_getrandom = 318, SYS_execveat = 322, SYS_pidfd_open = 434,
+    SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_getrandom = 318, SYS_execveat = 322, SYS_pidfd_open = 434,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 constants! { c_long:
     SYS_getdents64 = 61, SYS_connect = 203, SYS_sendto = 206, SYS_recvfrom = 207, SYS_getsockopt = 209, SYS_sendmsg = 211,
-    SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_getrandom = 278, SYS_execveat = 281, SYS_pidfd_open = 434,
+    SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_getrandom = 278, SYS_execveat = 281, SYS_pidfd_open = 434,
 }
 
 unsafe extern "C" {
@@ -412,6 +417,7 @@ unsafe extern "C" {
         parent: Option<unsafe extern "C" fn()>,
         child: Option<unsafe extern "C" fn()>,
     ) -> c_int;
+    pub fn ptrace(request: c_uint, ...) -> c_long;
     pub fn qsort(
         base: *mut c_void,
         len: size_t,

@@ -6,13 +6,14 @@ mod fork;
 mod image;
 mod states;
 mod surroundings;
+mod watch;
 
 use ::std::ffi::{CString, c_char};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
-use nondex_core::context::system::{Company, ForkEnd, System};
+use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{RunSpec, StateChange, StateId};
 
@@ -44,6 +45,14 @@ impl System for Process {
 
     fn restore(&self, states: &[StateId]) {
         states::restore(states);
+    }
+
+    fn watch(&self, states: &[StateId]) -> bool {
+        watch::begin(states)
+    }
+
+    fn accesses(&self) -> Vec<Access> {
+        watch::end()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
 use crate::protocol::source::Source;
 use crate::protocol::spec::RunSpec;
-use crate::protocol::state::StateChange;
+use crate::protocol::state::{AccessRecord, StateChange};
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
@@ -165,6 +165,14 @@ impl Context {
         self.journal.append(&Event::States {
             test: test.to_owned(),
             changes,
+        });
+    }
+
+    /// Says that `test` has read or changed what is watched.
+    pub fn note_access(&self, test: &str, access: AccessRecord) {
+        self.journal.append(&Event::Access {
+            test: test.to_owned(),
+            access,
         });
     }
 

@@ -50,7 +50,10 @@ fn parse(text: &str) -> Vec<Frame> {
             function = line;
         }
     }
-    frames.retain(|frame| !frame.function.contains("nondex_core"));
+    frames.retain(|frame| {
+        let own = ["nondex_core", "nondex_interpose"];
+        !own.iter().any(|own| frame.function.contains(own))
+    });
     frames
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::stack::Stack;
 use crate::protocol::outcome::Outcome;
 use crate::protocol::spec::RunSpec;
 use crate::protocol::state::{StateChange, StateId};
@@ -26,6 +27,23 @@ pub trait System: Debug + Sync {
 
     /// Puts these parts of the state back to what they were when it was [marked](System::mark), as far as that can be done.
     fn restore(&self, states: &[StateId]);
+
+    /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can.
+    fn watch(&self, states: &[StateId]) -> bool;
+
+    /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
+    fn accesses(&self) -> Vec<Access>;
+}
+
+/// An access to a part of the state, with its stack unread.
+#[derive(Debug)]
+pub struct Access {
+    /// Which part.
+    pub state: StateId,
+    /// Whether it was changed.
+    pub writes: bool,
+    /// The stack.
+    pub stack: Stack,
 }
 
 /// What belongs to a process and not to a fork of it.

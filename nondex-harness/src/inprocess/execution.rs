@@ -11,6 +11,7 @@ use super::bencher::Bencher;
 use super::descriptor::{TestDesc, TestFn};
 use super::network::{Remark, Watch};
 use super::panics;
+use super::sharing;
 use super::verdict::{Thrown, Verdict, judge, message_of};
 
 /// How a test ended on its thread.
@@ -33,7 +34,7 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn) -> Ended {
         panics::watch(context, name);
         context::enter(context, name)
     });
-    let thrown = call(function);
+    let thrown = sharing::watched(context.map(Arc::as_ref), name, || call(function));
     let mut verdict = judge(desc, thrown.as_deref());
     let mut message = String::new();
     if let (Some(context), Some(entered)) = (context, entered) {

@@ -1,11 +1,35 @@
 //! The state that the tests of a process share: what each leaves changed is recorded, and put back, where the spec asks for it.
 
+use nondex_core::AccessRecord;
 use nondex_core::context;
+use nondex_core::context::Context;
 use nondex_core::context::system::{self, System};
 
 /// See the [module](self). Used on the main thread, while no test runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing(&'static dyn System);
+
+/// Calls a test on this thread, and records its accesses to what the spec watches.
+pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
+    let watching = run.filter(|context| !context.spec().watch.is_empty());
+    let Some((run, system)) = watching.zip(system::system()) else {
+        return call();
+    };
+    let pause = context::pause();
+    system.watch(&run.spec().watch);
+    drop(pause);
+    let result = call();
+    let _pause = context::pause();
+    for access in system.accesses() {
+        let access = AccessRecord {
+            state: access.state,
+            writes: access.writes,
+            stack: access.stack.frames(),
+        };
+        run.note_access(test, access);
+    }
+    result
+}
 
 impl Sharing {
     /// Keeps the state as it is before the first test, if the spec asks about it.

@@ -134,6 +134,17 @@ impl Image {
         changes
     }
 
+    /// The address of the bytes that `state` names, and how many there are.
+    pub(super) fn place(&self, state: &StateId) -> Option<(usize, usize)> {
+        let (offset, length) = state.bytes()?;
+        let mut segments = self.segments().filter(|(kind, _)| *kind == state.kind);
+        segments.find_map(|(_, segment)| {
+            let start = offset.checked_sub(segment.offset)?;
+            let is_within = start.checked_add(length)? <= segment.length;
+            is_within.then_some((segment.address + start, length))
+        })
+    }
+
     /// Puts the bytes that `state` names back to those in `bytes`.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
         let Some((offset, length)) = state.bytes() else {

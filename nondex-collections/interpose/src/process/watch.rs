@@ -1,0 +1,262 @@
+//! Accesses to a few bytes by one thread, caught by the processor: its debug registers, which a short-lived child sets through
+//! `ptrace` and which stay set after it has let go. Each access raises `SIGTRAP` in the thread, after the instruction.
+//!
+//! Only on x86-64, and only where `ptrace` is allowed.
+
+use ::std::cell::RefCell;
+use ::std::ffi::{c_int, c_long, c_uint, c_void};
+use ::std::mem::MaybeUninit;
+use ::std::ptr;
+
+use crate::libc;
+use nondex_core::context::stack::Stack;
+use nondex_core::context::system::Access;
+use nondex_core::{StateId, StateKind};
+
+use super::children;
+use super::fork::bare_fork;
+use super::image::Image;
+
+/// How many debug registers there are.
+const REGISTERS: usize = 4;
+
+/// How many accesses of a test are kept.
+const MAX_ACCESSES: usize = 16;
+
+/// Where the debug registers stand in what `ptrace` calls the user area.
+const DEBUG_REGISTERS: usize = 848;
+
+/// The register that says which of them are at work.
+const CONTROL: usize = 7;
+
+/// Bytes that one register watches: 1, 2, 4 or 8, aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Watched {
+    address: usize,
+    length: usize,
+    value: u64,
+}
+
+/// What a thread watches.
+struct Watch {
+    state: StateId,
+    watched: Vec<Watched>,
+    accesses: Vec<(bool, Stack)>,
+    /// What was done about the signal.
+    before: libc::sigaction,
+}
+
+thread_local! {
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+impl Watched {
+    fn now(&self) -> u64 {
+        let mut bytes = [0; 8];
+        // SAFETY: the bytes are of the executable's segments, or of this thread's thread-locals.
+        unsafe {
+            let from = ptr::with_exposed_provenance::<u8>(self.address);
+            ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.length);
+        }
+        u64::from_ne_bytes(bytes)
+    }
+}
+
+/// The bytes from `start` on in as many parts as there are registers, the first of them when it is more.
+fn parts(start: usize, length: usize) -> Vec<Watched> {
+    let (mut at, end) = (start, start.saturating_add(length));
+    let mut parts = Vec::new();
+    while at < end && parts.len() < REGISTERS {
+        let fits = |length: &usize| at.is_multiple_of(*length) && at + length <= end;
+        let length = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
+        parts.push(Watched {
+            address: at,
+            length,
+            value: 0,
+        });
+        at += length;
+    }
+    parts
+}
+
+/// The value of the control register for these parts.
+fn control(parts: &[Watched]) -> usize {
+    let of_part = |(index, part): (usize, &Watched)| {
+        let length = match part.length {
+            8 => 0b10,
+            4 => 0b11,
+            2 => 0b01,
+            _ => 0b00,
+        };
+        // At work for this thread, at reads and writes, at so many bytes.
+        1 << (2 * index) | 0b11 << (16 + 4 * index) | length << (18 + 4 * index)
+    };
+    parts
+        .iter()
+        .enumerate()
+        .map(of_part)
+        .fold(0, |all, one| all | one)
+}
+
+/// Watches the first of these states that is bytes, for this thread. Whether that can be done.
+pub(super) fn begin(states: &[StateId]) -> bool {
+    let bytes = |state: &&StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
+    let Some(state) = states.iter().find(bytes) else {
+        return false;
+    };
+    let Some((start, length)) = Image::of_thread().place(state) else {
+        return false;
+    };
+    let mut watched = parts(start, length);
+    for part in &mut watched {
+        part.value = part.now();
+    }
+    let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: the action is one of zeros but for a function of the kind that its flag says, and what was there is written where
+    // there is room.
+    let result = unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = trapped;
+        action.sa_sigaction = handler as usize;
+        // Looking at the bytes is an access, too: one that comes in the middle of another.
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER;
+        libc::sigaction(libc::SIGTRAP, &raw const action, before.as_mut_ptr())
+    };
+    if result != 0 {
+        return false;
+    }
+    // SAFETY: it was written.
+    let before = unsafe { before.assume_init() };
+    if !set_registers(&watched) {
+        // SAFETY: the action was in place.
+        unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
+        return false;
+    }
+    WATCH.set(Some(Watch {
+        state: state.clone(),
+        watched,
+        accesses: Vec::with_capacity(MAX_ACCESSES),
+        before,
+    }));
+    true
+}
+
+/// The end of what [`begin`] began in this thread: the accesses, in the order in which they happened.
+pub(super) fn end() -> Vec<Access> {
+    if WATCH.with_borrow(Option::is_none) {
+        return Vec::new();
+    }
+    set_registers(&[]);
+    let Some(watch) = WATCH.take() else {
+        return Vec::new();
+    };
+    // SAFETY: the action was in place.
+    unsafe { libc::sigaction(libc::SIGTRAP, &raw const watch.before, ptr::null_mut()) };
+    let access = |(writes, stack)| Access {
+        state: watch.state.clone(),
+        writes,
+        stack,
+    };
+    watch.accesses.into_iter().map(access).collect()
+}
+
+/// Called after each access. It was made by an ordinary instruction, not within the allocator or the loader, so that memory may be
+/// had.
+unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
+    let _errno = crate::Errno::save();
+    let _pause = nondex_core::context::pause();
+    let _ = WATCH.try_with(|watch| {
+        let Ok(mut watch) = watch.try_borrow_mut() else {
+            return;
+        };
+        let Some(watch) = watch.as_mut() else {
+            return;
+        };
+        if watch.accesses.len() >= MAX_ACCESSES {
+            return;
+        }
+        let mut writes = false;
+        for part in &mut watch.watched {
+            let value = part.now();
+            writes |= value != part.value;
+            part.value = value;
+        }
+        watch.accesses.push((writes, Stack::capture()));
+    });
+}
+
+/// Sets the debug registers of this thread, through a child that stops it for a moment. Whether that was allowed.
+fn set_registers(parts: &[Watched]) -> bool {
+    if !cfg!(target_arch = "x86_64") {
+        return false;
+    }
+    let control = control(parts);
+    // SAFETY: the calls involve no memory of ours. The child, which may be one of a process with threads, only makes system
+    // calls, and ends.
+    unsafe {
+        let thread = libc::syscall(libc::SYS_gettid) as libc::pid_t;
+        libc::prctl(libc::PR_SET_PTRACER, usize::MAX);
+        let child = bare_fork();
+        if child == 0 {
+            let done = set_registers_of(thread, parts, control);
+            libc::_exit(c_int::from(!done));
+        }
+        let status = (child > 0).then(|| children::reap(child, 0));
+        libc::prctl(libc::PR_SET_PTRACER, 0_usize);
+        matches!(status, Some(Some(Ok(0))))
+    }
+}
+
+/// # Safety
+/// The calling process must be a child of the thread's.
+unsafe fn set_registers_of(thread: libc::pid_t, parts: &[Watched], control: usize) -> bool {
+    let ask = |request: c_uint, address: usize, data: usize| -> bool {
+        // SAFETY: these requests take numbers.
+        let result: c_long = unsafe { libc::ptrace(request, thread, address, data) };
+        result == 0
+    };
+    let set =
+        |register: usize, value| ask(libc::PTRACE_POKEUSER, DEBUG_REGISTERS + 8 * register, value);
+    if !ask(libc::PTRACE_SEIZE, 0, 0) || !ask(libc::PTRACE_INTERRUPT, 0, 0) {
+        return false;
+    }
+    let mut status = 0;
+    // SAFETY: the status is written where there is room.
+    if unsafe { libc::waitpid(thread, &raw mut status, libc::__WALL) } != thread {
+        return false;
+    }
+    let mut done = set(CONTROL, 0);
+    for (register, part) in parts.iter().enumerate() {
+        done = done && set(register, part.address);
+    }
+    done = done && set(CONTROL, control);
+    ask(libc::PTRACE_DETACH, 0, 0) && done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_watched_in_aligned_parts() {
+        let places = |start, length| {
+            let parts = parts(start, length);
+            parts
+                .into_iter()
+                .map(|part| (part.address, part.length))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(places(16, 8), [(16, 8)]);
+        assert_eq!(places(16, 1), [(16, 1)]);
+        assert_eq!(places(17, 8), [(17, 1), (18, 2), (20, 4), (24, 1)]);
+        assert_eq!(places(16, 100), [(16, 8), (24, 8), (32, 8), (40, 8)]);
+        assert_eq!(places(16, 0), []);
+    }
+
+    #[test]
+    fn the_control_register_says_how_each_part_is_watched() {
+        assert_eq!(control(&parts(16, 8)), 0b1011 << 16 | 1);
+        assert_eq!(control(&parts(16, 5)), 0b0011_1111 << 16 | 0b101);
+        assert_eq!(control(&[]), 0);
+    }
+}
