@@ -183,7 +183,7 @@ mod tests {
                     let last = tried.last_mut().unwrap();
                     last.runs += 1;
                     let every = fails(circumstance);
-                    last.failures += u64::from(every > 0 && last.runs % every == 0);
+                    last.failures += u64::from(every > 0 && last.runs.is_multiple_of(every));
                 }
                 done => return (done, tried.iter().map(|tried| tried.runs).sum()),
             }
