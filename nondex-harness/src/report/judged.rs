@@ -490,11 +490,11 @@ fn disturbance(interference: Interference) -> String {
     let (alone, why) = match interference.reason {
         Reason::Shared => (
             "alone",
-            "they share something outside the process, such as a path",
+            "most likely they share something outside the process, such as a path, or the processors",
         ),
         Reason::RandomName => (
             "alone with an empty folder for temporary files",
-            "it shares something outside the process with other tests or with its own earlier runs, such as a path with a random name, \
+            "most likely it shares something outside the process with other tests or with its own earlier runs, such as a path with a random name, \
              which is the same in each of them",
         ),
         Reason::Time => ("alone", "beside others it takes longer than its time limit"),

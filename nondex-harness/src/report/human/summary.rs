@@ -226,7 +226,7 @@ fn run_alone(report: &Report, all: bool) -> String {
         many => (format!("the outcomes of {many} tests change"), "they were"),
     };
     format!(
-        "{whose} when other runs of the campaign come before or at the same time, because they share something outside the process, \
+        "{whose} when other runs of the campaign come before or at the same time, most likely because they share something outside the process, \
          such as a path or the processors; {were} run alone: {}{more}",
         names[..shown].join(", ")
     )
