@@ -168,3 +168,31 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
         "--after chain::a_opens --after chain::b_writes",
     ]);
 }
+
+#[test]
+fn a_check_finds_in_one_report_what_a_run_and_an_order_find() {
+    let fixture = Fixture::new("order");
+    let output = reported(&fixture, "check", &["--seeds", "1", "--levels", "STD"]);
+    let report = output.expect(ExitCode::Found).report();
+    expect_truth(&fixture, &report);
+    for test in report.tests.iter().filter(|test| test.order.is_some()) {
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
+    let step = |name: &str| {
+        let steps = report.tests.iter().flat_map(|test| &test.steps);
+        steps
+            .filter(|step| step.name == name)
+            .map(|step| step.runs)
+            .sum::<u64>()
+    };
+    assert!(step("clean") >= 2 * report.tests.len() as u64 && step("order") > 0);
+}
+
+#[test]
+fn a_check_whose_time_is_over_says_what_it_left_out() {
+    let fixture = Fixture::new("order");
+    let output = reported(&fixture, "check", &["--max-time", "0.001"]);
+    let report = output.report();
+    assert!(report.partial);
+    output.says(&["--max-time"]);
+}

@@ -30,11 +30,13 @@ const MAX_RECORD: u64 = 256 << 20;
 /// The exit code of libtest when a test failed, and of a program whose `main` panicked.
 const PANICKED: i32 = 101;
 
+/// The number of the next record, over all launchers: several may write into one directory, where records of failing runs stay.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 /// Starts tests.
 #[derive(Debug)]
 pub struct Launcher<'a> {
     records: Utf8PathBuf,
-    next: AtomicU64,
     timeout: Duration,
     stop: &'a StopFlag,
     is_shown: bool,
@@ -47,7 +49,6 @@ impl<'a> Launcher<'a> {
     pub const fn new(records: Utf8PathBuf, timeout: Duration, stop: &'a StopFlag) -> Self {
         Launcher {
             records,
-            next: AtomicU64::new(0),
             timeout,
             stop,
             is_shown: false,
@@ -181,7 +182,7 @@ impl<'a> Launcher<'a> {
 
     /// `spec` with these tests before its own, and a record.
     pub(super) fn named(&self, spec: &RunSpec, before: &[&TestCase]) -> RunSpec {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         RunSpec {
             before: before.iter().map(|test| test.name.clone()).collect(),
             record: Some(self.records.join(format!("{number}.jsonl")).into()),

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::build_args::BuildArgs;
+use super::check_args::CheckArgs;
 use super::classify_args::ClassifyArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
@@ -40,6 +41,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
+    /// Run the tests with other choices and in other orders: everything that finds flaky tests, for CI
+    Check(Box<CheckArgs>),
     /// Run the tests, and those that nothing makes fail again under other circumstances: what kind of flaky is each?
     Classify(Box<ClassifyArgs>),
     /// Find tests that depend on those before them in their process: run them in other orders

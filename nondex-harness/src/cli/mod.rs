@@ -1,6 +1,7 @@
 //! The command line, the environment variables, and the selection of tests.
 
 pub mod build_args;
+pub mod check_args;
 pub mod classify_args;
 mod command_line;
 pub mod config_args;
@@ -21,6 +22,7 @@ pub mod test_filter;
 pub(crate) mod values;
 
 pub use build_args::BuildArgs;
+pub use check_args::CheckArgs;
 pub use classify_args::ClassifyArgs;
 pub use command_line::{
     CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ManArgs, ModelsArgs,

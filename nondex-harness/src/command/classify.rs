@@ -1,8 +1,9 @@
 //! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al. (OOPSLA 2020) and more.
 //!
-//! First everything that `run` does. Then a test that nothing made fail is run again under other circumstances: see
+//! First everything that `check` does. Then a test that nothing made fail is run again under other circumstances: see
 //! [`judge::reruns`](crate::judge::reruns).
 
+use super::check;
 use super::configuration::Asked;
 use super::console::Console;
 use super::run::{self, Session};
@@ -10,8 +11,8 @@ use crate::campaign::reruns::Reruns;
 use crate::cli::ClassifyArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
-use crate::report::schema::Summary;
-use crate::report::{Report, Verdict};
+use crate::judge::order::OrderOptions;
+use crate::report::{Report, Verdict, combined};
 
 /// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
 pub(super) fn classify(
@@ -21,10 +22,18 @@ pub(super) fn classify(
     console: &Console,
 ) -> Result<ExitCode> {
     let is_named = args.run.filter.is_given();
-    run::and_then(&args.run, asked, line, console, |session, report| {
-        investigate(args, is_named, session, report, console);
-        Ok(())
-    })
+    run::and_then(
+        &args.run,
+        asked,
+        line,
+        console,
+        check::SHARE,
+        |session, report| {
+            check::in_orders(&OrderOptions::default(), session, report, console)?;
+            investigate(args, is_named, session, report, console);
+            Ok(())
+        },
+    )
 }
 
 /// Investigates the stable tests that were named or, where none was, those that chance may act on.
@@ -58,6 +67,5 @@ fn investigate(
             break;
         }
     }
-    let models = std::mem::take(&mut report.summary.models_reached);
-    report.summary = Summary::new(&report.tests, models);
+    combined::sum_up(report);
 }

@@ -47,6 +47,10 @@ pub fn understand(
             given = given_by(args, &config.variables);
             fill_run(args, &settings);
         }
+        Command::Check(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
         Command::Classify(args) => {
             given = given_by(&args.run, &config.variables);
             fill_run(&mut args.run, &settings);
@@ -87,6 +91,7 @@ pub fn understand(
 fn load(command: &Command, variables: &Variables) -> Result<Config> {
     let (config, build): (&ConfigArgs, &BuildArgs) = match command {
         Command::Run(args) => (&args.config, &args.build),
+        Command::Check(args) => (&args.run.config, &args.run.build),
         Command::Classify(args) => (&args.run.config, &args.run.build),
         Command::Order(args) => (&args.config, &args.build),
         Command::Confirm(args) => (&args.config, &args.build),

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod check;
 mod classify;
 mod clean;
 pub mod configuration;
@@ -69,6 +70,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
     match &asked.command {
         Command::Run(args) => run::run(args, asked, line, console),
+        Command::Check(args) => check::check(args, asked, line, console),
         Command::Classify(args) => classify::classify(args, asked, line, console),
         Command::Order(args) => order::order(args, asked, line, console),
         Command::Replay(args) => replay::replay(args, console),
@@ -87,6 +89,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
 fn output(command: &Command) -> &OutputArgs {
     match command {
         Command::Run(args) => &args.output,
+        Command::Check(args) => &args.run.output,
         Command::Classify(args) => &args.run.output,
         Command::Order(args) => &args.output,
         Command::Replay(args) => &args.output,

@@ -41,15 +41,16 @@ pub(super) fn run(
     line: &str,
     console: &Console,
 ) -> Result<ExitCode> {
-    and_then(args, asked, line, console, |_, _| Ok(()))
+    and_then(args, asked, line, console, 1.0, |_, _| Ok(()))
 }
 
-/// As [`run`], with something to be done before the report is written.
+/// As [`run`], with something to be done before the report is written. The campaign may take this `share` of the time.
 pub(super) fn and_then(
     args: &RunArgs,
     asked: &Asked,
     line: &str,
     console: &Console,
+    share: f64,
     then: impl FnOnce(&Session<'_>, &mut Report) -> Result<()>,
 ) -> Result<ExitCode> {
     let started = Instant::now();
@@ -93,6 +94,8 @@ pub(super) fn and_then(
         options.prerequisites.push(Arc::new(sanitiser.clone()));
     }
     options.build_words = build.own_words();
+    options.max_time = args.max_time.map(|time| time.mul_f64(share));
+    let stop = stop.within(args.max_time);
     let directory = RunDirectory::create(&project.target_dir)?;
     console.status("Running", &plan(&selected, &options));
     let ordinary = outcome::Ordinary(build);

@@ -1,0 +1,17 @@
+//! `cargo nondex check`: everything that finds flaky tests, for CI.
+
+use clap::Args;
+
+use super::run_args::RunArgs;
+
+/// The options of `cargo nondex check`: those of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    /// Random orders of the tests of a binary [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Check options")]
+    pub orders: Option<usize>,
+
+    /// What else is tried.
+    #[command(flatten)]
+    pub run: RunArgs,
+}

@@ -1,0 +1,130 @@
+//! What choices and orders show of the same tests, in one report.
+
+use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
+
+/// Adds what `orders`, a report on the same tests in the same sequence, shows to `report`.
+pub fn add_orders(report: &mut Report, orders: Report) {
+    for (test, order) in report.tests.iter_mut().zip(orders.tests) {
+        debug_assert_eq!(test.id, order.id);
+        add(test, order);
+    }
+    report.partial |= orders.partial;
+    report.notes.extend(orders.notes);
+    sum_up(report);
+}
+
+/// Counts the tests of `report` again, whose verdicts have changed.
+pub fn sum_up(report: &mut Report) {
+    let models = std::mem::take(&mut report.summary.models_reached);
+    report.summary = Summary::new(&report.tests, models);
+}
+
+fn add(test: &mut TestReport, order: TestReport) {
+    let is_dependent = matches!(
+        order.verdict,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+    );
+    test.runs += order.runs;
+    test.elapsed_ms += order.elapsed_ms;
+    if order.runs > 0 || is_dependent {
+        test.steps.push(Step {
+            name: "order".to_owned(),
+            runs: order.runs,
+            failures: order.failures.len() as u64,
+        });
+    }
+    let overrules = match test.verdict {
+        Verdict::Stable => is_dependent || order.verdict == Verdict::NonDeterministic,
+        Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => is_dependent,
+        _ => false,
+    };
+    if overrules {
+        test.verdict = order.verdict;
+        test.failure_bound = None;
+        test.latent = None;
+        test.verified.clear();
+        test.reproduce = order.reproduce;
+        test.replay = order.replay;
+        test.output = order.output.or_else(|| test.output.take());
+        let known = std::mem::replace(&mut test.failures, order.failures);
+        test.failures.extend(known);
+        test.failures.truncate(MAX_FAILURES);
+        test.notes.extend(order.notes);
+        test.order = order.order;
+    } else if is_dependent && test.order.is_none() {
+        // Both choices and other tests decide: what is said first stays, and the order is kept beside it.
+        test.order = order.order;
+        let word = match order.verdict {
+            Verdict::OrderDependentBrittle => "brittle",
+            _ => "a victim",
+        };
+        test.notes.push(format!(
+            "it depends on the tests before it, too ({word}): `cargo nondex order` tells more"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::Order;
+    use crate::report::schema::tests::{report, test};
+
+    fn dependent(verdict: Verdict) -> TestReport {
+        TestReport {
+            order: Some(Order::default()),
+            runs: 5,
+            ..test(verdict)
+        }
+    }
+
+    #[test]
+    fn an_order_overrules_what_is_stable_or_broken_and_stands_beside_every_other_finding() {
+        use Verdict::{
+            Broken, ImplementationDependent, NonDeterministic, OrderDependentBrittle,
+            OrderDependentVictim, Stable,
+        };
+        for (run, order, expected, has_order) in [
+            (
+                Stable,
+                dependent(OrderDependentVictim),
+                OrderDependentVictim,
+                true,
+            ),
+            (
+                Broken,
+                dependent(OrderDependentBrittle),
+                OrderDependentBrittle,
+                true,
+            ),
+            (Stable, test(NonDeterministic), NonDeterministic, false),
+            (Stable, test(Broken), Stable, false),
+            (Stable, test(Stable), Stable, false),
+            (
+                NonDeterministic,
+                dependent(OrderDependentVictim),
+                NonDeterministic,
+                true,
+            ),
+            (
+                ImplementationDependent,
+                dependent(OrderDependentVictim),
+                ImplementationDependent,
+                true,
+            ),
+        ] {
+            let mut combined = report(vec![TestReport {
+                runs: 2,
+                ..test(run)
+            }]);
+            let runs = order.runs;
+            add_orders(&mut combined, report(vec![order]));
+            let found = &combined.tests[0];
+            assert_eq!(
+                (found.verdict, found.order.is_some()),
+                (expected, has_order)
+            );
+            assert_eq!(combined.summary.runs, 2 + runs);
+        }
+    }
+}
