@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{Family, Level, Outcome, Schedule, Site};
+use nondex_core::{Family, Level, Outcome, Site};
 use nondex_harness::report::human::{Sources, View};
 use nondex_harness::report::junit;
 use nondex_harness::report::schema::{NetworkEvent, RunInfo, SCHEMA, Sanitised, Summary};
@@ -32,13 +32,10 @@ fn dependent(name: &str, level: Level) -> TestReport {
             id: Some("0123abcd".to_owned()),
             level: Some(level),
             seed: Some(3),
-            schedule: Schedule::Covering,
             message: "left & right differ: \u{1b}[31m<a>\u{1b}[0m".to_owned(),
             file: Some("src/lib.rs".to_owned()),
             line: Some(20),
-            outcome: Outcome::Failed,
-            limit_ms: None,
-            before: Vec::new(),
+            ..FailureReport::clean(Outcome::Failed)
         }],
         failure_rate: [(level, [3, 10])].into(),
         culprits: vec![Culprit {

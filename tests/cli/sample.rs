@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{Family, Level, Outcome, Schedule, Site};
+use nondex_core::{Family, Level, Outcome, Site};
 use nondex_harness::report::human::{Sources, View, render};
 use nondex_harness::report::schema::{
     CallReport, ElementReport, PlaceReport, RunInfo, SCHEMA, Summary,
@@ -70,16 +70,12 @@ pub(crate) fn test(name: &str, verdict: Verdict) -> TestReport {
 
 pub(crate) fn failure(level: Option<Level>, seed: Option<u64>, message: &str) -> FailureReport {
     FailureReport {
-        id: None,
         level,
         seed,
-        schedule: Schedule::Covering,
         message: message.to_owned(),
         file: Some("src/lib.rs".to_owned()),
         line: Some(20),
-        outcome: Outcome::Failed,
-        limit_ms: None,
-        before: Vec::new(),
+        ..FailureReport::clean(Outcome::Failed)
     }
 }
 

@@ -26,3 +26,4 @@ mod processes;
 mod shards;
 mod support;
 mod surroundings;
+mod workflow;

@@ -315,22 +315,11 @@ pub(super) fn run_of(
     notes: Vec<String>,
 ) -> Run {
     Run {
-        outcome: folded.outcome,
-        failure: folded.failure,
-        points: folded.points.into(),
-        choices: folded.choices.into(),
-        steps: folded.steps,
         took,
         limit,
         complete,
-        written: 0,
-        output: None,
         notes,
-        network: folded.network.into(),
-        failed_operations: folded.failed_operations.into(),
-        sources: folded.sources,
-        states: folded.states.into(),
-        accesses: folded.accesses.into(),
+        ..Run::from(folded)
     }
 }
 
@@ -470,25 +459,12 @@ pub(super) fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Erro
         |runner| runner.display().to_string(),
     );
     Run {
-        outcome: Outcome::Failed,
         failure: Some(Failure {
             message: format!("failed to start `{program}` in `{}`: {error}", binary.cwd),
             ..Failure::default()
         }),
-        points: [].into(),
-        choices: [].into(),
-        steps: Vec::new(),
-        took: Duration::ZERO,
-        limit: Duration::ZERO,
         complete: false,
-        output: None,
-        written: 0,
-        notes: Vec::new(),
-        network: [].into(),
-        failed_operations: [].into(),
-        sources: Vec::new(),
-        states: [].into(),
-        accesses: [].into(),
+        ..Run::ended(Outcome::Failed)
     }
 }
 

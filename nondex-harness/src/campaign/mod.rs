@@ -150,11 +150,8 @@ pub fn run(
             timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
             strict: options.strict,
             models_off: options.models_off.clone(),
-            elapsed_ms: 0,
             max_sanitised: options.max_sanitised,
-            build: None,
-            toolchain: String::new(),
-            unbuilt: Vec::new(),
+            ..RunInfo::default()
         },
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,

@@ -433,24 +433,7 @@ fn debug(
     if folded.outcome == unknown {
         return Err(Error::setup("the debugger ended before the test did"));
     }
-    Ok(Run {
-        outcome: folded.outcome,
-        failure: folded.failure,
-        points: folded.points.into(),
-        choices: folded.choices.into(),
-        steps: folded.steps,
-        took: Duration::ZERO,
-        limit: Duration::ZERO,
-        complete: true,
-        output: None,
-        written: 0,
-        notes: Vec::new(),
-        network: folded.network.into(),
-        failed_operations: folded.failed_operations.into(),
-        sources: folded.sources,
-        states: folded.states.into(),
-        accesses: folded.accesses.into(),
-    })
+    Ok(Run::from(folded))
 }
 
 /// Says how the replay compares with what was recorded.

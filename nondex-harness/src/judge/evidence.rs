@@ -325,28 +325,12 @@ impl Evidence {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn run(outcome: Outcome, complete: bool) -> Run {
         Run {
-            outcome,
-            failure: None,
-            points: Arc::new([]),
-            choices: Arc::new([]),
-            steps: Vec::new(),
-            took: Duration::ZERO,
-            limit: Duration::ZERO,
             complete,
-            output: None,
-            written: 0,
-            notes: Vec::new(),
-            network: [].into(),
-            failed_operations: [].into(),
-            sources: Vec::new(),
-            states: [].into(),
-            accesses: [].into(),
+            ..Run::ended(outcome)
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
     AccessRecord, ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord,
-    Source, StateChange, StepRecord,
+    RunRecord, Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,48 @@ pub struct Run {
     pub accesses: Arc<[AccessRecord]>,
 }
 
+impl From<RunRecord> for Run {
+    /// The run with this record, as if it had taken no time and written nothing.
+    fn from(record: RunRecord) -> Self {
+        Run {
+            failure: record.failure,
+            points: record.points.into(),
+            choices: record.choices.into(),
+            steps: record.steps,
+            network: record.network.into(),
+            failed_operations: record.failed_operations.into(),
+            sources: record.sources,
+            states: record.states.into(),
+            accesses: record.accesses.into(),
+            ..Run::ended(record.outcome)
+        }
+    }
+}
+
 impl Run {
+    /// A run that ended so and reached nothing.
+    #[must_use]
+    pub fn ended(outcome: Outcome) -> Self {
+        Run {
+            outcome,
+            failure: None,
+            points: [].into(),
+            choices: [].into(),
+            steps: Vec::new(),
+            took: Duration::ZERO,
+            limit: Duration::ZERO,
+            complete: true,
+            output: None,
+            written: 0,
+            notes: Vec::new(),
+            network: [].into(),
+            failed_operations: [].into(),
+            sources: Vec::new(),
+            states: [].into(),
+            accesses: [].into(),
+        }
+    }
+
     /// Whether the test passed.
     #[must_use]
     pub const fn passed(&self) -> bool {

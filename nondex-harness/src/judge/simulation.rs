@@ -36,27 +36,14 @@ pub(crate) fn point(site: Site) -> PointRecord {
 
 /// A run that reached these lines.
 pub(crate) fn run(passed: bool, lines: impl IntoIterator<Item = u32>) -> Run {
+    let outcome = if passed {
+        Outcome::Passed
+    } else {
+        Outcome::Failed
+    };
     Run {
-        outcome: if passed {
-            Outcome::Passed
-        } else {
-            Outcome::Failed
-        },
-        failure: None,
         points: lines.into_iter().map(|line| point(site(line))).collect(),
-        choices: [].into(),
-        steps: Vec::new(),
-        took: Duration::ZERO,
-        limit: Duration::ZERO,
-        complete: true,
-        output: None,
-        written: 0,
-        notes: Vec::new(),
-        network: [].into(),
-        failed_operations: [].into(),
-        sources: Vec::new(),
-        states: [].into(),
-        accesses: [].into(),
+        ..Run::ended(outcome)
     }
 }
 

@@ -166,16 +166,7 @@ mod tests {
                 finding.culprits.clone_from(&culprits);
                 if in_base_order {
                     finding.failures.push(FailureReport {
-                        id: None,
-                        level: None,
-                        seed: None,
-                        schedule: nondex_core::Schedule::default(),
-                        message: String::new(),
-                        file: None,
-                        line: None,
-                        outcome: nondex_core::Outcome::Failed,
-                        limit_ms: None,
-                        before: Vec::new(),
+                        ..FailureReport::clean(nondex_core::Outcome::Failed)
                     });
                 }
                 let mut report = report(vec![finding]);

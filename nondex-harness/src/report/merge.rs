@@ -269,13 +269,8 @@ mod tests {
                 id: Some(format!("{level}{seed}")),
                 level: Some(*level),
                 seed: Some(*seed),
-                schedule: Schedule::Covering,
                 message: "no".into(),
-                file: None,
-                line: None,
-                outcome: Outcome::Failed,
-                limit_ms: None,
-                before: Vec::new(),
+                ..FailureReport::clean(Outcome::Failed)
             })
             .collect();
         let tried = Level::ALL.into_iter().filter(|level| match weakest {

@@ -175,7 +175,7 @@ impl Summary {
 }
 
 /// What is known about one test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TestReport {
     /// `<binary-id>$<test name>`.
     pub id: String,
@@ -346,37 +346,7 @@ impl TestReport {
             package: package.to_owned(),
             binary: binary.to_owned(),
             name: name.to_owned(),
-            file: None,
-            line: None,
-            verdict: Verdict::NotRun,
-            choice_points: 0,
-            weakest_level: None,
-            failures: Vec::new(),
-            failure_rate: BTreeMap::new(),
-            culprits: Vec::new(),
-            network: Vec::new(),
-            order: None,
-            reproduce: None,
-            notes: Vec::new(),
-            output: None,
-            points: Vec::new(),
-            runs: 0,
-            implied: 0,
-            run_alone: false,
-            hosts: Vec::new(),
-            search_runs: 0,
-            difference: None,
-            verified: Vec::new(),
-            sampled: Vec::new(),
-            sources: Vec::new(),
-            failure_bound: None,
-            latent: None,
-            steps: Vec::new(),
-            sanitised_by: None,
-            ordinary: None,
-            unjudged: false,
-            elapsed_ms: 0,
-            replay: None,
+            ..TestReport::default()
         }
     }
 

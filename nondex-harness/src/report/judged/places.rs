@@ -78,16 +78,9 @@ mod tests {
         };
         let mut report = TestReport::new("p", "p::doc/p", "t");
         report.failures.push(FailureReport {
-            id: None,
-            level: None,
-            seed: None,
-            schedule: nondex_core::Schedule::default(),
-            message: String::new(),
             file: Some(file()),
             line: Some(4),
-            outcome: Outcome::Failed,
-            limit_ms: None,
-            before: Vec::new(),
+            ..FailureReport::clean(Outcome::Failed)
         });
         report.network.push(NetworkEvent {
             file: Some("src/lib.rs".to_owned()),

@@ -80,16 +80,12 @@ fn failure() -> impl Strategy<Value = FailureReport> {
             let (level, seed) = spec.unzip();
             let (file, line) = place.unzip();
             FailureReport {
-                id: None,
                 level,
                 seed,
-                schedule: Schedule::default(),
                 message,
                 file,
                 line,
-                outcome,
-                limit_ms: None,
-                before: Vec::new(),
+                ..FailureReport::clean(outcome)
             }
         })
 }
@@ -236,9 +232,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         message: "assertion failed".into(),
         file: Some("src/lib.rs".into()),
         line: Some(7),
-        outcome: Outcome::Failed,
-        limit_ms: None,
-        before: Vec::new(),
+        ..FailureReport::clean(Outcome::Failed)
     });
     finding.culprits.push(Culprit {
         len: 3,

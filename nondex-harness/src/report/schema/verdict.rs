@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The one word that is said about a test, the same in every output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Verdict {
     /// It passed in every run.
     #[serde(rename = "stable")]
@@ -30,6 +32,7 @@ pub enum Verdict {
     #[serde(rename = "broken")]
     Broken,
     /// It was not executed, or not often enough to be judged, or fails only with this tool.
+    #[default]
     #[serde(rename = "not-run")]
     NotRun,
 }
