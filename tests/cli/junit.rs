@@ -105,7 +105,7 @@ fn shown(report: &Report) -> String {
         verbose: 0,
         quiet: false,
     };
-    junit::render(report, &view)
+    junit::render(report, &view).unwrap()
 }
 
 #[test]

@@ -11,7 +11,6 @@ pub mod merge;
 pub mod schema;
 pub mod store;
 pub mod workspace;
-mod xml;
 
 pub use exit::exit_code;
 pub use schema::{Culprit, FailureReport, Report, TestReport, Verdict};
