@@ -284,6 +284,62 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
 }
 
 #[test]
+fn the_calls_that_write_and_read_the_environment_the_directory_and_files_are_named() {
+    let binary = compiled();
+    let source = std::fs::read_to_string(fixture("states.rs")).unwrap();
+    let file = file(&binary);
+    use StateKind::{Cwd, Env, File};
+    for (polluted, kind, name, writes, reads) in [
+        (
+            "env",
+            Env,
+            "STATES_VARIABLE",
+            "env::set_var(",
+            "env::var(\"STATES_VARIABLE\")",
+        ),
+        (
+            "env_by_removing",
+            Env,
+            "STATES_GIVEN",
+            "env::remove_var(",
+            "env::var(\"STATES_GIVEN\")",
+        ),
+        (
+            "cwd",
+            Cwd,
+            "",
+            "env::set_current_dir(",
+            "env::current_dir()",
+        ),
+        ("file", File, file.as_str(), "fs::write(", "file().exists()"),
+    ] {
+        let state = StateId {
+            kind,
+            name: name.to_owned(),
+        };
+        let spec = RunSpec {
+            watch: vec![state.clone()],
+            ..RunSpec::clean("")
+        };
+        let (first, then) = (
+            format!("pollutes_{polluted}"),
+            format!("victim_of_{polluted}"),
+        );
+        let runs = run(&binary, &[&first, &then], &spec);
+        for (run, line, writes) in [(&runs[0], writes, true), (&runs[1], reads, false)] {
+            let [access, ..] = &run.accesses[..] else {
+                panic!("{polluted}: no access {writes}");
+            };
+            assert_eq!((&access.state, access.writes), (&state, writes));
+            let ours = |frame: &&nondex_core::Frame| frame.file.ends_with("libtest/states.rs");
+            let frame = access.stack.iter().find(ours).unwrap();
+            let text = source.lines().nth(frame.line as usize - 1).unwrap();
+            assert!(text.contains(line), "{polluted}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_test_that_shares_nothing_changes_nothing_and_a_port_that_stays_open_is_named() {
     let binary = compiled();
     let symbols = Symbols::of(&binary.executable).unwrap();

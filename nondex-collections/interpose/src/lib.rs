@@ -17,6 +17,7 @@
 ))]
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
 
+mod accessed;
 mod clock;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod declared;
@@ -32,6 +33,7 @@ mod own;
 mod process;
 mod sockaddr;
 mod start;
+mod surroundings;
 #[cfg(target_pointer_width = "64")]
 mod syscall;
 mod thread;

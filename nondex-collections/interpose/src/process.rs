@@ -17,7 +17,7 @@ use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{RunSpec, StateChange, StateId};
 
-use crate::libc;
+use crate::{accessed, libc};
 
 /// This process.
 #[derive(Debug)]
@@ -48,11 +48,14 @@ impl System for Process {
     }
 
     fn watch(&self, states: &[StateId]) -> bool {
+        accessed::begin(states);
         watch::begin(states)
     }
 
     fn accesses(&self) -> Vec<Access> {
-        watch::end()
+        let mut accesses = watch::end();
+        accesses.extend(accessed::end());
+        accesses
     }
 }
 

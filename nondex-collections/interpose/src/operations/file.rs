@@ -6,7 +6,17 @@
 use ::std::ffi::{c_char, c_int};
 
 use super::{Original, errno, failed, text};
+use nondex_core::StateKind;
+
+use crate::accessed::accessed;
 use crate::libc;
+
+/// Notes that a file is opened, where a run watches it.
+fn opened(path: *const c_char, flags: c_int) {
+    let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0;
+    // SAFETY: the caller of the function that opens it gives a C string.
+    accessed(StateKind::File, writes, || unsafe { text(path) });
+}
 
 macro_rules! open {
     ($($name:ident $c_name:literal)*) => {$(
@@ -20,6 +30,7 @@ macro_rules! open {
             let Some(original) = ORIGINAL.get() else {
                 return -1;
             };
+            opened(path, flags);
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(path, flags, mode) };
             if file == -1 {
@@ -48,6 +59,7 @@ macro_rules! openat {
             let Some(original) = ORIGINAL.get() else {
                 return -1;
             };
+            opened(path, flags);
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(folder, path, flags, mode) };
             if file == -1 {
@@ -70,6 +82,8 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     let Some(original) = ORIGINAL.get() else {
         return -1;
     };
+    // SAFETY: the caller gives a C string.
+    accessed(StateKind::File, true, || unsafe { text(path) });
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(path, mode) };
     if result == -1 {

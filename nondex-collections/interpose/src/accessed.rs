@@ -1,0 +1,90 @@
+//! Accesses to what a run watches of the environment, the current directory and files, seen by the functions that make them.
+
+use ::std::path::Path;
+use ::std::sync::atomic::{AtomicBool, Ordering};
+
+use nondex_core::context::stack::Stack;
+use nondex_core::context::system::Access;
+use nondex_core::context::{level, pause};
+use nondex_core::fork_lock::ForkLock;
+use nondex_core::{StateId, StateKind};
+
+use crate::Errno;
+
+/// How many accesses of a test are kept.
+const MAX_ACCESSES: usize = 16;
+
+#[derive(Default)]
+struct Watched {
+    states: Vec<StateId>,
+    accesses: Vec<Access>,
+}
+
+static IS_WATCHING: AtomicBool = AtomicBool::new(false);
+static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
+
+/// Watches those of `states` that functions access, for all threads.
+pub(crate) fn begin(states: &[StateId]) {
+    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
+    let states = states.iter().filter(|state| kinds.contains(&state.kind));
+    let states: Vec<StateId> = states.cloned().collect();
+    let is_watching = !states.is_empty();
+    if let Some(mut watched) = WATCHED.lock() {
+        *watched = Watched {
+            states,
+            accesses: Vec::new(),
+        };
+    }
+    IS_WATCHING.store(is_watching, Ordering::Relaxed);
+}
+
+/// The end of what [`begin`] began: the accesses, in the order in which they happened.
+pub(crate) fn end() -> Vec<Access> {
+    if !IS_WATCHING.swap(false, Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let watched = WATCHED
+        .lock()
+        .map(|mut watched| ::std::mem::take(&mut *watched));
+    watched.map_or_else(Vec::new, |watched| watched.accesses)
+}
+
+/// Called by a function that is about to read, or to change if it `writes`, the state of this kind with this name; a path may be
+/// relative.
+#[inline]
+pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
+    if IS_WATCHING.load(Ordering::Relaxed) {
+        note(kind, writes, name);
+    }
+}
+
+#[cold]
+fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
+    // Not our own work.
+    if level().is_none() {
+        return;
+    }
+    let _errno = Errno::save();
+    let _pause = pause();
+    let mut name = name();
+    if kind == StateKind::File && !name.starts_with('/') {
+        let path = ::std::env::current_dir()
+            .unwrap_or_default()
+            .join(Path::new(&name));
+        name = path.to_string_lossy().into_owned();
+    }
+    let state = StateId { kind, name };
+    let is_wanted = WATCHED.lock().is_some_and(|watched| {
+        watched.accesses.len() < MAX_ACCESSES && watched.states.contains(&state)
+    });
+    if is_wanted {
+        let stack = Stack::capture();
+        if let Some(mut watched) = WATCHED.lock() {
+            watched.accesses.push(Access {
+                state,
+                writes,
+                stack,
+            });
+        }
+    }
+}
