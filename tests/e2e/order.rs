@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::schema::SharedState;
 use nondex_harness::report::{Report, TestReport, Verdict};
 use serde_json::Value;
 
@@ -102,6 +103,7 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
         let expected = &truth[&test.name];
         assert_eq!(test.verdict.name(), expected["verdict"], "{test:#?}");
         let order = test.order.clone().unwrap_or_default();
+        expect_state(fixture, &order.state, &expected["state"], &test.name);
         for (role, names) in [
             ("polluters", order.polluters),
             ("setters", order.setters),
@@ -112,6 +114,45 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
             assert_eq!(names, expected, "the {role} of {}", test.name);
         }
+    }
+}
+
+/// Asserts that this is the one part of the state that the tests share, and, of a static, that its lines are named.
+fn expect_state(fixture: &Fixture, found: &[SharedState], expected: &Value, test: &str) {
+    let Some(expected) = expected.as_array() else {
+        assert!(found.is_empty(), "{test}: {found:?}");
+        return;
+    };
+    let [found] = found else {
+        panic!("{test}: {found:?}");
+    };
+    assert!(found.confirmed, "{test}: {found:?}");
+    assert_eq!(found.kind, expected[0], "{test}");
+    let name = expected[1].as_str().unwrap();
+    assert!(found.name.ends_with(name), "{test}: {found:?}");
+    if found.kind != "static" {
+        return;
+    }
+    let line = |file: &str, line: u32| {
+        let text = fs::read_to_string(fixture.path(file)).unwrap();
+        text.lines().nth(line as usize - 1).unwrap().to_owned()
+    };
+    let (_, symbol) = name.split_once("::").unwrap();
+    let defined = found.defined.as_ref().expect(test);
+    let text = line(&defined.file, defined.line);
+    assert!(
+        text.contains("static") && text.contains(symbol),
+        "{test}: {text}"
+    );
+    // The registers that watch it are not everywhere to be had.
+    if cfg!(target_arch = "x86_64") {
+        let read = found.read.as_ref().expect(test);
+        let text = line(&read.file, read.line);
+        assert!(text.contains(symbol), "{test} reads: {text}");
+        let written = found.written.as_ref().expect(test);
+        let text = line(&written.file, written.line);
+        // A guard poisons its lock where it is dropped.
+        assert!(text.contains(symbol) || symbol == "LOCK", "{test}: {text}");
     }
 }
 

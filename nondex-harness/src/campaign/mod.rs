@@ -19,6 +19,7 @@ pub mod process;
 pub mod progress;
 pub mod queue;
 pub mod reruns;
+mod state;
 pub mod stop;
 
 pub use progress::{Progress, Silent};

@@ -208,7 +208,7 @@ impl Processes<'_> {
     }
 
     /// How long a process with these tests may take: one of them may need the usual limit, the others what they needed before.
-    fn limit(&self, order: &[usize]) -> Duration {
+    pub(super) fn limit(&self, order: &[usize]) -> Duration {
         let usual = self.options.timeout;
         let known = self.took.lock().unwrap_or_else(PoisonError::into_inner);
         let others = order.iter().skip(1).map(|test| match known[*test] {

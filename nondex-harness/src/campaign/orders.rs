@@ -9,15 +9,19 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::process;
 use super::progress::Progress;
+use super::state::States;
 use super::stop::StopFlag;
 use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::order::experiments::{Experiments, gather};
-use crate::judge::order::{Conclusion, Detection, End, OrderOptions, conclude, detect, pairs};
+use crate::judge::order::{
+    Conclusion, Dependence, Detection, End, OrderOptions, conclude, detect, pairs,
+};
 use crate::judge::{Options, specs};
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
 use crate::report::schema::{RunInfo, SCHEMA, Summary};
+use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
 /// What all binaries of the campaign have in common.
@@ -28,6 +32,7 @@ struct Campaign<'a> {
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
+    workspace: Workspace,
 }
 
 /// Runs the tests of each binary in many orders, and returns the report, not yet written.
@@ -58,6 +63,7 @@ pub fn run(
         progress,
         stop,
         notes: Mutex::default(),
+        workspace: Workspace::new(absolute(&options.workspace_root)?),
     };
     let mut is_partial = false;
     let mut tests = Vec::new();
@@ -135,6 +141,7 @@ impl Campaign<'_> {
         };
         let mut experiments = Experiments::new(self.options.jobs.get() > 1);
         let found = self.search(&processes, &names, &asked, &mut experiments)?;
+        let mut states = None;
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
             let mut report = self.report(&processes, *test, &found, &names, &experiments);
@@ -144,6 +151,13 @@ impl Campaign<'_> {
             } else {
                 0
             };
+            if let (Some(dependence), Some(order)) = (found.dependence(*test), &mut report.order) {
+                let states = states.get_or_insert_with(|| States::new(&processes, &self.workspace));
+                let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
+                let made;
+                (order.state, made) = states.shared(first, *test, passes_alone);
+                report.runs += made;
+            }
             self.progress.judged(&report);
             reports.push(report);
         }
@@ -306,4 +320,15 @@ struct Found {
     /// What is concluded of those that ended otherwise in some order.
     suspects: Vec<(usize, Conclusion)>,
     detection: Detection,
+}
+
+impl Found {
+    /// What a test depends on.
+    fn dependence(&self, test: usize) -> Option<&Dependence> {
+        let mut found = self.suspects.iter();
+        match found.find(|(suspect, _)| *suspect == test)? {
+            (_, Conclusion::Dependent(dependence)) => Some(dependence),
+            _ => None,
+        }
+    }
 }

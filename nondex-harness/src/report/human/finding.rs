@@ -32,7 +32,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
             let why = test.sanitised_by.iter().map(ToString::to_string);
             line("note", test, &why.collect::<Vec<_>>())
         }
-        _ if super::order::is_of_order(test) => String::new(),
+        _ if is_of_order(test) => String::new(),
         Verdict::Broken => other(test, "fails in base order too", view),
         Verdict::NonDeterministic => {
             other(test, "differs between runs with the same choices", view)
@@ -41,6 +41,15 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
         Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
     }
+}
+
+/// Whether a test is drawn with the tests that it depends on.
+pub(super) fn is_of_order(test: &TestReport) -> bool {
+    let is_order = matches!(
+        test.verdict,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+    );
+    is_order && !test.is_sanitised() && test.order.is_some()
 }
 
 /// A test that needs no more than a line.

@@ -14,7 +14,7 @@ const NAMED: usize = 10;
 pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     let mut causes: Vec<(&Order, Vec<&TestReport>)> = Vec::new();
     for test in tests {
-        let Some(order) = test.order.as_ref().filter(|_| is_of_order(test)) else {
+        let Some(order) = test.order.as_ref().filter(|_| finding::is_of_order(test)) else {
             continue;
         };
         let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {
@@ -27,15 +27,6 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
         }
     }
     causes
-}
-
-/// Whether a test is drawn with its cause.
-pub(super) fn is_of_order(test: &TestReport) -> bool {
-    let is_order = matches!(
-        test.verdict,
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
-    );
-    is_order && !test.is_sanitised() && test.order.is_some()
 }
 
 /// The tests of the first set; all polluters or setters in a report of a version that did not part them.
