@@ -209,6 +209,12 @@ fn what_a_fork_would_not_have_is_left_to_processes() {
         assert_eq!(pairs.first[0].outcome, outcome, "{first:?}");
         assert_eq!(pairs.then, [None, None], "{first:?}");
         assert_eq!((pairs.executions, pairs.forks), (1, 0));
+        let why = pairs.unforked.as_deref();
+        match first.name.as_str() {
+            "leaves_a_thread" => assert_eq!(why, Some("its process has 2 threads")),
+            "leaves_a_child" => assert_eq!(why, Some("it left child processes behind")),
+            _ => assert_eq!(why, None),
+        }
     }
     // An unknown test among those that come next costs the others nothing.
     let (polluter, unknown) = (case("polluter"), case("no_such_test"));

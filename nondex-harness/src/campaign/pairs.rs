@@ -28,6 +28,8 @@ pub struct Pairs {
     /// A run of each test that came next. `None` when there was no fork for it: what came before left threads or child processes,
     /// which a fork would not have, or has ended the process.
     pub then: Vec<Option<Run>>,
+    /// Why there are no forks, where what ran first left what a fork would not have.
+    pub unforked: Option<String>,
     /// How many processes were started.
     pub executions: u64,
     /// How many forks were made.
@@ -76,6 +78,7 @@ impl Launcher<'_> {
         let mut pairs = Pairs {
             first: Vec::new(),
             then: Vec::new(),
+            unforked: None,
             executions: 0,
             forks: 0,
         };
@@ -127,7 +130,10 @@ impl Launcher<'_> {
         };
         pairs.executions += 1;
         let runs = match self.launch(temporary, limit, binary, test, &named, &more)? {
-            Ok(ended) => ended.runs(&named, first, limit),
+            Ok(ended) => {
+                pairs.unforked = ended.events.iter().find_map(unforked);
+                ended.runs(&named, first, limit)
+            }
             Err(e) => {
                 let runs = first.iter().map(|test| not_started(binary, test, &e));
                 runs.collect()
@@ -153,6 +159,17 @@ impl Launcher<'_> {
             pairs.first = runs;
         }
         Some(())
+    }
+}
+
+/// Why there are no forks, if the event says so.
+fn unforked(event: &Event) -> Option<String> {
+    match event {
+        Event::Unforked {
+            has_children: true, ..
+        } => Some("it left child processes behind".to_owned()),
+        Event::Unforked { threads, .. } => Some(format!("its process has {threads} threads")),
+        _ => None,
     }
 }
 

@@ -52,10 +52,12 @@ impl Static {
         Some((file, line + u32::try_from(further).ok()?))
     }
 
-    /// Whether it is only about how tests are run: this tool's own, or std's books about threads, panics and output.
+    /// Whether it is only about how tests are run: this tool's own, std's books about threads, panics and output, and what a search
+    /// of bytes keeps about the processor.
     #[must_use]
     pub fn is_noise(&self) -> bool {
-        let is_std = ["std", "core", "alloc", "std_detect"].contains(&self.krate.as_str());
+        let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
+        let is_std = of_std.contains(&self.krate.as_str());
         self.krate.starts_with("nondex_")
             || ["test", "_rust_extern_with_linkage"].contains(&self.krate.as_str())
             || is_std && self.name != PANIC_HOOK

@@ -68,6 +68,11 @@ impl Files {
         Files(roots.iter().map(entries).collect())
     }
 
+    /// Whether all below this directory is known.
+    pub(super) fn knows(&self, root: &Path) -> bool {
+        self.0.get(root).is_some_and(Option::is_some)
+    }
+
     /// What is different `after`.
     pub(super) fn changes(&self, after: &Files) -> Vec<StateChange> {
         let mut changes = Vec::new();

@@ -97,6 +97,8 @@ pub(super) fn mark(spec: &RunSpec) {
     let saved = files.map(|state| (state.name.clone(), Saved::of(Path::new(&state.name))));
     let saved = saved.collect();
     let first = Snapshot::take(&image, &roots, own.as_deref());
+    // Of the others nothing will be said.
+    roots.retain(|root| first.files.knows(root));
     if let Ok(mut kept) = KEPT.lock() {
         *kept = Some(Box::new(Kept {
             image,
