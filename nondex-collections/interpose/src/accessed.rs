@@ -5,7 +5,7 @@ use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::context::stack::Stack;
 use nondex_core::context::system::Access;
-use nondex_core::context::{level, pause};
+use nondex_core::context::{is_forked_beside_threads, level, pause};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{StateId, StateKind};
 
@@ -60,8 +60,8 @@ pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl FnOnce() -> Str
 
 #[cold]
 fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
-    // Not our own work.
-    if level().is_none() {
+    // Not our own work, and not where memory may not be had.
+    if level().is_none() || is_forked_beside_threads() {
         return;
     }
     let _errno = Errno::save();
