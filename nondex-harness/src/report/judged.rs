@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use indexmap::IndexSet;
 use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Site};
 
 use super::difference;
@@ -419,15 +420,8 @@ fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<Strin
 
 /// The notes of its runs, each once.
 fn run_notes(evidence: &Evidence) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for (_, run) in evidence.all() {
-        for note in &run.notes {
-            if !notes.contains(note) {
-                notes.push(note.clone());
-            }
-        }
-    }
-    notes
+    let notes: IndexSet<&String> = evidence.all().flat_map(|(_, run)| &run.notes).collect();
+    notes.into_iter().cloned().collect()
 }
 
 fn disagreement(runs: &[Run], spec: &RunSpec) -> String {

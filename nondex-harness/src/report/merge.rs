@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::{IndexMap, IndexSet};
 use nondex_core::{Level, Source};
 
 use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Step, Summary, TestReport, Verdict};
@@ -33,35 +34,25 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         }
     }
     let run = run_info(reports);
-    let mut ids: Vec<&str> = Vec::new();
-    let mut by_id: BTreeMap<&str, Vec<(&RunInfo, &TestReport)>> = BTreeMap::new();
+    let mut by_id: IndexMap<&str, Vec<(&RunInfo, &TestReport)>> = IndexMap::new();
     for report in reports {
         for test in &report.tests {
-            let all = by_id.entry(&test.id).or_default();
-            if all.is_empty() {
-                ids.push(&test.id);
-            }
-            all.push((&report.run, test));
+            by_id.entry(&test.id).or_default().push((&report.run, test));
         }
     }
-    let mut tests: Vec<TestReport> = ids.iter().map(|id| test(&by_id[id], &run)).collect();
+    let mut tests: Vec<TestReport> = by_id.values().map(|all| test(all, &run)).collect();
     // As in a run: by binary, in its own order of tests.
     tests.sort_by(|a, b| a.binary.cmp(&b.binary));
     let summaries = reports.iter().map(|report| &report.summary);
     let models = models_reached(summaries);
-    let mut notes: Vec<String> = Vec::new();
-    for note in reports.iter().flat_map(|report| &report.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
+    let notes: IndexSet<&String> = reports.iter().flat_map(|report| &report.notes).collect();
     Ok(Report {
         schema: SCHEMA,
         partial: reports.iter().any(|report| report.partial),
         run,
         summary: Summary::new(&tests, models),
         tests,
-        notes,
+        notes: notes.into_iter().cloned().collect(),
     })
 }
 
@@ -170,20 +161,15 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let hosts: BTreeSet<&String> = all.iter().flat_map(|(_, test)| &test.hosts).collect();
     merged.hosts = hosts.into_iter().cloned().collect();
     merged.run_alone = all.iter().any(|(_, test)| test.run_alone);
-    let verified: BTreeSet<Level> = all
-        .iter()
-        .flat_map(|(_, test)| test.verified.iter().copied())
-        .collect();
-    let sampled: BTreeSet<Level> = all
-        .iter()
-        .flat_map(|(_, test)| test.sampled.iter().copied())
-        .collect();
-    merged.sampled = sampled
-        .into_iter()
-        .filter(|level| *level <= highest)
-        .collect();
+    let levels = |of: fn(&TestReport) -> &Vec<Level>| {
+        let levels: BTreeSet<Level> = all.iter().flat_map(|(_, test)| of(test)).copied().collect();
+        levels.into_iter()
+    };
+    let sampled = levels(|test| &test.sampled);
+    merged.sampled = sampled.filter(|level| *level <= highest).collect();
     let is_stable = merged.verdict == Verdict::Stable;
-    merged.verified = verified.into_iter().filter(|_| is_stable).collect();
+    let verified = levels(|test| &test.verified);
+    merged.verified = verified.filter(|_| is_stable).collect();
     let sources: BTreeSet<Source> = all
         .iter()
         .flat_map(|(_, test)| test.sources.iter().copied())

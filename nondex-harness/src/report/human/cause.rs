@@ -3,9 +3,10 @@
 //! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one that says most is drawn in full, the
 //! others are listed under it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use indexmap::{IndexMap, IndexSet};
 use nondex_core::{Family, Model};
 
 use super::diagnostic::{Diagnostic, Severity};
@@ -38,25 +39,20 @@ fn identity(culprit: &Culprit) -> Identity<'_> {
 impl<'r> Cause<'r> {
     /// The causes of all findings among `tests`, in the order of their first test.
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
-        let mut causes: Vec<Cause<'r>> = Vec::new();
-        let mut places: BTreeMap<Vec<Identity<'r>>, usize> = BTreeMap::new();
-        for test in tests {
+        let mut by_culprits: IndexMap<_, Vec<&'r TestReport>> = IndexMap::new();
+        for (place, test) in tests.iter().enumerate() {
             if test.verdict != Verdict::ImplementationDependent {
                 continue;
             }
-            let mut key: Vec<_> = test.culprits.iter().map(identity).collect();
-            key.sort_unstable();
-            key.dedup();
-            let place = match places.get(&key) {
-                Some(&place) if !key.is_empty() => place,
-                _ => {
-                    causes.push(Cause { tests: Vec::new() });
-                    places.insert(key, causes.len() - 1);
-                    causes.len() - 1
-                }
-            };
-            causes[place].tests.push(test);
+            let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
+            // Without a culprit it is by itself.
+            let own = culprits.is_empty().then_some(place);
+            by_culprits.entry((culprits, own)).or_default().push(test);
         }
+        let mut causes: Vec<Cause<'r>> = by_culprits
+            .into_values()
+            .map(|tests| Cause { tests })
+            .collect();
         for cause in &mut causes {
             cause
                 .tests
@@ -268,7 +264,8 @@ fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<
 
 /// What std leaves open, each once. Returns what to do about it.
 fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'static str> {
-    let mut told: Vec<&Model> = Vec::new();
+    let mut told = BTreeSet::new();
+    let mut fixes = IndexSet::new();
     let is_elsewhere = |c: &Culprit| c.family == Family::Directory && c.site.is_some();
     if culprits.iter().any(is_elsewhere) {
         diagnostic.note(
@@ -276,25 +273,17 @@ fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'stat
             "`readdir`, called by C code or inside a library, lists the entries in an order that depends on the filesystem\n\
              see https://pubs.opengroup.org/onlinepubs/9799919799/functions/readdir.html",
         );
+        fixes.insert("sort what was listed where it comes back from there");
     }
     let ours = culprits.iter().filter(|c| !is_elsewhere(c));
     for model in ours.filter_map(|c| Model::by_api(&c.api)) {
-        if !told.contains(&model) {
-            told.push(model);
+        if told.insert(model.api) {
+            fixes.insert(model.fix);
             let (api, promise, url) = (short(model.api), model.promise, model.url());
             diagnostic.note("open", &format!("`{api}` {promise}\nsee {url}"));
         }
     }
-    let mut fixes: Vec<&str> = Vec::new();
-    if culprits.iter().any(is_elsewhere) {
-        fixes.push("sort what was listed where it comes back from there");
-    }
-    for model in told {
-        if !fixes.contains(&model.fix) {
-            fixes.push(model.fix);
-        }
-    }
-    fixes
+    fixes.into_iter().collect()
 }
 
 /// The other tests of a cause, each with what is not said of the first one.

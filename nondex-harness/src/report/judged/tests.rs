@@ -390,8 +390,8 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
     assert_eq!(
         report.notes,
         [
-            "it failed in 1 of 1 runs beside other tests of the campaign and in 0 of 2 alone: they share something outside \
-             the process, such as a path, so it was judged from runs alone"
+            "it failed in 1 of 1 runs beside other tests of the campaign and in 0 of 2 alone: most likely they share \
+             something outside the process, such as a path, or the processors, so it was judged from runs alone"
         ]
     );
 }
