@@ -237,3 +237,34 @@ fn a_check_whose_time_is_over_says_what_it_left_out() {
     assert!(report.partial);
     output.says(&["--max-time"]);
 }
+
+#[test]
+fn tests_that_end_their_process_hide_no_other_and_a_polluter_of_several_is_one_cause() {
+    let fixture = Fixture::new("order-ends");
+    let output = reported(&fixture, "order", &["--lib"]);
+    let report = output.expect(ExitCode::Found).report();
+    for (name, verdict) in [
+        ("tests::a_pollutes", Verdict::Stable),
+        ("tests::b_exits_behind_it", Verdict::OrderDependentVictim),
+        ("tests::c_always_exits", Verdict::Broken),
+        ("tests::d_leaves_a_thread", Verdict::Stable),
+        ("tests::e_is_a_victim", Verdict::OrderDependentVictim),
+        ("tests::f_is_a_victim", Verdict::OrderDependentVictim),
+        ("tests::g_is_ignored", Verdict::NotRun),
+    ] {
+        let test = test(&report, name);
+        assert_eq!(test.verdict, verdict, "{test:#?}");
+        if verdict == Verdict::OrderDependentVictim {
+            let order = test.order.as_ref().expect("its order is known");
+            assert_eq!(order.sets, [["tests::a_pollutes"]], "{name}");
+            assert!(order.state[0].name.ends_with("DIRTY"), "{order:?}");
+            reproduced(&fixture, test).expect(ExitCode::Found);
+        }
+    }
+    let ends = |name: &str| format!("`order-ends$tests::{name}` ends the process");
+    for name in ["b_exits_behind_it", "c_always_exits"] {
+        let is_said = report.notes.iter().any(|note| note.contains(&ends(name)));
+        assert!(is_said, "{:?}", report.notes);
+    }
+    output.says(&["3 OD (1 cause)", "also: tests::e_is_a_victim"]);
+}

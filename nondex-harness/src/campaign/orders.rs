@@ -182,8 +182,8 @@ impl Campaign<'_> {
             })?;
             if !has_pairs {
                 self.note(format!(
-                    "some pairs of tests of `{id}` were not tried: a process that has more threads cannot be forked, or its tests share \
-                     more than one process"
+                    "not all pairs of tests of `{id}` are settled: a process that left a thread behind cannot be forked, and forks share \
+                     files; the orders have each test before every other one"
                 ));
             }
         } else if number > 0 {
