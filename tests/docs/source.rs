@@ -32,12 +32,15 @@ pub(crate) fn types(file: &Path) -> Vec<Type> {
     let mut serialised = false;
     let mut rename = None;
     let mut open = false;
+    let mut derives = false;
     for line in text.lines() {
         let trimmed = line.trim();
         if let Some(part) = trimmed.strip_prefix("///") {
             doc += part;
-        } else if trimmed.starts_with("#[derive(") {
-            serialised = trimmed.contains("Serialize");
+        } else if trimmed.starts_with("#[derive(") || derives {
+            // One that is long has its traits on the next line.
+            serialised = trimmed.contains("Serialize") || derives && serialised;
+            derives = !trimmed.ends_with(")]");
         } else if let Some(rest) = trimmed.strip_prefix("#[serde(rename = \"") {
             rename = rest.split('"').next().map(str::to_owned);
         } else if trimmed.starts_with("#[") {
