@@ -27,6 +27,10 @@ pub(crate) struct Item {
 /// The public types of a file, formatted by rustfmt, that are serialised.
 pub(crate) fn types(file: &Path) -> Vec<Type> {
     let text = fs::read_to_string(file).unwrap();
+    // A long list of traits is on a line of its own.
+    let text = text
+        .replace("#[derive(\n    ", "#[derive(")
+        .replace(",\n)]", ")]");
     let mut types: Vec<Type> = Vec::new();
     let mut doc = String::new();
     let mut serialised = false;
