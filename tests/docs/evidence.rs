@@ -115,6 +115,30 @@ fn what_is_said_of_tests_without_a_network_adds_up() {
     );
 }
 
+#[test]
+fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
+    let page = Page::of_book("evidence");
+    let table = rows(
+        &page,
+        "| crate | version | tests | found | what reading the source says |",
+    );
+    let expected = list("order.json");
+    assert_eq!(table.len(), expected.len());
+    for (row, known) in table.iter().zip(&expected) {
+        let tests = known["tests"].as_array().unwrap();
+        assert_eq!(known["crate"], *row[0]);
+        assert_eq!(known["version"], *row[1]);
+        assert_eq!(tests.len().to_string(), row[3], "{row:?}");
+        assert_eq!(known["reading"], *row[4]);
+        for test in tests {
+            for part in ["name", "verdict", "written", "read"] {
+                says(&page, &format!("`{}`", test[part].as_str().unwrap()));
+            }
+            says(&page, &format!("`{}`", test["state"][1].as_str().unwrap()));
+        }
+    }
+}
+
 /// The program that measures the schedules.
 #[path = "../../nondex-core/examples/schedules.rs"]
 #[expect(dead_code, reason = "its `main` prints what is compared here")]
