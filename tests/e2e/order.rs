@@ -102,6 +102,10 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
     for test in &report.tests {
         let expected = &truth[&test.name];
         assert_eq!(test.verdict.name(), expected["verdict"], "{test:#?}");
+        if let Some(idempotent) = test.idempotent {
+            let expected = expected["idempotent"].as_bool().unwrap_or(true);
+            assert_eq!(idempotent, expected, "{test:#?}");
+        }
         let order = test.order.clone().unwrap_or_default();
         expect_state(fixture, &order.state, &expected["state"], &test.name);
         for (role, names) in [
@@ -173,7 +177,7 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
         report
             .notes
             .iter()
-            .any(|note| note.contains("`--pairs 812`")),
+            .any(|note| note.contains("`--pairs 870`")),
         "{:?}",
         report.notes
     );

@@ -15,7 +15,7 @@ use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::order::experiments::{Experiments, gather};
 use crate::judge::order::{
-    Conclusion, Dependence, Detection, End, OrderOptions, conclude, detect, pairs,
+    Conclusion, Dependence, Detection, End, OrderOptions, conclude, detect, not_idempotent, pairs,
 };
 use crate::judge::{Options, specs};
 use crate::project::{Harness, Suite, TestCase};
@@ -220,7 +220,11 @@ impl Campaign<'_> {
         let concluded = processes.answer(experiments, |experiments| {
             conclude(&suspects, names.len(), &detection, &limits, experiments)
         })?;
+        let repeated = processes.answer(experiments, |experiments| {
+            not_idempotent(asked, experiments)
+        })?;
         Some(Found {
+            repeated,
             alone,
             suspects: suspects.into_iter().zip(concluded).collect(),
             detection,
@@ -286,6 +290,15 @@ impl Campaign<'_> {
                 }
             },
         }
+        report.idempotent = experiments
+            .hint(test, test)
+            .map(|_| !found.repeated.contains(&test));
+        if report.idempotent == Some(false) {
+            report.notes.push(
+                "it is not idempotent: run twice in one process, it ends otherwise the second time"
+                    .to_owned(),
+            );
+        }
         report
     }
 
@@ -315,6 +328,8 @@ impl Campaign<'_> {
 
 /// What was found in one binary.
 struct Found {
+    /// The tests that end otherwise when they run twice.
+    repeated: Vec<usize>,
     /// How each test ended alone.
     alone: Vec<Option<End>>,
     /// What is concluded of those that ended otherwise in some order.

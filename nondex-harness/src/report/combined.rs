@@ -25,6 +25,7 @@ fn add(test: &mut TestReport, order: TestReport) {
         Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
     );
     test.runs += order.runs;
+    test.idempotent = order.idempotent;
     test.elapsed_ms += order.elapsed_ms;
     if order.runs > 0 || is_dependent {
         test.steps.push(Step {
@@ -51,6 +52,8 @@ fn add(test: &mut TestReport, order: TestReport) {
         test.failures.truncate(MAX_FAILURES);
         test.notes.extend(order.notes);
         test.order = order.order;
+    } else if order.idempotent == Some(false) && order.verdict == Verdict::Stable {
+        test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {
         // Both choices and other tests decide: what is said first stays, and the order is kept beside it.
         test.order = order.order;

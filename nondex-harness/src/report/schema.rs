@@ -207,6 +207,9 @@ pub struct TestReport {
     pub network: Vec<NetworkEvent>,
     /// The tests its outcome depends on, for order-dependent tests.
     pub order: Option<Order>,
+    /// Whether it ends the same when it runs twice in one process; null when that was not tried.
+    #[serde(default)]
+    pub idempotent: Option<bool>,
     /// The command that shows the failure again, when there is one.
     pub reproduce: Option<String>,
     /// What else there is to know, each a sentence.

@@ -82,6 +82,28 @@ pub fn pairs(
     Ok((found, is_complete))
 }
 
+/// Those of `asked` that end otherwise when they run twice in one process, each time: they are not idempotent.
+///
+/// # Errors
+/// The processes to make first.
+pub fn not_idempotent(asked: &[usize], experiments: &Experiments) -> Result<Vec<usize>, Wanted> {
+    let ends_otherwise = |test: usize| {
+        let alone = experiments.ends(&[], test, 1, false)?[0].and_then(End::passed);
+        let hint = experiments.hint(test, test);
+        if alone.is_none() || hint.is_none() || hint == alone {
+            return Ok(None);
+        }
+        let ends = experiments.ends(&[test], test, CONFIRMATIONS, true)?;
+        let is_same = |end: &Option<&End>| end.and_then(End::passed) != hint;
+        Ok((!ends.iter().any(is_same)).then_some(test))
+    };
+    let found = gather(asked.iter().map(|test| ends_otherwise(*test)))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// How often a test is run twice in one process before it is called not idempotent.
+const CONFIRMATIONS: usize = 2;
+
 /// Runs these orders; `ending` are tests that are known to end the process alone.
 ///
 /// # Errors

@@ -151,18 +151,13 @@ impl Experiments {
         self.forked.len()
     }
 
-    /// All pairs of a test and one of `then` behind it, in forks.
+    /// All pairs of a test and one of `then` behind it, which may be the same, in forks.
     ///
     /// # Errors
     /// The processes to make first.
     pub fn pairs(&self, tests: usize, then: &[usize]) -> Result<(), Wanted> {
         let missing = (0..tests).filter(|first| !self.forking.contains(first));
-        let pairs: Vec<(usize, Vec<usize>)> = missing
-            .map(|first| {
-                let then = then.iter().copied().filter(|then| *then != first);
-                (first, then.collect())
-            })
-            .collect();
+        let pairs: Vec<(usize, Vec<usize>)> = missing.map(|first| (first, then.to_vec())).collect();
         if pairs.is_empty() {
             return Ok(());
         }

@@ -79,6 +79,9 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     for sentence in latent(report, view.verbose > 0) {
         row(text, BOLD, "", &sentence);
     }
+    if let Some(sentence) = not_idempotent(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
+    }
     models(text, report, view);
     if let Some(path) = view.report {
         row(text, Style::new(), "Report", path.as_str());
@@ -187,6 +190,30 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// The tests that end otherwise when they run twice in one process; without `all` the first few.
+fn not_idempotent(report: &Report, all: bool) -> Option<String> {
+    let tests = report.tests.iter();
+    let tests: Vec<&str> = tests
+        .filter(|test| test.idempotent == Some(false))
+        .map(|test| test.id.as_str())
+        .collect();
+    let shown = if all {
+        tests.len()
+    } else {
+        NAMED.min(tests.len())
+    };
+    let more = match tests.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!tests.is_empty()).then(|| {
+        format!(
+            "not idempotent, ends otherwise when run twice in one process: {}{more}",
+            tests[..shown].join(", ")
+        )
+    })
 }
 
 /// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.

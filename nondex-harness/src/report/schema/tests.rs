@@ -301,6 +301,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "notes": []
     });
     expected["tests"][0]["steps"] = serde_json::json!([]);
+    expected["tests"][0]["idempotent"] = serde_json::Value::Null;
     assert_eq!(value, expected);
 }
 
