@@ -1,5 +1,6 @@
 //! What a test that depends on others shares with them: what they leave changed, proven by putting only that back.
 
+use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
 use super::order::Processes;
@@ -160,7 +161,9 @@ impl<'a> States<'a> {
             name,
             defined: place.map(|(file, line)| {
                 let cwd = &self.processes.suite.binary.cwd;
-                let file = self.workspace.user_file(&file, cwd).unwrap_or(file);
+                let of_user = self.workspace.user_file(&file, cwd);
+                // That of a dependency is somewhere in cargo's own folder.
+                let file = of_user.unwrap_or_else(|| portable_path(&file).to_owned());
                 Line { file, line }
             }),
             ..SharedState::default()
