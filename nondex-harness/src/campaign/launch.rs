@@ -145,7 +145,7 @@ impl<'a> Launcher<'a> {
         self.experiment_in(None, timeout, binary, tests, spec)
     }
 
-    fn experiment_in(
+    pub(super) fn experiment_in(
         &self,
         temporary: Option<&Path>,
         timeout: Duration,

@@ -90,7 +90,7 @@ impl Launcher<'_> {
         }
         pairs.then.resize(then.len(), None);
         if pairs.first.is_empty() {
-            pairs.first = self.experiment(limit, binary, first, spec)?;
+            pairs.first = self.experiment_in(temporary, limit, binary, first, spec)?;
             pairs.executions += 1;
         }
         Some(pairs)

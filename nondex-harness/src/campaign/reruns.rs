@@ -58,11 +58,11 @@ impl<'a> Reruns<'a> {
     /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that.
     pub fn investigate(&self, suite: &Suite, case: &TestCase, report: &mut TestReport) {
         let uses_chance = !report.sources.is_empty();
+        let mut limits = self.limits;
         let mut tried: Vec<Tried> = Vec::new();
-        let mut skipped: Vec<(Circumstance, String)> = Vec::new();
         let mut first: Option<FailureReport> = None;
         let conclusion = loop {
-            let circumstance = match next(&self.limits_without(&skipped), uses_chance, &tried) {
+            let circumstance = match next(&limits, uses_chance, &tried) {
                 Next::Run(circumstance) => circumstance,
                 done => break done,
             };
@@ -71,7 +71,8 @@ impl<'a> Reruns<'a> {
                     "stopped before its runs for `{}` were made",
                     circumstance.name()
                 ));
-                break Next::Stable;
+                // What the runs until then show stands.
+                break next(&Limits::new(0, 0, 0), uses_chance, &tried);
             }
             if tried
                 .last()
@@ -95,16 +96,14 @@ impl<'a> Reruns<'a> {
                     }
                 }
                 Err(reason) => {
-                    tried.pop();
-                    skipped.push((circumstance, reason));
+                    limits.forget(circumstance);
+                    report
+                        .notes
+                        .push(format!("`{}` was given up: {reason}", circumstance.name()));
                 }
             }
         };
-        for (circumstance, reason) in skipped {
-            report
-                .notes
-                .push(format!("`{}` was not tried: {reason}", circumstance.name()));
-        }
+        tried.retain(|tried| tried.runs > 0);
         report.runs += tried.iter().map(|tried| tried.runs).sum::<u64>();
         report.steps.extend(tried.iter().map(|tried| Step {
             name: tried.circumstance.name().to_owned(),
@@ -112,15 +111,6 @@ impl<'a> Reruns<'a> {
             failures: tried.failures,
         }));
         conclude(report, conclusion, &tried, first);
-    }
-
-    /// No runs under the circumstances that cannot be had.
-    fn limits_without(&self, skipped: &[(Circumstance, String)]) -> Limits {
-        let mut limits = self.limits;
-        for (circumstance, _) in skipped {
-            limits.forget(*circumstance);
-        }
-        limits
     }
 
     fn once(

@@ -18,12 +18,13 @@ impl StopFlag {
         Self::default()
     }
 
-    /// The same flag, which is also set once this time has passed.
+    /// The same flag, which is also set once this time has passed, or its own if that is sooner.
     #[must_use]
     pub fn within(&self, time: Option<Duration>) -> Self {
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
         StopFlag {
             flag: Arc::clone(&self.flag),
-            deadline: time.and_then(|time| Instant::now().checked_add(time)),
+            deadline: [self.deadline, deadline].into_iter().flatten().min(),
         }
     }
 
@@ -63,6 +64,7 @@ mod tests {
         let long = flag.within(Some(Duration::MAX));
         let over = flag.within(Some(Duration::ZERO));
         assert!(over.is_set() && over.is_late());
+        assert!(over.within(None).is_late() && over.within(Some(Duration::MAX)).is_late());
         assert!(!unlimited.is_set() && !long.is_set() && !flag.is_set());
         flag.stop();
         assert!(unlimited.is_set() && long.is_set() && !long.is_late());

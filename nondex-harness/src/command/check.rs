@@ -64,10 +64,5 @@ pub(super) fn in_orders(
     );
     display.finish();
     combined::add_orders(report, found?);
-    if session.stop.is_late() {
-        report
-            .notes
-            .push("the time of `--max-time` was over before all orders were tried".to_owned());
-    }
     Ok(())
 }

@@ -239,6 +239,20 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_before_the_runs_were_stopped_is_no_less_a_failure() {
+        let tried = |failures| {
+            let tried = Tried {
+                circumstance: Circumstance::Alone,
+                runs: 2,
+                failures,
+            };
+            next(&Limits::new(0, 0, 0), true, &[tried])
+        };
+        assert_eq!(tried(0), Next::Stable);
+        assert_eq!(tried(1), Next::NonDeterministic(Circumstance::Alone));
+    }
+
+    #[test]
     fn a_failure_in_a_step_ends_it_early() {
         assert_eq!(classify(|_| 1, true).1, SHOWN);
     }
