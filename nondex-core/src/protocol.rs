@@ -10,6 +10,7 @@ pub mod outcome;
 pub mod point;
 pub mod record;
 pub mod schedule;
+pub mod scheduling;
 pub mod selection;
 pub mod site;
 pub mod source;

@@ -3,8 +3,9 @@
 use nondex_core::{
     AccessRecord, Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, ForkRecord, Forks,
     Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord,
-    Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec, Schedule, Scope, Selection, Site,
-    Source, StateChange, StateId, StateKind, StepRecord, Threads, json,
+    Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec, Schedule, ScheduleEnd,
+    ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, Source, StateChange, StateId,
+    StateKind, StepRecord, Threads, WaitRecord, json,
 };
 use proptest::prelude::*;
 
@@ -212,6 +213,34 @@ fn access() -> impl Strategy<Value = AccessRecord> {
     })
 }
 
+fn schedule() -> impl Strategy<Value = ScheduleRecord> {
+    let counts = (0..9_u64, any::<u64>(), any::<u64>(), 0..2_u64);
+    let wait = (".{0,8}", prop::option::of(".{0,8}"), any::<bool>(), point());
+    let wait = wait.prop_map(|(thread, name, is_on_lock, point)| WaitRecord {
+        thread,
+        name,
+        operation: "join".to_owned(),
+        on: is_on_lock.then_some(point.count),
+        stack: point.stack,
+    });
+    let kind = prop::sample::select(&ScheduleEndKind::ALL[..]);
+    let end = (kind, prop::collection::vec(wait, 0..3))
+        .prop_map(|(kind, waits)| ScheduleEnd { kind, waits });
+    (counts, prop::option::of(end)).prop_map(|((threads, steps, time_us, leaks), end)| {
+        ScheduleRecord {
+            threads,
+            steps,
+            switches: steps / 2,
+            holds: steps / 3,
+            time_us,
+            leaks,
+            outside: threads,
+            asynchronous: 0,
+            end,
+        }
+    })
+}
+
 fn fork() -> impl Strategy<Value = ForkRecord> {
     (".{0,8}", outcome(), any::<u64>(), any::<bool>()).prop_map(
         |(test, end, micros, left_child)| ForkRecord {
@@ -253,6 +282,7 @@ fn event() -> impl Strategy<Value = Event> {
         (".{0,8}", any::<u64>()).prop_map(|(test, socket)| Event::Received { test, socket }),
         (".{0,8}", operation()).prop_map(|(test, operation)| Event::Operation { test, operation }),
         (".{0,8}", sources()).prop_map(|(test, sources)| Event::Sources { test, sources }),
+        (".{0,8}", schedule()).prop_map(|(test, schedule)| Event::Schedule { test, schedule }),
         (".{0,8}", any::<bool>(), prop::option::of(failure())).prop_map(
             |(test, passed, failure)| Event::End {
                 test,
@@ -303,11 +333,11 @@ proptest! {
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
         choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
         failed_operations in prop::collection::vec(operation(), 0..2),
-        sources in sources(), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2),
+        sources in sources(), schedule in prop::option::of(schedule()), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2),
     ) {
         let record = RunRecord {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
-            failed_operations, sources, states, accesses,
+            failed_operations, sources, schedule, states, accesses,
         };
         let text = json::to_string(&record);
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());

@@ -76,6 +76,10 @@ families! {
     Entropy = 6 "entropy" Number(Scale::Nominal), &[STD];
     /// Whether another machine can be reached.
     Fault = 7 "fault" Number(Scale::Nominal), &Level::ALL;
+    /// When each thread runs: how long one is held back while others go on.
+    Schedule = 8 "schedule" Number(Scale::Metric), &Level::ALL;
+    /// How late a thread wakes.
+    Time = 9 "time" Number(Scale::Metric), &Level::ALL;
 }
 
 json::words!(Family);
@@ -112,6 +116,12 @@ impl Family {
             Order => None,
             Number(scale) => Some(scale),
         }
+    }
+
+    /// Whether a number that is chosen depends on the level, as every order does.
+    #[must_use]
+    pub const fn numbers_depend_on_level(self) -> bool {
+        matches!(self, Family::Schedule | Family::Time)
     }
 
     /// The levels at which a run has anything to decide here.

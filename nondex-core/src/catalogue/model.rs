@@ -88,6 +88,8 @@ impl Model {
             Family::HashKeys => &[Family::HashKeys],
             Family::Entropy => &[Family::Entropy],
             Family::Fault => &[Family::Fault],
+            Family::Schedule => &[Family::Schedule],
+            Family::Time => &[Family::Time],
         }
     }
 
@@ -224,6 +226,30 @@ catalogue! {
             "resolves the name of another machine, or returns an error"
         NETWORK_SEND "sendto" "net/struct.UdpSocket.html#method.send_to"
             "sends to another machine, or returns an error"
+    }
+
+    /// Threads, in runs that schedule them.
+    Schedule Extend "hold the lock over all that belongs together, and join or wait for a message instead of assuming that a thread has come so far" {
+        THREAD_SPAWN "std::thread::spawn" "thread/index.html#the-threading-model"
+            "starts a thread that runs when the operating system lets it, and may be stopped anywhere"
+    }
+    Schedule Permute "do not assume which waiting thread is woken: use `notify_all`, or a condition for each" {
+        CONDVAR_NOTIFY_ONE "std::sync::Condvar::notify_one" "sync/struct.Condvar.html#method.notify_one"
+            "wakes one blocked thread, no matter which"
+    }
+    Schedule Spurious "check the condition again in a loop after waking: `while` instead of `if`, or `wait_while`" {
+        CONDVAR_WAIT "std::sync::Condvar::wait" "sync/struct.Condvar.html#method.wait"
+            "may wake without a notification"
+        THREAD_PARK "std::thread::park" "thread/fn.park.html"
+            "may return without a token"
+    }
+
+    /// Time, in runs that schedule threads.
+    Time Extend "wait for what must have happened, with a deadline instead of a margin; take a paused clock for what is about time" {
+        THREAD_SLEEP "std::thread::sleep" "thread/fn.sleep.html"
+            "sleeps at least as long as asked, and may sleep longer"
+        CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout" "sync/struct.Condvar.html#method.wait_timeout"
+            "waits for about as long as asked, and may return later"
     }
 }
 

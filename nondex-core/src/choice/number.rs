@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::generator::{ChaCha8Rng, generator};
-use crate::catalogue::{Family, Model};
+use crate::catalogue::{Family, Level, Model};
 use crate::context::{self, Reached};
 use crate::protocol::choice::Choice;
 use crate::protocol::event::Event;
@@ -29,6 +29,27 @@ pub fn number(
     let drawn = |reached: &Reached| {
         let tag = tag(model.family);
         draw(generator(reached.seed, tag, reached.place, reached.ordinal))
+    };
+    decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
+}
+
+/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level).
+pub(super) fn number_at_level(
+    model: &'static Model,
+    caller: Caller,
+    range: impl FnOnce(Level) -> RangeInclusive<u64>,
+    base: u64,
+    draw: impl FnOnce(Level, ChaCha8Rng) -> u64,
+) -> Option<u64> {
+    let choice = Choice::Number {
+        range: range(context::level()?),
+        base,
+        scale: model.family.scale()?,
+    };
+    let drawn = |reached: &Reached| {
+        let tag = LEVEL_TAG | tag(model.family) << 8 | reached.level.tag();
+        let generator = generator(reached.seed, tag, reached.place, reached.ordinal);
+        draw(reached.level, generator)
     };
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
@@ -142,6 +163,9 @@ const FOREIGN_KEYS_TAG: u64 = 17;
 
 /// Separates faults from everything else.
 const FAULT_TAG: u64 = 18;
+
+/// Marks the tags of numbers that depend on the level.
+const LEVEL_TAG: u64 = 1 << 32;
 
 /// The first tag of numbers that have none of these.
 const NUMBER_TAG: u64 = 64;

@@ -10,6 +10,7 @@
 //! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test has failed.
 //! - `sources`: what no choice controls and the test used, before its `end`.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
+//! - `schedule`: what the scheduler did, before its `end` or before the process ends itself.
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
@@ -25,6 +26,7 @@ use super::network::NetworkRecord;
 use super::operation::OperationRecord;
 use super::outcome::Failure;
 use super::point::{ChoiceRecord, PointRecord, StepRecord};
+use super::scheduling::ScheduleRecord;
 use super::source::Source;
 use super::state::{AccessRecord, StateChange};
 
@@ -93,6 +95,13 @@ pub enum Event {
         /// What it used, in the order of [`Source::ALL`].
         sources: Vec<Source>,
     },
+    /// What the scheduler did.
+    Schedule {
+        /// The test.
+        test: String,
+        /// What it did.
+        schedule: ScheduleRecord,
+    },
     /// The end of the test function.
     End {
         /// The test that ended.
@@ -143,6 +152,7 @@ json::tagged!(Event by "event" {
     Received = "received" { test, socket },
     Operation = "operation" { test, operation },
     Sources = "sources" { test, sources },
+    Schedule = "schedule" { test, schedule },
     End = "end" { test, passed, failure = optional },
     States = "states" { test, changes },
     Access = "access" { test, access },
@@ -163,6 +173,7 @@ impl Event {
             | Event::Received { test, .. }
             | Event::Operation { test, .. }
             | Event::Sources { test, .. }
+            | Event::Schedule { test, .. }
             | Event::End { test, .. }
             | Event::States { test, .. }
             | Event::Access { test, .. }

@@ -10,6 +10,7 @@ use super::network::fold::{Seen, fold as fold_network};
 use super::operation::{self, OperationRecord};
 use super::outcome::{Failure, Outcome};
 use super::point::{ChoiceRecord, PointRecord, StepRecord};
+use super::scheduling::ScheduleRecord;
 use super::site::Site;
 use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
@@ -41,6 +42,8 @@ pub struct RunRecord {
     pub failed_operations: Vec<OperationRecord>,
     /// What no choice controls and it used; empty when the test did not end, or its harness is not ours.
     pub sources: Vec<Source>,
+    /// What the scheduler did, when the test was scheduled and could still say so.
+    pub schedule: Option<ScheduleRecord>,
     /// What it left changed.
     pub states: Vec<StateChange>,
     /// Its accesses to what is watched, in the order in which they happened.
@@ -59,6 +62,7 @@ json::object!(strict RunRecord {
     network = optional,
     failed_operations = optional,
     sources = optional,
+    schedule = optional,
     states = optional,
     accesses = optional,
 });
@@ -79,6 +83,7 @@ impl RunRecord {
         let mut operations = Vec::new();
         let mut failed_operations = Vec::new();
         let mut sources = Vec::new();
+        let mut schedule = None;
         let mut states = Vec::new();
         let mut accesses = Vec::new();
         let mut failure = None;
@@ -122,6 +127,9 @@ impl RunRecord {
                 Event::Received { socket, .. } => operations.push(Seen::Received(socket)),
                 Event::Operation { operation, .. } => failed_operations.push(operation),
                 Event::Sources { sources: used, .. } => sources = used,
+                Event::Schedule {
+                    schedule: found, ..
+                } => schedule = Some(found),
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::States { changes, .. } => states = changes,
                 Event::Access { access, .. } => accesses.push(access),
@@ -160,6 +168,7 @@ impl RunRecord {
             network: fold_network(operations),
             failed_operations: operation::fold(failed_operations),
             sources,
+            schedule,
             states,
             accesses,
         }

@@ -68,6 +68,10 @@ pub struct RunSpec {
     pub observe: Vec<Observed>,
     /// Which threads the tests run on.
     pub threads: Threads,
+    /// Whether the threads and the time of `test` are scheduled.
+    pub scheduled: bool,
+    /// How many operations its threads may do together while they are; 0 is [`MAX_STEPS`](super::scheduling::MAX_STEPS).
+    pub max_steps: u64,
     /// What runs in forks of the process after `before` and `test`.
     pub forks: Option<Forks>,
     /// Whether what each test leaves changed is recorded.
@@ -95,6 +99,8 @@ json::object!(strict RunSpec {
     preload = optional,
     observe = optional,
     threads = optional,
+    scheduled = optional,
+    max_steps = optional,
     forks = optional,
     states = optional,
     restore = optional,
@@ -160,6 +166,8 @@ impl RunSpec {
             preload: None,
             observe: Vec::new(),
             threads: Threads::default(),
+            scheduled: false,
+            max_steps: 0,
             forks: None,
             states: false,
             restore: Vec::new(),

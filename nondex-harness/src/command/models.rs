@@ -84,7 +84,8 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
     const HEADING: Style = AnsiColor::Green.on_default().bold();
     const NAME: Style = AnsiColor::Cyan.on_default().bold();
     let mut text = String::new();
-    for chunk in listed.chunk_by(|(a, _), (b, _)| a == b) {
+    let group = |&(family, model): &(Family, &Model)| (family, model.kind);
+    for chunk in listed.chunk_by(|a, b| group(a) == group(b)) {
         let [(family, first), ..] = chunk else {
             continue;
         };
@@ -123,6 +124,18 @@ const fn treatment(family: Family, level: Level) -> &'static str {
         (Family::Fault, _) => {
             "with `--network fault`, one operation in four fails, the same at every level"
         }
+        (Family::Schedule, Level::Std) => {
+            "a thread is held back for up to 20 ms, as a busy machine does it"
+        }
+        (Family::Schedule, Level::One) => "a thread is held back for up to 100 ms",
+        (Family::Schedule, Level::Eq) => "a thread is held back for up to a second",
+        (Family::Schedule, Level::Id) => "a thread is held back for up to 10 s",
+        (Family::Schedule, Level::Full) => "a thread is held back for up to an hour",
+        (Family::Time, Level::Std) => "a thread wakes up to 20 ms later, as on a busy machine",
+        (Family::Time, Level::One) => "a thread wakes up to 100 ms later",
+        (Family::Time, Level::Eq) => "a thread wakes up to a second later",
+        (Family::Time, Level::Id) => "a thread wakes up to 10 s later",
+        (Family::Time, Level::Full) => "a thread wakes up to an hour later",
         (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
         (Family::Entropy, Level::Std) => "bytes drawn from the seed",
         (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",

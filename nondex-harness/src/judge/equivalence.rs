@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Site};
+use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Selection, Site};
 
 use super::run::Run;
 
@@ -24,12 +24,36 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if made.before != other.before {
         return false;
     }
+    if (made.scheduled, made.max_steps) != (other.scheduled, other.max_steps) {
+        return false;
+    }
     if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
+        return false;
+    }
+    let is_scheduled = |point: &PointRecord| point.site.family.numbers_depend_on_level();
+    if run.points.iter().any(is_scheduled) && !are_scheduled_alike(made, other) {
         return false;
     }
     run.points
         .iter()
         .all(|point| alike_at(made, other, point, &run.choices))
+}
+
+/// Whether every thread comes to a choice of threads and time under both specs, or under neither, up to the first choice that is
+/// decided otherwise: which operations that are is the seed's at its level, so that another spec's are not among the points.
+fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
+    let decides = |spec: &RunSpec| match &spec.choices {
+        Selection::None => false,
+        Selection::All | Selection::Except(_) => true,
+        Selection::Only(scopes) => scopes
+            .iter()
+            .any(|scope| scope.site.family.numbers_depend_on_level()),
+    };
+    match (decides(a), decides(b)) {
+        (false, false) => true,
+        (true, true) => (a.seed, a.level) == (b.seed, b.level),
+        _ => false,
+    }
 }
 
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
@@ -43,10 +67,12 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
     if a_made == Selected::None && b_made == Selected::None {
         return true;
     }
-    // A value depends on the seed alone, whatever the level.
-    let is_value = !point.site.family.is_of_orders();
+    // Most values depend on the seed alone, whatever the level.
+    let family = point.site.family;
+    let is_value = !family.is_of_orders();
     let is_same_seed = a.seed == b.seed && (is_value || a.schedule == b.schedule);
-    if a_made == b_made && is_same_seed && (is_value || a.level == b.level) {
+    let is_any_level = is_value && !family.numbers_depend_on_level();
+    if a_made == b_made && is_same_seed && (is_any_level || a.level == b.level) {
         return true;
     }
     if is_value {

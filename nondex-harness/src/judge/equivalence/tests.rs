@@ -131,6 +131,50 @@ fn random_values_differ_with_the_seed_at_std_and_are_those_of_the_clean_run_abov
 }
 
 #[test]
+fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
+    for family in [Family::Schedule, Family::Time] {
+        let mut run = run(&[(family, 1, 3, 9)], None);
+        run.choices = [].into();
+        let scheduled = |spec: &RunSpec| RunSpec {
+            scheduled: true,
+            ..spec.clone()
+        };
+        let clean = scheduled(&RunSpec::clean("t"));
+        let made = scheduled(&spec(Level::One, 3));
+        assert!(decide_alike(&made, &made, &run));
+        assert!(!decide_alike(&made, &spec(Level::One, 3), &run));
+        for level in Level::ALL {
+            for seed in [3, 4] {
+                let other = scheduled(&spec(level, seed));
+                let is_made = (level, seed) == (Level::One, 3);
+                assert_eq!(decide_alike(&made, &other, &run), is_made);
+                assert!(!decide_alike(&clean, &other, &run));
+            }
+        }
+        // A clean run does not come to what a seed would choose elsewhere: only nothing at all is like it.
+        let elsewhere = Selection::only([site(family, 2)]);
+        assert!(!decide_alike(&clean, &with(elsewhere.clone(), &made), &run));
+        let except = Selection::except([site(family, 1)]);
+        assert!(!decide_alike(&clean, &with(except, &made), &run));
+        let orders = Selection::only([site(Family::HashMap, 2)]);
+        assert!(decide_alike(&clean, &with(orders, &made), &run));
+        // In a run of the seed, what was chosen at no point does not matter.
+        let both = Selection::only([site(family, 1), site(family, 2)]);
+        let one = Selection::only([site(family, 1)]);
+        assert!(decide_alike(
+            &with(one.clone(), &made),
+            &with(both, &made),
+            &run
+        ));
+        assert!(!decide_alike(
+            &with(one, &made),
+            &with(elsewhere, &made),
+            &run
+        ));
+    }
+}
+
+#[test]
 fn two_elements_have_two_orders_at_one_and_one_of_them_is_the_base() {
     let run = run(&[(Family::HashMap, 1, 64, 2)], None);
     let clean = RunSpec::clean("t");

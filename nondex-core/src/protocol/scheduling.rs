@@ -1,0 +1,117 @@
+//! What the scheduler did in one test: how far it got, whether a replay takes the same course, and why it ended the process, if it did.
+
+use crate::json;
+
+use super::site::Frame;
+
+/// How many operations the threads of a test may do together, unless the spec says otherwise.
+pub const MAX_STEPS: u64 = 50_000_000;
+
+/// What the scheduler did in one test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleRecord {
+    /// How many threads worked for the test, its own included.
+    pub threads: u64,
+    /// How many operations they did at which another thread could have run.
+    pub steps: u64,
+    /// How often another thread went on.
+    pub switches: u64,
+    /// How often a thread was held back.
+    pub holds: u64,
+    /// How much virtual time passed, in microseconds.
+    pub time_us: u64,
+    /// How often a thread slept in the kernel where the scheduler could not see it, and another one was let go.
+    pub leaks: u64,
+    /// How often a thread waited for what no thread of the test does: another process, a device, another machine.
+    pub outside: u64,
+    /// How often a thread was stopped between two operations, because it came to none for long.
+    pub asynchronous: u64,
+    /// Why the scheduler ended the process, if it did.
+    pub end: Option<ScheduleEnd>,
+}
+
+json::object!(ScheduleRecord {
+    threads,
+    steps,
+    switches,
+    holds = optional,
+    time_us,
+    leaks = optional,
+    outside = optional,
+    asynchronous = optional,
+    end = optional,
+});
+
+impl ScheduleRecord {
+    /// Whether a run of the same spec takes the same course, as far as the scheduler is concerned.
+    #[must_use]
+    pub const fn is_repeatable(&self) -> bool {
+        self.leaks == 0 && self.outside == 0 && self.asynchronous == 0
+    }
+}
+
+/// Why the scheduler ended the process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleEnd {
+    /// What came to its end.
+    pub kind: ScheduleEndKind,
+    /// What each thread that was left waited for, or did, in the order in which they were started.
+    pub waits: Vec<WaitRecord>,
+}
+
+json::object!(ScheduleEnd { kind, waits });
+
+/// What came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScheduleEndKind {
+    /// Every thread waits for another one.
+    Deadlock,
+    /// The limit of operations.
+    Steps,
+    /// The limit of virtual time.
+    Time,
+}
+
+impl ScheduleEndKind {
+    /// Every kind.
+    pub const ALL: [ScheduleEndKind; 3] = [
+        ScheduleEndKind::Deadlock,
+        ScheduleEndKind::Steps,
+        ScheduleEndKind::Time,
+    ];
+
+    /// The name used in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScheduleEndKind::Deadlock => "deadlock",
+            ScheduleEndKind::Steps => "steps",
+            ScheduleEndKind::Time => "time",
+        }
+    }
+}
+
+json::words!(ScheduleEndKind);
+
+/// What one thread waited for when the scheduler ended the process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitRecord {
+    /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
+    pub thread: String,
+    /// The name of the thread, if it has one.
+    pub name: Option<String>,
+    /// The operation that it is in, such as `join`.
+    pub operation: String,
+    /// A number of what it waits for: the same one for the same lock.
+    pub on: Option<u64>,
+    /// Its stack, innermost frame first, when the spec asked for stacks.
+    pub stack: Vec<Frame>,
+}
+
+json::object!(WaitRecord {
+    thread,
+    name = optional,
+    operation,
+    on = optional,
+    stack = optional,
+});
