@@ -94,6 +94,7 @@ fn report() -> Report {
         summary: Summary::new(&tests, Vec::new()),
         tests,
         notes: Vec::new(),
+        overdue: Vec::new(),
     }
 }
 

@@ -18,6 +18,7 @@ mod guard;
 mod hostile;
 mod interruption;
 mod keys;
+mod known;
 mod limits;
 mod linkage;
 mod order;

@@ -157,6 +157,7 @@ pub fn run(
         summary: Summary::new(&tests, executed.models.into_iter().collect()),
         tests,
         notes,
+        overdue: Vec::new(),
     })
 }
 

@@ -98,6 +98,7 @@ pub fn run(
         summary: Summary::new(&tests, Vec::new()),
         tests,
         notes: notes.unwrap_or_else(PoisonError::into_inner),
+        overdue: Vec::new(),
     })
 }
 

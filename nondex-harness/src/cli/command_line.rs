@@ -10,6 +10,7 @@ use super::classify_args::ClassifyArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
 use super::explain_args::ExplainArgs;
+use super::known_args::KnownArgs;
 use super::location_args::LocationArgs;
 use super::network_list_args::NetworkListArgs;
 use super::order_args::OrderArgs;
@@ -55,6 +56,8 @@ pub enum Command {
     Report(Box<ReportArgs>),
     /// Run ordinary builds of tests many times: how often do they fail without this tool?
     Confirm(Box<ConfirmArgs>),
+    /// Tests that may be flaky until a date, as long as the cause stays the same
+    Known(Box<KnownArgs>),
     /// List the tests that would be run
     List(Box<ListArgs>),
     /// List the tests that need the network, with the hosts they ask for

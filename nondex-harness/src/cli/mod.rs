@@ -8,6 +8,7 @@ pub mod config_args;
 pub mod confirm_args;
 pub mod explain_args;
 pub mod filterset;
+pub mod known_args;
 pub mod location_args;
 pub mod model_args;
 pub mod network_args;
@@ -30,6 +31,7 @@ pub use command_line::{
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use explain_args::ExplainArgs;
+pub use known_args::{KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs};
 pub use location_args::LocationArgs;
 pub use model_args::ModelArgs;
 pub use network_args::NetworkArgs;

@@ -6,8 +6,8 @@ use camino::Utf8Path;
 use nondex_core::RunSpec;
 
 use super::console::Console;
+use super::folders::Folders;
 use super::replay;
-use super::report::Folders;
 use super::{interrupt, outcome, selection};
 use crate::campaign::Selected;
 use crate::campaign::memo::Memo;

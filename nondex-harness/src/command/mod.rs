@@ -7,7 +7,9 @@ pub mod configuration;
 mod confirm;
 mod console;
 mod explain;
+mod folders;
 mod interrupt;
+mod known;
 mod list;
 mod models;
 mod network;
@@ -77,6 +79,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, line, console),
         Command::Confirm(args) => confirm::confirm(args, console),
+        Command::Known(args) => known::known(&args.action, console),
         Command::List(args) => list::list(args, console),
         Command::Network(args) => network::network(args, line, console),
         Command::Models(args) => models::models(args, console),
@@ -99,6 +102,7 @@ fn output(command: &Command) -> &OutputArgs {
             None => &args.output,
         },
         Command::Confirm(args) => &args.output,
+        Command::Known(args) => args.action.output(),
         Command::List(args) => &args.output,
         Command::Network(args) => &args.output,
         Command::Models(args) => &args.output,

@@ -10,7 +10,7 @@ use nondex_core::{NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site};
 use serde::Serialize;
 
 use super::console::Console;
-use super::report::Folders;
+use super::folders::Folders;
 use super::{interrupt, selection};
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, process};

@@ -7,38 +7,16 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 use super::console::Console;
+use super::folders::Folders;
+use super::known::{KnownFlakes, workspace};
 use super::outcome;
 use super::selection::count;
-use crate::cli::{LocationArgs, MergeArgs, MessageFormat, ReportAction, ReportArgs};
+use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
-use crate::project::{self, BuildPlan};
 use crate::report::human::{self, Sources, View};
 use crate::report::{RunDirectory, Verdict, junit, merge, store};
-
-/// The folders of a project: its own, and where its findings and reports are.
-#[derive(Clone, Debug)]
-pub(super) struct Folders {
-    pub(super) workspace_root: Utf8PathBuf,
-    pub(super) target_dir: Utf8PathBuf,
-}
-
-impl Folders {
-    /// The folders of the project that these flags name.
-    pub(super) fn find(location: &LocationArgs) -> Result<Self> {
-        let plan = BuildPlan::of(location.manifest_path.as_deref());
-        let metadata = project::metadata(&plan, false)?;
-        let target_dir = location.target_dir.clone();
-        let target_dir = target_dir.unwrap_or(metadata.target_directory);
-        let target_dir = camino::absolute_utf8(&target_dir)
-            .map_err(|e| Error::setup(format!("failed to find `{target_dir}`: {e}")))?;
-        Ok(Folders {
-            workspace_root: metadata.workspace_root,
-            target_dir,
-        })
-    }
-}
 
 /// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -93,6 +71,8 @@ fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
     }
     let directory = RunDirectory::create(&place.target_dir)?;
     let mut report = merge::merge(&reports).map_err(Error::usage)?;
+    let flakes = KnownFlakes::read(&place.workspace_root, || workspace(&args.location))?;
+    flakes.apply(&place.workspace_root, &mut report);
     directory.id().clone_into(&mut report.run.id);
     line.clone_into(&mut report.run.command);
     let path = directory.write(&report)?;

@@ -8,6 +8,7 @@ use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::configuration::Asked;
 use super::console::Console;
+use super::known::KnownFlakes;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
 use crate::campaign::{self, StopFlag};
@@ -62,6 +63,7 @@ pub(super) fn and_then(
     let workspace = selection::workspace(&build, filter.has_filtersets() || !overrides.is_empty())?;
     let filter_resolved = filter.resolve(&workspace)?;
     let per_test = PerTest::new(overrides, asked.given, &workspace)?;
+    let known = KnownFlakes::of(asked, || selection::workspace(&build, true))?;
     let stop = interrupt::install()?;
 
     build.doctests = filter.doctests();
@@ -116,6 +118,7 @@ pub(super) fn and_then(
     report.run.build = Some(ordinary.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
+    known.apply(&project.workspace_root, &mut report);
     let path = directory.write(&report)?;
     Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
     let junit = args.junit.as_deref();

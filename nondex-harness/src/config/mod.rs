@@ -19,7 +19,7 @@ pub use settings::{KEYS, Settings};
 pub use value::{FilterText, Names};
 pub use variables::{OF_NO_KEY, Variables, variable};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::Result;
 use crate::judge::prerequisite::Operations;
@@ -33,6 +33,8 @@ pub struct Config {
     pub profile: Settings,
     /// The entries `[[sanitise]]`, of all profiles.
     pub sanitisers: Vec<Operations>,
+    /// The root of the workspace; `None` when cargo finds none.
+    pub root: Option<Utf8PathBuf>,
 }
 
 /// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root of the workspace that
@@ -54,11 +56,13 @@ pub fn load(
     let root = location::workspace_root(manifest_path);
     let mut config = match location::read(file.as_deref(), root.as_deref())? {
         Some((path, text)) => {
-            File::parse(&text, &path, &root.unwrap_or_default())?.chosen(profile)?
+            File::parse(&text, &path, root.as_deref().unwrap_or(Utf8Path::new("")))?
+                .chosen(profile)?
         }
         None if profile == DEFAULT_PROFILE => Config::default(),
         None => return Err(file::unknown_profile(profile, None, [].into_iter())),
     };
     config.variables = settings;
+    config.root = root;
     Ok(config)
 }

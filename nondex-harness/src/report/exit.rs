@@ -1,12 +1,12 @@
 //! The exit code that follows from a report.
 
-use super::schema::{Report, Verdict};
+use super::schema::{Report, TestReport, Verdict};
 use crate::exit_code::ExitCode;
 
 /// The exit code of a command that ends with `report`.
 ///
 /// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
+/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A known flake does not count, but a strict run wants its entry to be looked at when it is overdue. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_finding = |verdict| match verdict {
@@ -17,7 +17,9 @@ pub fn exit_code(report: &Report) -> ExitCode {
         | Verdict::Unknown => true,
         Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
     };
-    let held = || report.tests.iter().filter(|test| !test.is_sanitised());
+    let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
+    let held = || report.tests.iter().filter(is_held);
+    let is_overdue = report.run.strict && !report.overdue.is_empty();
     let found = held()
         .any(|test| is_finding(test.verdict) && (report.run.strict || test.advice().is_none()));
     let summary = &report.summary;
@@ -26,7 +28,7 @@ pub fn exit_code(report: &Report) -> ExitCode {
         .run
         .max_sanitised
         .is_some_and(|limit| limit.is_exceeded(summary.sanitised, run));
-    if found || report.partial || is_exceeded {
+    if found || report.partial || is_exceeded || is_overdue {
         ExitCode::Found
     } else if held().any(|test| test.verdict == Verdict::Broken) {
         ExitCode::CleanRunFailed

@@ -41,7 +41,7 @@ pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
     let mut drawn: Vec<(u8, String)> = Vec::new();
     for test in &report.tests {
-        let weight = match test.is_sanitised() {
+        let weight = match test.is_sanitised() || test.known.is_some() {
             true => weight(Verdict::Network),
             false => weight(test.verdict),
         };
@@ -105,7 +105,7 @@ pub fn verdict_style(test: &TestReport) -> Style {
     let color = match test.verdict {
         Verdict::Stable => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
-        _ if test.is_sanitised() => AnsiColor::Yellow,
+        _ if test.is_sanitised() || test.known.is_some() => AnsiColor::Yellow,
         Verdict::ImplementationDependent if test.advice().is_some() => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };

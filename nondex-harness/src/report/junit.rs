@@ -1,6 +1,6 @@
 //! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test binary, a case for each test.
 //!
-//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised, or not run, is skipped;
+//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised, is a known flake, or was not run, is skipped;
 //! advice passes, with its diagnostic as output. Properties have the verdict and the weakest level; where the test is written
 //! stands in the attributes `file` and `line`, as pytest and others write it.
 
@@ -90,6 +90,9 @@ fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
 fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus {
     if let Some(sanitised) = &test.sanitised_by {
         return skipped("sanitised", &sanitised.to_string());
+    }
+    if let Some(known) = &test.known {
+        return skipped("known", &known.to_string());
     }
     match test.verdict {
         Verdict::Stable => TestCaseStatus::success(),

@@ -53,6 +53,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         summary: Summary::new(&tests, models),
         tests,
         notes: notes.into_iter().cloned().collect(),
+        overdue: Vec::new(),
     })
 }
 

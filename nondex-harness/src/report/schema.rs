@@ -5,6 +5,7 @@
 
 mod advice;
 mod culprit;
+mod known;
 mod order;
 mod sanitised;
 mod verdict;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
+pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::order::{Line, Order, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
 pub use self::verdict::Verdict;
@@ -44,6 +46,9 @@ pub struct Report {
     /// What there is to say about the whole run, a sentence each, such as that address randomisation could not be switched off.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Known flakes that should be looked at.
+    #[serde(default)]
+    pub overdue: Vec<Overdue>,
 }
 
 /// What was run.
@@ -139,6 +144,9 @@ pub struct Summary {
     /// Tests that passed with every order there is, at one level at least: see [`TestReport::verified`].
     #[serde(default)]
     pub verified: u64,
+    /// Tests that do not fail the run because they are [known](TestReport::known) to be flaky. They are counted with their verdicts, too.
+    #[serde(default)]
+    pub known: u64,
 }
 
 impl Summary {
@@ -169,6 +177,7 @@ impl Summary {
             summary.run_alone += u64::from(test.run_alone);
             summary.sanitised += u64::from(test.is_sanitised());
             summary.verified += u64::from(!test.verified.is_empty());
+            summary.known += u64::from(test.known.is_some());
         }
         summary
     }
@@ -265,6 +274,9 @@ pub struct TestReport {
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
+    /// Why it does not fail the run although it is flaky: it is known to be so, by this cause.
+    #[serde(default)]
+    pub known: Option<KnownFlake>,
     /// Of a test that fails in base order: in how many runs of an ordinary build, without this tool, it failed, of how many.
     /// Null when it was not compared.
     #[serde(default)]

@@ -41,7 +41,7 @@ impl<'r> Cause<'r> {
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
         let mut by_culprits: IndexMap<_, Vec<&'r TestReport>> = IndexMap::new();
         for (place, test) in tests.iter().enumerate() {
-            if test.verdict != Verdict::ImplementationDependent {
+            if test.verdict != Verdict::ImplementationDependent || test.known.is_some() {
                 continue;
             }
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();

@@ -18,6 +18,9 @@ const DIFFERENCE_LINES: usize = 12;
 /// Draws what is known of a test; nothing for one that is stable, or not run unless the view is verbose, or that has
 /// a [cause](super::cause).
 pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
+    if let Some(known) = &test.known {
+        return line("note", test, &[known.to_string()]);
+    }
     match test.verdict {
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
         Verdict::NotRun if test.unjudged => other(test, "fails only with this tool", view),

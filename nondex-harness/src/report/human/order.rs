@@ -14,7 +14,8 @@ const NAMED: usize = 10;
 pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     let mut causes: Vec<(&Order, Vec<&TestReport>)> = Vec::new();
     for test in tests {
-        let Some(order) = test.order.as_ref().filter(|_| finding::is_of_order(test)) else {
+        let is_shown = finding::is_of_order(test) && test.known.is_none();
+        let Some(order) = test.order.as_ref().filter(|_| is_shown) else {
             continue;
         };
         let same = |(known, tests): &&mut (&Order, Vec<&TestReport>)| {

@@ -50,10 +50,14 @@ impl Sources {
 
     /// Whether `file` is found and has this line.
     pub(super) fn has(&self, file: &str, line: u32) -> bool {
-        let index = (line as usize).checked_sub(1);
-        let text = self.read(file);
-        text.zip(index)
-            .is_some_and(|(text, index)| text.lines().nth(index).is_some())
+        self.line(file, line).is_some()
+    }
+
+    /// A line of `file`, from 1, if it is found.
+    #[must_use]
+    pub fn line(&self, file: &str, line: u32) -> Option<String> {
+        let index = (line as usize).checked_sub(1)?;
+        self.read(file)?.lines().nth(index).map(str::to_owned)
     }
 
     /// The text of `file`, if it is found.

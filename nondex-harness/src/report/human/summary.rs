@@ -40,6 +40,15 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
             row(text, AnsiColor::Cyan.on_default().bold(), "Note", &sentence);
         }
     }
+    for overdue in &report.overdue {
+        let sentence = overdue.to_string();
+        row(
+            text,
+            AnsiColor::Yellow.on_default().bold(),
+            "Overdue",
+            &sentence,
+        );
+    }
     if report.partial {
         row(
             text,
@@ -139,6 +148,9 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let others = summary.sanitised.saturating_sub(summary.network);
     if others > 0 {
         words.push(format!("{BOLD}{others}{BOLD:#} of them sanitised"));
+    }
+    if summary.known > 0 {
+        words.push(format!("{BOLD}{}{BOLD:#} of them known", summary.known));
     }
     let noun = if summary.tests == 1 { "test" } else { "tests" };
     format!(

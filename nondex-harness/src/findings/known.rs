@@ -1,0 +1,99 @@
+//! Known flakes: tests that may fail as they are known to, until a date.
+//!
+//! An entry covers a test while what is found is the same [cause](cause()) as when it was written down: the same calls, the same
+//! tests before it, the same assertion. Another finding of the same test fails the run. A test that is broken is never covered.
+
+mod cause;
+pub mod date;
+mod file;
+
+pub use cause::cause;
+pub use file::{Entry, KNOWN_FILE, Known};
+
+use chrono::NaiveDate;
+
+use crate::report::human::Sources;
+use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
+use crate::report::{Report, TestReport, Verdict};
+
+/// Says of each test of the report whether it is a known flake, and which entries are overdue on this day. `is_meant` says whether an entry
+/// means a test. What an earlier call has said is forgotten.
+pub fn apply(
+    known: &Known,
+    is_meant: &dyn Fn(&Entry, &TestReport) -> bool,
+    today: NaiveDate,
+    sources: &Sources,
+    report: &mut Report,
+) {
+    report.overdue.clear();
+    for test in &mut report.tests {
+        test.known = None;
+    }
+    for entry in known.entries() {
+        let mut is_stable = false;
+        let mut is_doubtful = false;
+        let mut bound: Option<f64> = None;
+        for test in report.tests.iter_mut().filter(|test| is_meant(entry, test)) {
+            match test.verdict {
+                Verdict::Stable if test.failure_bound.is_some() => {
+                    is_stable = true;
+                    let of_test = test.failure_bound.unwrap_or_default();
+                    bound = Some(bound.unwrap_or_default().max(of_test));
+                }
+                _ => is_doubtful = true,
+            }
+            if !may_be_known(test) || test.known.is_some() {
+                continue;
+            }
+            let found = cause(test, sources);
+            if entry.covers(test.verdict, &found) {
+                test.known = Some(KnownFlake {
+                    reason: entry.reason.clone(),
+                    expires: entry.expires.to_string(),
+                    link: entry.link.clone(),
+                });
+            } else {
+                let known = entry.words();
+                let note = format!(
+                    "it is known to be flaky, but by another cause: known is {known}, this is {} by {}",
+                    test.verdict,
+                    found.join(" and ")
+                );
+                if !test.notes.contains(&note) {
+                    test.notes.push(note);
+                }
+            }
+        }
+        let reason = if today > entry.expires {
+            OverdueReason::Expired
+        } else if is_stable && !is_doubtful && !report.partial {
+            OverdueReason::Stable
+        } else {
+            continue;
+        };
+        report.overdue.push(Overdue {
+            entry: entry.name().to_owned(),
+            reason,
+            expires: entry.expires.to_string(),
+            failure_bound: bound.filter(|_| reason == OverdueReason::Stable),
+        });
+    }
+    report.summary.known = report.tests.iter().filter(|t| t.known.is_some()).count() as u64;
+}
+
+/// Whether a verdict is one that an entry may cover: a flaky one, not a broken one.
+#[must_use]
+pub fn may_be_known(test: &TestReport) -> bool {
+    let is_flaky = matches!(
+        test.verdict,
+        Verdict::ImplementationDependent
+            | Verdict::OrderDependentVictim
+            | Verdict::OrderDependentBrittle
+            | Verdict::NonDeterministic
+            | Verdict::Unknown
+    );
+    is_flaky && !test.is_sanitised()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! What makes a test flaky, in words that stay the same while the code around it changes.
+
+use crate::report::human::Sources;
+use crate::report::{TestReport, Verdict};
+
+/// The cause of a flaky test's failures: the calls that are responsible, or the tests that it depends on, or else where it panics. Sorted. A line of the
+/// user's source is named by its text, not by its number, so that it stays the same when lines come before it.
+#[must_use]
+pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
+    let at = |file: &str, line: u32| match sources.line(file, line) {
+        Some(text) => format!("{file}: {}", text.trim()),
+        None => format!("{file}:{line}"),
+    };
+    let mut found: Vec<String> = Vec::new();
+    if let Some(order) = test.order.as_ref().filter(|_| is_of_order(test.verdict)) {
+        let named = |role: &str, names: &[String]| -> Vec<String> {
+            names.iter().map(|name| format!("{role} {name}")).collect()
+        };
+        found.extend(named("polluter", &order.polluters));
+        found.extend(named("setter", &order.setters));
+    } else {
+        found.extend(test.culprits.iter().map(|culprit| {
+            let (file, line, _) = culprit.place();
+            format!("{} at {}", culprit.api, at(file, line))
+        }));
+    }
+    if found.is_empty()
+        && let Some(failure) = test.failures.first()
+    {
+        found.push(match (&failure.file, failure.line) {
+            (Some(file), Some(line)) => format!("panic at {}", at(file, line)),
+            _ => failure
+                .message
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        });
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn is_of_order(verdict: Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+    )
+}

@@ -1,0 +1,61 @@
+//! Days of the calendar, as TOML and the command line have them.
+
+use chrono::{DateTime, Datelike, NaiveDate};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::time::{SystemTime, UNIX_EPOCH};
+use toml::value::{Date, Datetime};
+
+/// Today, in Greenwich.
+#[must_use]
+pub fn today() -> NaiveDate {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = since
+        .ok()
+        .and_then(|since| i64::try_from(since.as_secs()).ok());
+    let now = seconds.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    now.unwrap_or_default().date_naive()
+}
+
+/// The day that a text names.
+///
+/// # Errors
+/// When it names none.
+pub fn parse(text: &str) -> Result<NaiveDate, String> {
+    let parsed: Result<NaiveDate, _> = text.parse();
+    parsed.map_err(|_| format!("`{text}` is no date, expected one as 2027-01-31"))
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NaiveDate, D::Error> {
+    let found = Datetime::deserialize(from)?;
+    parse(&found.to_string()).map_err(serde::de::Error::custom)
+}
+
+pub(super) fn serialize<S: Serializer>(day: &NaiveDate, to: S) -> Result<S::Ok, S::Error> {
+    let part = |part: u32| u8::try_from(part).map_err(serde::ser::Error::custom);
+    let date = Date {
+        year: u16::try_from(day.year()).map_err(serde::ser::Error::custom)?,
+        month: part(day.month())?,
+        day: part(day.day())?,
+    };
+    Datetime::from(date).serialize(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_date_is_refused_with_an_example() {
+        assert_eq!(parse("2027-01-31").unwrap().to_string(), "2027-01-31");
+        for text in [
+            "tomorrow",
+            "2027-13-01",
+            "2027-02-30",
+            "2027-01-31T10:00:00",
+            "",
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains("2027-01-31"), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The file of known flakes.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+
+use camino::Utf8Path;
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::report::Verdict;
+
+/// The file, relative to the root of the workspace.
+pub const KNOWN_FILE: &str = ".config/nondex-known.toml";
+
+/// What the header of an entry is in the file.
+const HEADER: &str = "[[known]]";
+
+/// The content of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    text: String,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    #[serde(default)]
+    known: Vec<Entry>,
+}
+
+/// A test, or several, known to be flaky.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// The id of the test, `<binary-id>$<test name>`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// In place of one test: a filterset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filterset: Option<String>,
+    /// Why it is not mended yet.
+    pub reason: String,
+    /// Where that is written, such as an issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// The last day on which it may be flaky.
+    #[serde(with = "super::date")]
+    pub expires: NaiveDate,
+    /// The verdict that is known; without it any flaky one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The [cause](super::cause()) that is known; without it any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cause: Vec<String>,
+}
+
+impl Entry {
+    /// The test, or the filterset.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let name = self.test.as_ref().or(self.filterset.as_ref());
+        name.map_or("", String::as_str)
+    }
+
+    /// Whether this is what is known: nothing was `found` that is not. A search that ended early finds less.
+    #[must_use]
+    pub(super) fn covers(&self, verdict: Verdict, found: &[String]) -> bool {
+        let is_known = |cause: &String| self.cause.is_empty() || self.cause.contains(cause);
+        self.verdict.is_none_or(|known| known == verdict) && found.iter().all(is_known)
+    }
+
+    /// What is known, for people.
+    pub(super) fn words(&self) -> String {
+        let verdict = self.verdict.map_or("flaky", Verdict::name);
+        match self.cause.as_slice() {
+            [] => verdict.to_owned(),
+            causes => format!("{verdict} by {}", causes.join(" and ")),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match (&self.test, &self.filterset) {
+            (Some(test), None) if !test.contains('$') => Err(format!(
+                "`test = \"{test}\"` is no test id, expected `<binary-id>$<test name>` as reports have it"
+            )),
+            (Some(_), None) | (None, Some(_)) => {
+                if self.reason.trim().is_empty() {
+                    return Err(format!("`{}` has no reason", self.name()));
+                }
+                match self.verdict {
+                    Some(
+                        verdict @ (Verdict::Broken
+                        | Verdict::Stable
+                        | Verdict::NotRun
+                        | Verdict::Network),
+                    ) => Err(format!(
+                        "`{}` has the verdict `{verdict}`, which is not a flaky one",
+                        self.name()
+                    )),
+                    _ => Ok(()),
+                }
+            }
+            _ => Err("an entry needs either `test` or `filterset`".to_owned()),
+        }
+    }
+}
+
+impl Known {
+    /// Reads the file; nothing is known when there is none.
+    ///
+    /// # Errors
+    /// A set-up error that says what is wrong with the file.
+    pub fn read(path: &Utf8Path) -> Result<Self> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) => return Err(Error::setup(format!("failed to read `{path}`: {e}"))),
+        };
+        Self::parse(text).map_err(|what| Error::setup(format!("failed to read `{path}`: {what}")))
+    }
+
+    pub(super) fn parse(text: String) -> Result<Self, String> {
+        let content: Content = toml::from_str(&text).map_err(|e| e.to_string())?;
+        content.known.iter().try_for_each(Entry::check)?;
+        Ok(Known {
+            entries: content.known,
+            text,
+        })
+    }
+
+    /// The entries, in their order in the file.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Adds an entry at the end, in place of those with the same name. Whatever else is in the file stays.
+    ///
+    /// # Errors
+    /// When the entry is not complete, or an old one cannot be found in the text.
+    pub fn add(&mut self, entry: Entry) -> Result<(), String> {
+        entry.check()?;
+        self.remove(|old| old.name() == entry.name())?;
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push_str(if self.text.ends_with('\n') {
+                "\n"
+            } else {
+                "\n\n"
+            });
+        }
+        let written = toml::to_string(&entry).map_err(|e| e.to_string())?;
+        self.text.push_str(HEADER);
+        self.text.push('\n');
+        self.text.push_str(&written);
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Removes entries, with the comments before them; how many there were.
+    ///
+    /// # Errors
+    /// When they cannot be found in the text, because somebody wrote them in another form.
+    pub fn remove(&mut self, is_out: impl Fn(&Entry) -> bool) -> Result<usize, String> {
+        let before = self.entries.len();
+        if !self.entries.iter().any(&is_out) {
+            return Ok(0);
+        }
+        let pieces = pieces(&self.text);
+        if pieces.len() != before {
+            return Err(format!(
+                "entries can only be removed from a file in which each begins with a line `{HEADER}`"
+            ));
+        }
+        let out = pieces.into_iter().zip(&self.entries);
+        let out: Vec<_> = out.filter(|(_, entry)| is_out(entry)).collect();
+        for (piece, _) in out.into_iter().rev() {
+            self.text.replace_range(piece, "");
+        }
+        self.entries.retain(|entry| !is_out(entry));
+        Ok(before - self.entries.len())
+    }
+
+    /// Writes the file, and the folder it is in.
+    ///
+    /// # Errors
+    /// A set-up error with the path.
+    pub fn write(&self, path: &Utf8Path) -> Result<()> {
+        let written = path
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(path, &self.text));
+        written.map_err(|e| Error::setup(format!("failed to write `{path}`: {e}")))
+    }
+}
+
+/// Where each entry is in the text, with the comments directly before it.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    let mut comments = None;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim();
+        if content.starts_with('#') {
+            comments.get_or_insert(at);
+        } else if content == HEADER {
+            starts.push(comments.take().unwrap_or(at));
+        } else {
+            comments = None;
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts
+        .iter()
+        .copied()
+        .zip(ends)
+        .map(|(start, end)| start..end)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# Flaky, we know.\n\n# The first.\n[[known]]\ntest = \"a$b\"\nreason = \"later\"\nexpires = 2027-01-31\n\n\
+                        # The second.\n# It is a set.\n[[known]]\nfilterset = \"test(c)\"\nreason = \"sleeps\" # a lot\n\
+                        expires = 2027-02-28\nverdict = \"ND\"\n";
+
+    #[test]
+    fn entries_are_added_and_removed_and_all_else_stays() {
+        let mut known = Known::parse(FILE.to_owned()).unwrap();
+        assert_eq!(known.entries().len(), 2);
+        let entry = Entry {
+            cause: vec!["x at src/lib.rs: y(\"z\")".to_owned()],
+            ..known.entries()[0].clone()
+        };
+        known.add(entry.clone()).unwrap();
+        let again = Known::parse(known.text.clone()).unwrap();
+        assert_eq!(again.entries(), known.entries());
+        assert_eq!(again.entries()[1], entry);
+        assert!(
+            known
+                .text
+                .starts_with("# Flaky, we know.\n\n# The second.\n"),
+            "{}",
+            known.text
+        );
+        assert_eq!(known.remove(|entry| entry.test.is_some()), Ok(1));
+        assert_eq!(known.remove(|_| true), Ok(1));
+        assert_eq!(known.text, "# Flaky, we know.\n\n");
+        assert_eq!(known.remove(|_| true), Ok(0));
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_found_is_not_removed() {
+        let text = "known = [{ test = \"a$b\", reason = \"x\", expires = 2027-01-31 }]\n";
+        let mut known = Known::parse(text.to_owned()).unwrap();
+        assert!(known.remove(|_| true).unwrap_err().contains("[[known]]"));
+        assert_eq!(known.text, text);
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_entry_is_said() {
+        for (entry, expected) in [
+            (
+                "reason = \"x\"\nexpires = 2027-01-31",
+                "either `test` or `filterset`",
+            ),
+            (
+                "test = \"a$b\"\nfilterset = \"all()\"\nreason = \"x\"\nexpires = 2027-01-31",
+                "either `test` or `filterset`",
+            ),
+            (
+                "test = \"a::b\"\nreason = \"x\"\nexpires = 2027-01-31",
+                "no test id",
+            ),
+            (
+                "test = \"a$b\"\nreason = \" \"\nexpires = 2027-01-31",
+                "no reason",
+            ),
+            ("test = \"a$b\"\nreason = \"x\"", "expires"),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = \"soon\"",
+                "expires",
+            ),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = 10:00:00",
+                "no date",
+            ),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nverdict = \"broken\"",
+                "not a flaky one",
+            ),
+            (
+                "test = \"a$b\"\nreason = \"x\"\nexpires = 2027-01-31\nuntil = 1",
+                "until",
+            ),
+        ] {
+            let error = Known::parse(format!("[[known]]\n{entry}\n")).unwrap_err();
+            assert!(error.contains(expected), "{entry}: {error}");
+        }
+    }
+}

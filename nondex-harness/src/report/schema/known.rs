@@ -1,0 +1,69 @@
+//! What is said of known flakes.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a flaky test does not fail the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownFlake {
+    /// Why it is not mended yet.
+    pub reason: String,
+    /// The last day on which it may be flaky, such as `2027-01-31`.
+    pub expires: String,
+    /// Where it is written down, such as an issue.
+    #[serde(default)]
+    pub link: Option<String>,
+}
+
+impl std::fmt::Display for KnownFlake {
+    /// `known to be flaky until 2027-01-31: the clock is read twice (#12)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "known to be flaky until {}: {}",
+            self.expires, self.reason
+        )?;
+        match &self.link {
+            None => Ok(()),
+            Some(link) => write!(f, " ({link})"),
+        }
+    }
+}
+
+/// An entry of the known flakes that should be looked at: an error when the run is strict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overdue {
+    /// The test's id, or the filterset.
+    pub entry: String,
+    /// What is wrong with it.
+    pub reason: OverdueReason,
+    /// Its last day.
+    pub expires: String,
+    /// Of tests that are stable: the failure rate that their runs leave possible, with a confidence of 95 percent.
+    #[serde(default)]
+    pub failure_bound: Option<f64>,
+}
+
+/// What is wrong with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OverdueReason {
+    /// Its day is over.
+    Expired,
+    /// Its tests are stable by now.
+    Stable,
+}
+
+impl std::fmt::Display for Overdue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Overdue { entry, expires, .. } = self;
+        match (self.reason, self.failure_bound) {
+            (OverdueReason::Expired, _) => write!(f, "known flake `{entry}` expired on {expires}"),
+            (OverdueReason::Stable, Some(bound)) => write!(
+                f,
+                "known flake `{entry}` is stable by now (< {:.0} % at 95 %): `cargo nondex known prune` removes it",
+                bound * 100.0
+            ),
+            (OverdueReason::Stable, None) => write!(f, "known flake `{entry}` is stable by now"),
+        }
+    }
+}
