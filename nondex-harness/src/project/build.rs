@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
 
+use super::atomics::Atomics;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
@@ -21,6 +22,9 @@ use super::suite::{Suite, TestBinary};
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
+
+/// Whether the runtime has what instrumented atomics call.
+const HAS_SCHEDULER: bool = false;
 
 /// A project whose tests are built and listed.
 #[derive(Debug)]
@@ -135,8 +139,12 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let runtime_took = before_runtime.elapsed();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
-        Mode::Program if plan.without_network => "build-without-network",
-        Mode::Program => "build",
+        Mode::Program => match (plan.without_network, plan.without_threads) {
+            (false, false) => "build",
+            (true, false) => "build-without-network",
+            (false, true) => "build-without-threads",
+            (true, true) => "build-without-both",
+        },
         Mode::Swap => "swap",
         Mode::Plain => "plain",
     });
@@ -152,7 +160,14 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Backend::Unchanged
     };
     let content = runtime.as_ref().map_or("", |runtime| &runtime.content);
-    prepare(&build_dir, &format!("{content}{}", rustix.key()))?;
+    let atomics = match &runtime {
+        Some(runtime) if HAS_SCHEDULER && !plan.without_threads => {
+            Atomics::of(runtime.atomics_obstacle(&toolchain, &target))
+        }
+        _ => Atomics::Unchanged,
+    };
+    let key = format!("{content}{}{}", rustix.key(), atomics.key());
+    prepare(&build_dir, &key)?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
@@ -160,6 +175,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
     let intercept = Intercept {
         runtime,
+        atomics_are_calls: atomics == Atomics::Calls,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
         ..cargo.intercept()
@@ -187,6 +203,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
 
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
     notes.extend(order_note);
+    notes.extend(atomics.note());
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
             "cargo built {} test executables but then started none of them; did the sources change meanwhile?",

@@ -61,6 +61,7 @@ impl Cargo<'_> {
         Intercept {
             runtime: None,
             wrapper: self.wrapper.map(str::to_owned),
+            atomics_are_calls: false,
             rustix_uses_libc: false,
             starts: Utf8PathBuf::new(),
             replaced: ["RUSTC_WRAPPER", "RUSTDOC"]

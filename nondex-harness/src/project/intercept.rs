@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use super::atomics;
 use super::lto;
 use super::platform;
 use super::runtime::Runtime;
@@ -34,6 +35,8 @@ pub(super) struct Intercept {
     pub(super) runtime: Option<Runtime>,
     /// The user's own rustc wrapper, which is run around rustc.
     pub(super) wrapper: Option<String>,
+    /// Whether atomics are instrumented.
+    pub(super) atomics_are_calls: bool,
     /// Whether rustix goes through libc, where its operations are seen.
     pub(super) rustix_uses_libc: bool,
     /// Where calls as target runner and as rustdoc are written down.
@@ -122,6 +125,9 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         command.arg(format!("--extern=std={}", runtime.std));
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
+        }
+        if intercept.atomics_are_calls {
+            command.args(atomics::arguments(&runtime.libraries));
         }
         // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
         // user's own builds.

@@ -1,5 +1,6 @@
 //! From a user's project to its built test binaries and their tests.
 
+mod atomics;
 pub mod build;
 mod cargo;
 mod config;
@@ -13,6 +14,7 @@ mod platform;
 mod preload;
 pub mod runtime;
 mod rustix;
+mod scratch;
 mod std_order;
 pub mod suite;
 pub mod symbols;

@@ -12,8 +12,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
-use super::std_order;
 use super::toolchain::Toolchain;
+use super::{atomics, std_order};
 use crate::error::{Error, Result};
 
 /// Every file of the runtime's sources: path and text.
@@ -36,6 +36,9 @@ const MANIFEST: &str = "runtime.json";
 
 /// The file that has what is to be said of the order of its collections, which may be nothing.
 const ORDER: &str = "order.txt";
+
+/// The file that has why atomics cannot be instrumented over it, which may be nothing.
+const ATOMICS: &str = "atomics.txt";
 
 /// A built runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,17 +200,29 @@ impl Runtime {
     /// is first asked for, in a second or two, and kept with the runtime.
     #[must_use]
     pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
-        let kept = self.libraries.join(ORDER);
-        let note = fs::read_to_string(&kept).unwrap_or_else(|_| {
-            let note = std_order::compare(toolchain, target, &self.std).unwrap_or_default();
+        self.found_once(ORDER, || std_order::compare(toolchain, target, &self.std))
+    }
+
+    /// Why crates over it cannot be compiled so that their atomics are instrumented, if they cannot: found out and kept in the
+    /// same way.
+    #[must_use]
+    pub(super) fn atomics_obstacle(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
+        self.found_once(ATOMICS, || atomics::obstacle(toolchain, target, &self.std))
+    }
+
+    /// What `find` found when it was first asked for, kept in a file of this name.
+    fn found_once(&self, name: &str, find: impl FnOnce() -> Option<String>) -> Option<String> {
+        let kept = self.libraries.join(name);
+        let found = fs::read_to_string(&kept).unwrap_or_else(|_| {
+            let found = find().unwrap_or_default();
             // Another process may read it meanwhile. One that cannot be kept is found out again.
             let new = self
                 .libraries
-                .join(format!("{ORDER}.{}", std::process::id()));
-            let _ = fs::write(&new, &note).and_then(|()| fs::rename(&new, &kept));
-            note
+                .join(format!("{name}.{}", std::process::id()));
+            let _ = fs::write(&new, &found).and_then(|()| fs::rename(&new, &kept));
+            found
         });
-        Some(note).filter(|note| !note.is_empty())
+        Some(found).filter(|found| !found.is_empty())
     }
 }
 

@@ -6,8 +6,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
+use super::scratch::Scratch;
 use super::toolchain::Toolchain;
 
 /// The program that compares them.
@@ -38,10 +39,10 @@ fn difference(
         return Err(format!("programs for {target} do not run here"));
     }
     let libraries = mirror.parent().unwrap_or(Utf8Path::new("."));
-    let work = Work::create(libraries).map_err(|e| format!("no folder for it: {e}"))?;
-    let source = work.0.join("order.rs");
+    let work = Scratch::create(libraries, "order").map_err(|e| format!("no folder for it: {e}"))?;
+    let source = work.path().join("order.rs");
     let program = work
-        .0
+        .path()
         .join(format!("order{}", std::env::consts::EXE_SUFFIX));
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
     let run = |command: &mut Command| {
@@ -75,25 +76,9 @@ fn difference(
     }
 }
 
-/// The folder in which the program is built; removed when dropped.
-struct Work(Utf8PathBuf);
-
-impl Work {
-    fn create(home: &Utf8Path) -> std::io::Result<Self> {
-        let work = home.join(format!("order-{}", std::process::id()));
-        fs::create_dir_all(&work)?;
-        Ok(Work(work))
-    }
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use camino::Utf8PathBuf;
 
     use super::*;
 

@@ -1,0 +1,204 @@
+//! The pass of the compiler that makes every atomic operation a call of the runtime, where threads are scheduled.
+//!
+//! It is that of the thread sanitizer of LLVM, which is not linked: the runtime has the functions that are called. Atomics are instrumented in
+//! any function; plain loads and stores are not, for no function has the attribute that asks for it. The names of passes and of
+//! LLVM's options are nobody's promise, so each toolchain is asked once whether it does what is wanted.
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use camino::Utf8Path;
+
+use super::scratch::Scratch;
+use super::toolchain::Toolchain;
+
+/// What rustc is given for each crate of the target.
+const FLAGS: [&str; 2] = [
+    "-Cpasses=tsan",
+    "-Cllvm-args=-tsan-instrument-func-entry-exit=false -tsan-instrument-memory-accesses=false -tsan-instrument-memintrinsics=false",
+];
+
+/// The program that uses every operation.
+const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/runtime/atomics.rs"));
+
+/// What an object that went through the pass calls.
+const CALLS: [&str; 3] = [
+    "__tsan_atomic32_load",
+    "__tsan_atomic64_fetch_add",
+    "__tsan_atomic8_compare_exchange_val",
+];
+
+/// What is called in a program without std, which has nothing of the runtime.
+const UNSCHEDULED: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/runtime/unscheduled.rs"
+));
+
+/// Where that is, beside the runtime's libraries. Not under a name by which the compiler would find a crate.
+const ARCHIVE: &str = "unscheduled.a";
+
+/// What the atomics of a build are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Atomics {
+    /// What they are for everybody: no thread is scheduled.
+    Unchanged,
+    /// Calls of the runtime.
+    Calls,
+    /// What they are for everybody, because of this obstacle.
+    Unseen(String),
+}
+
+impl Atomics {
+    /// What they are where there is this obstacle, if any.
+    pub(super) fn of(obstacle: Option<String>) -> Self {
+        obstacle.map_or(Atomics::Calls, Atomics::Unseen)
+    }
+
+    /// What tells builds with other atomics apart.
+    pub(super) const fn key(&self) -> &'static str {
+        match self {
+            Atomics::Unchanged | Atomics::Unseen(_) => "",
+            Atomics::Calls => " atomics are calls",
+        }
+    }
+
+    /// What the user should know, a sentence.
+    pub(super) fn note(&self) -> Option<String> {
+        let Atomics::Unseen(why) = self else {
+            return None;
+        };
+        Some(format!(
+            "threads are scheduled where they call the C library, and not at atomic operations, which are not seen: {why}"
+        ))
+    }
+}
+
+/// The arguments of rustc for a crate of the target, over the runtime with these libraries.
+pub(super) fn arguments(libraries: &Utf8Path) -> impl Iterator<Item = String> {
+    let archive = format!("-Clink-arg={}", libraries.join(ARCHIVE));
+    FLAGS.map(str::to_owned).into_iter().chain([archive])
+}
+
+/// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they cannot.
+#[must_use]
+pub(super) fn obstacle(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Option<String> {
+    try_pass(toolchain, target, std).err()
+}
+
+fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), String> {
+    let libraries = std.parent().unwrap_or(Utf8Path::new("."));
+    let work =
+        Scratch::create(libraries, "atomics").map_err(|e| format!("no folder for it: {e}"))?;
+    let [source, object, program] =
+        ["atomics.rs", "atomics.o", "atomics"].map(|name| work.path().join(name));
+    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
+    let run = |command: &mut Command| {
+        let output = command.stdin(Stdio::null()).output();
+        output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
+    };
+    // Under a name of its own until it is whole.
+    let part = work.path().join(ARCHIVE);
+    let text = work.path().join("unscheduled.rs");
+    fs::write(&text, UNSCHEDULED).map_err(|e| format!("failed to write `{text}`: {e}"))?;
+    let built = run(Command::new(&toolchain.rustc)
+        .args([
+            "--edition",
+            "2024",
+            "--crate-type",
+            "rlib",
+            "-Copt-level=2",
+            "-Cdebuginfo=0",
+        ])
+        .args(["-Cpanic=abort", "-Ccodegen-units=1", "--cap-lints", "allow"])
+        .args(["--target", target, "-o", part.as_str(), text.as_str()]))?;
+    check("what atomics call without a scheduler", &built)?;
+    fs::rename(&part, libraries.join(ARCHIVE))
+        .map_err(|e| format!("failed to keep `{part}`: {e}"))?;
+    // A program for another target may have a linker that only cargo knows, and does not run here.
+    let is_run = target == toolchain.host;
+    let mut compiler = Command::new(&toolchain.rustc);
+    compiler
+        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
+        .args(["-Ccodegen-units=1", "--target", target])
+        .args(FLAGS)
+        .arg(format!("--extern=std={std}"))
+        .arg(format!("-Ldependency={libraries}"))
+        .arg(format!("--emit=obj={object}"))
+        .arg(&source);
+    if is_run {
+        compiler.arg(format!("--emit=link={program}"));
+    }
+    let compiled = run(&mut compiler)?;
+    check("a program that has atomics", &compiled)?;
+    let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
+    let calls = |name: &&str| {
+        bytes
+            .windows(name.len())
+            .any(|part| part == name.as_bytes())
+    };
+    if !CALLS.iter().all(calls) {
+        return Err("the compiler leaves atomics as they are".to_owned());
+    }
+    if !is_run {
+        return Ok(());
+    }
+    let ran = run(Command::new(&program).env_clear())?;
+    if !ran.status.success() {
+        return Err(format!(
+            "a program that has atomics ended with {}",
+            ran.status
+        ));
+    }
+    Ok(())
+}
+
+/// What the compiler said first of something that does not compile.
+fn check(what: &str, compiled: &Output) -> Result<(), String> {
+    if compiled.status.success() {
+        return Ok(());
+    }
+    let errors = String::from_utf8_lossy(&compiled.stderr);
+    let first = errors.lines().next().unwrap_or_default();
+    Err(format!("{what} does not compile: {first}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    /// What is said of a std with this source.
+    fn obstacle_of(std: &str) -> Option<String> {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
+        let toolchain = Toolchain::in_dir(&folder).unwrap();
+        let source = folder.join("std.rs");
+        fs::write(&source, std).unwrap();
+        let library = folder.join("libstd.rlib");
+        let built = Command::new(&toolchain.rustc)
+            .args([
+                "--edition",
+                "2024",
+                "--crate-type",
+                "rlib",
+                "-Cmetadata=other",
+            ])
+            .args([
+                "--crate-name",
+                "std",
+                source.as_str(),
+                "-o",
+                library.as_str(),
+            ])
+            .status();
+        assert!(built.unwrap().success());
+        obstacle(&toolchain, &toolchain.host, &library)
+    }
+
+    #[test]
+    fn a_runtime_without_the_functions_that_are_called_is_an_obstacle() {
+        let said = obstacle_of("pub use ::std::*;").unwrap();
+        assert!(said.contains("does not compile"), "{said}");
+    }
+}

@@ -1,0 +1,27 @@
+//! A folder in the cache in which a toolchain is asked something.
+
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// The folder; removed when dropped.
+pub(super) struct Scratch(Utf8PathBuf);
+
+impl Scratch {
+    /// A folder of this process in `home`.
+    pub(super) fn create(home: &Utf8Path, name: &str) -> std::io::Result<Self> {
+        let folder = home.join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        Ok(Scratch(folder))
+    }
+
+    pub(super) fn path(&self) -> &Utf8Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
