@@ -311,11 +311,11 @@ proptest! {
         models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
         trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
         schedule in prop::sample::select(&Schedule::ALL), threads in prop::sample::select(&Threads::ALL),
-        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), any::<u64>())), states in any::<bool>(),
+        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
         restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
     ) {
         let record = record.map(Into::into);
-        let forks = forks.map(|(tests, limit_ms)| Forks { tests, limit_ms });
+        let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
             choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch,
             ..RunSpec::new(test, Level::ALL[level], seed)

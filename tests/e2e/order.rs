@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use nondex_core::Outcome;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::schema::SharedState;
 use nondex_harness::report::{Report, TestReport, Verdict};
@@ -271,4 +272,90 @@ fn tests_that_end_their_process_hide_no_other_and_a_polluter_of_several_is_one_c
         assert!(is_said, "{:?}", report.notes);
     }
     output.says(&["3 OD (1 cause)", "also: tests::e_is_a_victim"]);
+}
+
+#[test]
+fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
+    let fixture = Fixture::new("order-ends");
+    let output = reported(&fixture, "order", &["--test", "limits"]);
+    let report = output.expect(ExitCode::Found).report();
+    for (name, verdict, outcome) in [
+        ("a_pollutes", Verdict::Stable, None),
+        (
+            "b_hangs_behind_it",
+            Verdict::OrderDependentVictim,
+            Some(Outcome::TimedOut),
+        ),
+        (
+            "c_aborts_behind_it",
+            Verdict::OrderDependentVictim,
+            Some(Outcome::Signalled(6)),
+        ),
+        ("d_always_hangs", Verdict::Broken, Some(Outcome::TimedOut)),
+        (
+            "e_always_aborts",
+            Verdict::Broken,
+            Some(Outcome::Signalled(6)),
+        ),
+        (
+            "f_is_a_victim",
+            Verdict::OrderDependentVictim,
+            Some(Outcome::Failed),
+        ),
+    ] {
+        let test = test(&report, name);
+        assert_eq!(test.verdict, verdict, "{test:#?}");
+        let failure = test.failures.first();
+        assert_eq!(failure.map(|failure| failure.outcome.clone()), outcome);
+        if verdict == Verdict::OrderDependentVictim {
+            let order = test.order.as_ref().expect("its order is known");
+            assert_eq!(order.sets, [["a_pollutes"]], "{name}");
+            assert!(order.state[0].name.ends_with("DIRTY"), "{order:?}");
+        }
+        if outcome == Some(Outcome::TimedOut) {
+            let command = test.reproduce.as_ref().expect("it can be reproduced");
+            assert!(command.contains("--timeout 0.4"), "{command}");
+        }
+    }
+}
+
+#[test]
+fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
+    let fixture = Fixture::new("order-ends");
+    let mut suite = "use order_ends::DIRTY;\nuse std::sync::atomic::Ordering::SeqCst;\n".to_owned();
+    let tests = 400;
+    for number in 0..tests {
+        let name = format!(
+            "case_{number:03}_{}",
+            "of_many_with_a_long_name_".repeat(16)
+        );
+        let body = match number {
+            10 => "assert_eq!(DIRTY.load(SeqCst), 0)",
+            300 => "DIRTY.store(1, SeqCst)",
+            _ => "",
+        };
+        suite += &format!("#[test]\nfn {name}() {{ {body} }}\n");
+    }
+    assert!(suite.len() > 128 << 10);
+    fs::write(fixture.path("tests/long.rs"), suite).unwrap();
+    let orders = ["--test", "long", "--pairs", "0", "--strategies", "reverse"];
+    let output = reported(&fixture, "order", &orders);
+    let report = output.expect(ExitCode::Found).report();
+    let victims = report.tests.iter().filter(|test| test.order.is_some());
+    let victims: Vec<&TestReport> = victims.collect();
+    let [victim] = &victims[..] else {
+        panic!("{victims:#?}");
+    };
+    assert!(victim.name.starts_with("case_010"), "{}", victim.name);
+    let polluters = &victim.order.as_ref().unwrap().polluters;
+    assert_eq!(polluters.len(), 1);
+    assert!(polluters[0].starts_with("case_300"), "{polluters:?}");
+    assert!(
+        !report
+            .notes
+            .iter()
+            .any(|note| note.contains("told nothing")),
+        "{:?}",
+        report.notes
+    );
 }

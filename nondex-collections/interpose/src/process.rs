@@ -92,12 +92,25 @@ pub(crate) fn find_spec() {
     }
 }
 
-/// Makes the programs that this process starts find another run spec in its initial environment. One that is longer than the
-/// first is not written.
+/// Makes the programs that this process starts find another run spec in its initial environment, or in the file that is named there.
+/// One that is longer than the first is not written into the environment.
 fn tell(spec: &str) {
     let place = SPEC.load(Ordering::Relaxed);
     let length = SPEC_LENGTH.load(Ordering::Relaxed);
-    if place.is_null() || spec.len() > length {
+    if place.is_null() {
+        return;
+    }
+    // SAFETY: the value of a variable ends in NUL, and is still where it was found.
+    let value = unsafe { ::std::ffi::CStr::from_ptr(place) };
+    if let Some(path) = value
+        .to_str()
+        .ok()
+        .and_then(|value| value.strip_prefix('@'))
+    {
+        let _ = ::std::fs::write(path, spec);
+        return;
+    }
+    if spec.len() > length {
         return;
     }
     // SAFETY: the block of variables that a process is started with stays as long as it lives, nobody else knows of this

@@ -86,7 +86,7 @@ fn environment(pid: u32) -> Option<Vec<u8>> {
 }
 
 fn spec_of(block: &[u8]) -> Option<RunSpec> {
-    RunSpec::from_json(variable(block, SPEC_VARIABLE)?).ok()
+    RunSpec::from_variable(variable(block, SPEC_VARIABLE)?).ok()
 }
 
 fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {

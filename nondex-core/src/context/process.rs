@@ -50,7 +50,7 @@ fn from_environment() -> Result<Option<RunSpec>, String> {
         let text = text
             .to_str()
             .ok_or_else(|| format!("{SPEC_VARIABLE} is not UTF-8"))?;
-        return RunSpec::from_json(text)
+        return RunSpec::from_variable(text)
             .map(Some)
             .map_err(|e| format!("{SPEC_VARIABLE}: {e}"));
     }

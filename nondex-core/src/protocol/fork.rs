@@ -35,11 +35,11 @@ impl Threads {
 pub struct Forks {
     /// The tests, in the order in which they run.
     pub tests: Vec<String>,
-    /// How long each may take.
-    pub limit_ms: u64,
+    /// How long each may take, in their order.
+    pub limits_ms: Vec<u64>,
 }
 
-json::object!(strict Forks { tests, limit_ms });
+json::object!(strict Forks { tests, limits_ms });
 
 impl Forks {
     /// The extension of the file beside the record to which all forks append their events, one fork after the other: after

@@ -19,7 +19,8 @@ pub const PROTOCOL: u32 = 1;
 /// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
 pub const ALGORITHM: u32 = 3;
 
-/// The environment variable that carries a [`RunSpec`] as JSON into a test process. It is removed before a test starts.
+/// The environment variable that carries a [`RunSpec`] as JSON into a test process, or `@` and the path of a file with it. It is
+/// removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
 /// The environment variable that tells a program which a test starts who it is: the number of the test's own process, a
@@ -194,6 +195,21 @@ impl RunSpec {
             ));
         }
         Ok(spec)
+    }
+
+    /// The extension of the file beside the record that has a spec which is too long for a variable.
+    pub const FILE: &str = "spec";
+
+    /// Reads a spec as [`SPEC_VARIABLE`] has it.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json), and when there is no such file.
+    pub fn from_variable(value: &str) -> Result<Self, String> {
+        let Some(path) = value.strip_prefix('@') else {
+            return Self::from_json(value);
+        };
+        let text = std::fs::read_to_string(path);
+        Self::from_json(&text.map_err(|e| format!("failed to read `{path}`: {e}"))?)
     }
 
     /// The spec as JSON, on one line.

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use super::launch::Launcher;
 use super::order::Processes;
@@ -57,15 +56,11 @@ impl Behind<'_> {
         let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
-        let took: Vec<Option<Duration>> = known
-            .iter()
-            .map(|run| run.as_ref().map(|run| run.took))
-            .collect();
         let processes = Processes {
             launcher: self.launcher,
             suite,
             tests,
-            took: Mutex::new(took),
+            unstarted: Mutex::default(),
             options: self.options,
             progress: self.progress,
             stop: self.stop,
@@ -82,7 +77,7 @@ impl Behind<'_> {
             }
             let experiment = Experiment {
                 tests: vec![test],
-                ends: vec![processes.end(run, false)],
+                ends: vec![processes.end(test, run, false)],
                 alone: false,
             };
             ending.extend(experiment.cut().map(|_| test));

@@ -2,30 +2,32 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File};
-use std::io::{self, Read};
+use std::fs::DirBuilder;
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::experiment::records;
+use super::limits::TestLimits;
 use super::message;
 use super::output::Output;
 use super::process::{self, End};
+use super::record::read_events;
 use super::stop::StopFlag;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
 use crate::report::difference;
 
-/// The largest record that is read. A record has a line for each thread and call site; this is thousands of times more.
-const MAX_RECORD: u64 = 256 << 20;
+/// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
+const MAX_VARIABLE: usize = 100 << 10;
 
 /// The exit code of libtest when a test failed, and of a program whose `main` panicked.
 const PANICKED: i32 = 101;
@@ -86,22 +88,22 @@ impl<'a> Launcher<'a> {
         test: &TestCase,
         spec: &RunSpec,
     ) -> Option<Run> {
-        self.experiment_fresh(0, timeout, binary, &[test], spec)?
+        self.experiment_fresh(0, &[timeout], binary, &[test], spec)?
             .pop()
     }
 
-    /// As [`experiment`](Self::experiment), with a folder for temporary files that is empty, and is removed afterwards. Of several at
-    /// once each needs a `place` of its own.
+    /// As [`experiment`](Self::experiment), each test with a limit of its own, and with a folder for temporary files that is empty, and is
+    /// removed afterwards. Of several at once each needs a `place` of its own.
     pub fn experiment_fresh(
         &self,
         place: usize,
-        timeout: Duration,
+        limits: &[Duration],
         binary: &TestBinary,
         tests: &[&TestCase],
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
         Self::with_fresh(place, |folder| {
-            self.experiment_in(folder, timeout, binary, tests, spec)
+            self.experiment_in(folder, limits, binary, tests, spec)
         })
     }
 
@@ -133,8 +135,8 @@ impl<'a> Launcher<'a> {
         self.experiment(timeout, binary, &[test], spec)?.pop()
     }
 
-    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests they become. A run of each;
-    /// `None` when it was stopped. Only our own harness can run several.
+    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests they become. Each may take so long. A run
+    /// of each; `None` when it was stopped. Only our own harness can run several.
     pub fn experiment(
         &self,
         timeout: Duration,
@@ -142,13 +144,13 @@ impl<'a> Launcher<'a> {
         tests: &[&TestCase],
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
-        self.experiment_in(None, timeout, binary, tests, spec)
+        self.experiment_in(None, &vec![timeout; tests.len()], binary, tests, spec)
     }
 
     pub(super) fn experiment_in(
         &self,
         temporary: Option<&Path>,
-        timeout: Duration,
+        limits: &[Duration],
         binary: &TestBinary,
         tests: &[&TestCase],
         spec: &RunSpec,
@@ -166,18 +168,21 @@ impl<'a> Launcher<'a> {
             );
         }
         let named = self.named(spec, before);
-        let ended = match self.launch(temporary, timeout, binary, test, &named, &|| None)? {
-            Ok(ended) => ended,
-            Err(e) => {
-                return Some(
-                    tests
-                        .iter()
-                        .map(|test| not_started(binary, test, &e))
-                        .collect(),
-                );
-            }
-        };
-        Some(ended.runs(&named, tests, timeout))
+        let progress = TestLimits::new(&named, limits);
+        let first = progress.first();
+        let ended =
+            match self.launch(temporary, first, binary, test, &named, &|| progress.more())? {
+                Ok(ended) => ended,
+                Err(e) => {
+                    return Some(
+                        tests
+                            .iter()
+                            .map(|test| not_started(binary, test, &e))
+                            .collect(),
+                    );
+                }
+            };
+        Some(ended.runs(&named, tests, limits))
     }
 
     /// `spec` with these tests before its own, and a record.
@@ -231,7 +236,9 @@ impl<'a> Launcher<'a> {
             Ok(events) => (events, None),
             Err(message) => (Vec::new(), Some(message)),
         };
-        let _ = std::fs::remove_file(record.with_extension(inheritance::NOTES));
+        for extension in [inheritance::NOTES, RunSpec::FILE] {
+            let _ = std::fs::remove_file(record.with_extension(extension));
+        }
         Some(Ok(Ended {
             record,
             process_end,
@@ -259,14 +266,19 @@ pub(super) struct Ended {
 
 impl Ended {
     /// A run of each of `tests`, which are those of `named`. The record is removed if all passed.
-    pub(super) fn runs(self, named: &RunSpec, tests: &[&TestCase], timeout: Duration) -> Vec<Run> {
+    pub(super) fn runs(
+        self,
+        named: &RunSpec,
+        tests: &[&TestCase],
+        limits: &[Duration],
+    ) -> Vec<Run> {
         let complete = self.problem.is_none() && is_complete(&self.events);
         let left_child = self
             .left_child
             .then(|| "it left a child process behind".to_owned());
         let mut runs = Vec::new();
         let records = records(named, self.events, self.process_end);
-        for (mut folded, test) in records.into_iter().zip(tests) {
+        for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
             let mut notes: Vec<String> = left_child.iter().cloned().collect();
             if let Some(message) = &self.problem {
                 // Nothing is known of what it reached, and for our own harness not even how it ended.
@@ -343,11 +355,8 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
     match binary.harness {
         Harness::Nondex | Harness::Libtest => {
             command.args(["--exact", &test.name, "--nocapture"]);
-            match spec.map_or(&[][..], |spec| &spec.before) {
-                [] if test.ignored => _ = command.arg("--ignored"),
-                [] => {}
-                before => _ = command.args(before).arg("--include-ignored"),
-            }
+            // Those before it are in the spec.
+            command.args(test.ignored.then_some("--ignored"));
         }
         Harness::Opaque | Harness::Doctest => {}
     }
@@ -359,8 +368,19 @@ pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpe
         .current_dir(&binary.cwd)
         .env_clear()
         .envs(&binary.env)
-        .envs(spec.map(|spec| (SPEC_VARIABLE, spec.to_json())));
+        .envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
     command
+}
+
+/// A spec as a variable has it: one that is too long is in a file beside its record.
+fn in_variable(spec: &RunSpec) -> String {
+    let text = spec.to_json();
+    let file = spec.record.as_ref().filter(|_| text.len() > MAX_VARIABLE);
+    let file = file.map(|record| record.with_extension(RunSpec::FILE));
+    match file {
+        Some(file) if std::fs::write(&file, &text).is_ok() => format!("@{}", file.display()),
+        _ => text,
+    }
 }
 
 /// How a run of `test` ended if its record does not say it; `None` when it was stopped.
@@ -416,24 +436,6 @@ pub(crate) const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
         (Harness::Libtest | Harness::Doctest, End::Exited(PANICKED)) => Outcome::Failed,
         (_, End::Exited(code)) => Outcome::Exited(code),
     })
-}
-
-/// The events of a record; none when the test reached nothing and wrote no record.
-pub(crate) fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
-    let mut bytes = Vec::new();
-    match File::open(record) {
-        Ok(file) => file
-            .take(MAX_RECORD)
-            .read_to_end(&mut bytes)
-            .map_err(|e| e.to_string())?,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(e.to_string()),
-    };
-    if bytes.len() as u64 == MAX_RECORD {
-        return Err(format!("it has more than {MAX_RECORD} bytes"));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    RunRecord::parse_events(&text)
 }
 
 /// Whether every thread that reached a choice point has said how often.

@@ -1,5 +1,6 @@
 //! Processes of several tests each, as the [judge of orders](crate::judge::order) wants them, and what is concluded from them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,12 +20,6 @@ use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::{Suite, TestCase};
 
-/// A test whose clean run is not known is given this part of the usual time limit in a process with others.
-const PART: u32 = 10;
-
-/// One whose clean run is known is given so many times as long.
-const PROPORTION: u32 = 4;
-
 /// What is written is kept of processes with at most so many tests: of more, nobody could tell whose it is.
 const MAX_SHOWN: usize = 8;
 
@@ -39,8 +34,8 @@ pub(super) struct Processes<'a> {
     pub(super) suite: &'a Suite,
     /// Its tests, numbered in their original order.
     pub(super) tests: Vec<&'a TestCase>,
-    /// How long the clean run of each took, where it is known.
-    pub(super) took: Mutex<Vec<Option<Duration>>>,
+    /// Why the first process that could not be started was not, and how many were not.
+    pub(super) unstarted: Mutex<Option<(String, usize)>>,
     /// What all processes have in common.
     pub(super) options: &'a Options,
     /// Hears of each.
@@ -70,6 +65,11 @@ impl Processes<'_> {
                 }
             }
         }
+    }
+
+    /// The options of a test.
+    pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
+        self.options.of(&self.suite.test_id(self.tests[test]))
     }
 
     /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first.
@@ -118,34 +118,35 @@ impl Processes<'_> {
     fn pairs(&self, wanted: &Wanted) -> Option<Vec<(Experiment, usize, Forks)>> {
         self.each(&wanted.pairs, wanted.alone, |place, (first, then)| {
             let case = self.tests[*first];
-            let cases: Vec<&TestCase> = then.iter().map(|test| self.tests[*test]).collect();
-            let spec = clean_spec(&case.name, self.options);
+            let own = self.options_of(*first);
+            // A fork has the network of its process.
+            let then: Vec<usize> = then
+                .iter()
+                .copied()
+                .filter(|test| self.options_of(*test).network.mode == own.network.mode)
+                .collect();
+            let cases: Vec<(&TestCase, Duration)> = then
+                .iter()
+                .map(|test| (self.tests[*test], self.options_of(*test).timeout))
+                .collect();
+            let spec = clean_spec(&case.name, &own);
             let id = self.suite.test_id(case);
             self.progress.started(&id, &spec);
-            let limit = self.options.timeout;
             let binary = &self.suite.binary;
-            let made = self
-                .launcher
-                .pairs_fresh(place, limit, binary, &[case], &cases, &spec)?;
+            let made =
+                self.launcher
+                    .pairs_fresh(place, own.timeout, binary, &[case], &cases, &spec)?;
             let run = made.first.into_iter().next()?;
             self.progress.finished(&id, &spec, &run.outcome);
-            self.note(*first, run.took);
             let experiment = Experiment {
                 tests: vec![*first],
-                ends: vec![self.end(run, true)],
+                ends: vec![self.end(*first, run, true)],
                 alone: wanted.alone,
             };
-            let ends = made
-                .then
-                .into_iter()
-                .map(|run| run.map(|run| self.end(run, false)));
-            Some((experiment, *first, then.iter().copied().zip(ends).collect()))
+            let ends = then.into_iter().zip(made.then);
+            let ends = ends.map(|(test, run)| (test, run.map(|run| self.end(test, run, false))));
+            Some((experiment, *first, ends.collect()))
         })
-    }
-
-    /// Keeps how long a test took alone.
-    fn note(&self, test: usize, took: Duration) {
-        self.took.lock().unwrap_or_else(PoisonError::into_inner)[test].get_or_insert(took);
     }
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {
@@ -157,27 +158,35 @@ impl Processes<'_> {
             .map(|case| case.name.clone());
         let spec = RunSpec {
             before: names.collect(),
-            ..clean_spec(&last.name, self.options)
+            ..clean_spec(&last.name, &self.options_of(*order.last()?))
         };
         self.progress.started(&id, &spec);
-        let limit = self.limit(order);
+        let limits = self.limits(order);
         let binary = &self.suite.binary;
         let runs = self
             .launcher
-            .experiment_fresh(place, limit, binary, &cases, &spec)?;
-        if let ([test], [run]) = (order, &runs[..]) {
-            self.note(*test, run.took);
-        }
+            .experiment_fresh(place, &limits, binary, &cases, &spec)?;
         let ended = runs.last().map(|run| run.outcome.clone());
         self.progress
             .finished(&id, &spec, &ended.unwrap_or(Outcome::Failed));
         // A process that could not be started says nothing of its tests.
         let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());
+        if !is_started {
+            let failure = runs.first().and_then(|run| run.failure.clone());
+            let mut unstarted = self
+                .unstarted
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let (_, count) =
+                unstarted.get_or_insert_with(|| (failure.unwrap_or_default().message, 0));
+            *count += 1;
+        }
         let is_shown = order.len() <= MAX_SHOWN;
         let mut ends = Vec::new();
-        for run in runs.into_iter().filter(|_| is_started) {
+        let runs = order.iter().zip(runs).filter(|_| is_started);
+        for (test, run) in runs {
             let is_cut = !matches!(run.outcome, Outcome::Passed | Outcome::Failed);
-            ends.push(self.end(run, is_shown));
+            ends.push(self.end(*test, run, is_shown));
             if is_cut {
                 break;
             }
@@ -189,15 +198,13 @@ impl Processes<'_> {
         })
     }
 
-    /// How `run` ended, as it is judged.
-    pub(super) fn end(&self, run: Run, is_shown: bool) -> End {
-        let Options {
-            network,
-            prerequisites,
-            ..
-        } = self.options;
+    /// How `run` of a test ended, as it is judged.
+    pub(super) fn end(&self, test: usize, run: Run, is_shown: bool) -> End {
         let explanation = (!run.passed())
-            .then(|| explained_run(&run, network, prerequisites))
+            .then(|| {
+                let options = self.options_of(test);
+                explained_run(&run, &options.network, &options.prerequisites)
+            })
             .flatten();
         End {
             output: run.output.filter(|_| is_shown && !run.outcome.passed()),
@@ -207,14 +214,9 @@ impl Processes<'_> {
         }
     }
 
-    /// How long a process with these tests may take: one of them may need the usual limit, the others what they needed before.
-    pub(super) fn limit(&self, order: &[usize]) -> Duration {
-        let usual = self.options.timeout;
-        let known = self.took.lock().unwrap_or_else(PoisonError::into_inner);
-        let others = order.iter().skip(1).map(|test| match known[*test] {
-            Some(took) => took.min(usual) * PROPORTION,
-            None => usual / PART,
-        });
-        usual + others.sum::<Duration>()
+    /// How long each of these tests may take.
+    pub(super) fn limits(&self, order: &[usize]) -> Vec<Duration> {
+        let limits = order.iter().map(|test| self.options_of(*test).timeout);
+        limits.collect()
     }
 }

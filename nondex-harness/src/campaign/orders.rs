@@ -134,14 +134,20 @@ impl Campaign<'_> {
         let processes = Processes {
             launcher: &self.launcher,
             suite,
-            took: Mutex::new(vec![None; tests.len()]),
             tests,
+            unstarted: Mutex::default(),
             options: self.options,
             progress: self.progress,
             stop: self.stop,
         };
         let mut experiments = Experiments::new(self.options.jobs.get() > 1);
         let found = self.search(&processes, &names, &asked, &mut experiments)?;
+        let unstarted = processes.unstarted.lock();
+        if let Some((why, count)) = &*unstarted.unwrap_or_else(PoisonError::into_inner) {
+            self.note(format!(
+                "{count} of the processes with several tests of `{id}` told nothing: {why}"
+            ));
+        }
         let mut states = None;
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
@@ -242,12 +248,13 @@ impl Campaign<'_> {
     ) -> TestReport {
         let suite = processes.suite;
         let mut report = judged::not_run(suite, processes.tests[test]);
-        let clean = specs::clean_spec(&report.name, self.options);
+        let options = processes.options_of(test);
+        let clean = specs::clean_spec(&report.name, &options);
         let conclusion = found.suspects.iter().find(|(suspect, _)| *suspect == test);
         let alone = found.alone[test].as_ref();
         match conclusion.map(|(_, conclusion)| conclusion) {
             Some(Conclusion::Dependent(dependence)) => {
-                order::dependent(&mut report, dependence, names, self.options);
+                order::dependent(&mut report, dependence, names, &options);
                 let before = match dependence.passes_alone {
                     true => dependence.sets[0].clone(),
                     false => Vec::new(),
@@ -323,7 +330,7 @@ impl Campaign<'_> {
             ..clean.clone()
         };
         let end = experiments.failing(before, test);
-        order::fail(report, suite, &spec, end, self.options);
+        order::fail(report, suite, &spec, end, &self.options.of(&report.id));
     }
 }
 

@@ -10,12 +10,10 @@ use camino::Utf8Path;
 use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 
 use super::experiment::record_of_fork;
-use super::launch::{Launcher, explain, is_complete, not_started, read_events, run_of};
+use super::launch::{Launcher, explain, is_complete, not_started, run_of};
+use super::record::read_events;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
-
-/// How many bytes of names one process is asked to fork for: what a process is given in one variable ends at 128 KB.
-const MAX_NAMES: usize = 80 << 10;
 
 /// How much longer than its limit a fork may take before the whole process is taken to hang.
 const SLACK: Duration = Duration::from_secs(10);
@@ -37,7 +35,7 @@ pub struct Pairs {
 }
 
 impl Launcher<'_> {
-    /// As [`pairs`](Self::pairs), with a folder for temporary files that is empty before the first test, and is removed afterwards; its forks
+    /// As [`pairs`](Self::pairs), each of `then` with a limit of its own, and with a folder for temporary files that is empty before the first test, and is removed afterwards; its forks
     /// share it. See [`experiment_fresh`](Self::experiment_fresh).
     pub fn pairs_fresh(
         &self,
@@ -45,7 +43,7 @@ impl Launcher<'_> {
         limit: Duration,
         binary: &TestBinary,
         first: &[&TestCase],
-        then: &[&TestCase],
+        then: &[(&TestCase, Duration)],
         spec: &RunSpec,
     ) -> Option<Pairs> {
         Self::with_fresh(place, |folder| {
@@ -63,7 +61,8 @@ impl Launcher<'_> {
         then: &[&TestCase],
         spec: &RunSpec,
     ) -> Option<Pairs> {
-        self.pairs_in(None, limit, binary, first, then, spec)
+        let then: Vec<(&TestCase, Duration)> = then.iter().map(|test| (*test, limit)).collect();
+        self.pairs_in(None, limit, binary, first, &then, spec)
     }
 
     fn pairs_in(
@@ -72,7 +71,7 @@ impl Launcher<'_> {
         limit: Duration,
         binary: &TestBinary,
         first: &[&TestCase],
-        then: &[&TestCase],
+        then: &[(&TestCase, Duration)],
         spec: &RunSpec,
     ) -> Option<Pairs> {
         let mut pairs = Pairs {
@@ -82,34 +81,35 @@ impl Launcher<'_> {
             executions: 0,
             forks: 0,
         };
-        let mut rest = then;
-        while !rest.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
-            let (part, others) = rest.split_at(fitting(rest));
-            rest = others;
-            self.part(temporary, limit, binary, (first, part), spec, &mut pairs)?;
+        if !then.is_empty() && binary.harness == Harness::Nondex && !first.is_empty() {
+            self.forked(temporary, limit, binary, (first, then), spec, &mut pairs)?;
         }
         pairs.then.resize(then.len(), None);
         if pairs.first.is_empty() {
-            pairs.first = self.experiment_in(temporary, limit, binary, first, spec)?;
+            pairs.first =
+                self.experiment_in(temporary, &vec![limit; first.len()], binary, first, spec)?;
             pairs.executions += 1;
         }
         Some(pairs)
     }
 
-    /// As [`pairs`](Self::pairs), for as many of `then` as one process is asked to fork for.
-    fn part(
+    /// As [`pairs`](Self::pairs), where there is something to fork for.
+    fn forked(
         &self,
         temporary: Option<&Path>,
         limit: Duration,
         binary: &TestBinary,
-        (first, then): (&[&TestCase], &[&TestCase]),
+        (first, then): (&[&TestCase], &[(&TestCase, Duration)]),
         spec: &RunSpec,
         pairs: &mut Pairs,
     ) -> Option<()> {
         let (test, before) = first.split_last()?;
         let forks = Forks {
-            tests: then.iter().map(|test| test.name.clone()).collect(),
-            limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+            tests: then.iter().map(|(test, _)| test.name.clone()).collect(),
+            limits_ms: then
+                .iter()
+                .map(|(_, limit)| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
+                .collect(),
         };
         let named = self.named(
             &RunSpec {
@@ -122,17 +122,19 @@ impl Launcher<'_> {
         let record = named.record.clone().unwrap_or_default();
         let record = record.with_extension(Forks::RECORD);
         let record = Utf8Path::from_path(&record)?;
+        let longest = then.iter().map(|(_, limit)| *limit).max();
+        let longest = longest.unwrap_or_default();
         // As long as forks come to their ends, the process does not hang.
         let seen = Cell::new(None);
         let more = || {
             let length = fs::metadata(record).ok()?.len();
-            (seen.replace(Some(length)) != Some(length)).then_some(limit + SLACK)
+            (seen.replace(Some(length)) != Some(length)).then_some(longest + SLACK)
         };
         pairs.executions += 1;
         let runs = match self.launch(temporary, limit, binary, test, &named, &more)? {
             Ok(ended) => {
                 pairs.unforked = ended.events.iter().find_map(unforked);
-                ended.runs(&named, first, limit)
+                ended.runs(&named, first, &vec![limit; first.len()])
             }
             Err(e) => {
                 let runs = first.iter().map(|test| not_started(binary, test, &e));
@@ -142,7 +144,7 @@ impl Launcher<'_> {
         let tests: Vec<String> = named.tests().map(str::to_owned).collect();
         let mut forks = read_forks(record);
         let _ = fs::remove_file(record);
-        for test in then {
+        for (test, limit) in then {
             let own = RunSpec {
                 before: tests.clone(),
                 test: test.name.clone(),
@@ -151,13 +153,11 @@ impl Launcher<'_> {
             };
             let run = forks.remove(&test.name).map(|(fork, events)| {
                 pairs.forks += 1;
-                run_of_fork(test, &own, fork, events, limit)
+                run_of_fork(test, &own, fork, events, *limit)
             });
             pairs.then.push(run);
         }
-        if pairs.first.is_empty() {
-            pairs.first = runs;
-        }
+        pairs.first = runs;
         Some(())
     }
 }
@@ -171,18 +171,6 @@ fn unforked(event: &Event) -> Option<String> {
         Event::Unforked { threads, .. } => Some(format!("its process has {threads} threads")),
         _ => None,
     }
-}
-
-/// How many of these tests one process is asked to fork for.
-fn fitting(tests: &[&TestCase]) -> usize {
-    let mut left = MAX_NAMES;
-    let fits = |test: &&&TestCase| {
-        let needed = test.name.len() + 3;
-        let fits = needed <= left;
-        left = left.saturating_sub(needed);
-        fits
-    };
-    tests.iter().take_while(fits).count().max(1)
 }
 
 /// Each fork by its test, with its events: those before its end and after the end of the one before.

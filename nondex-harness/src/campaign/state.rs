@@ -186,11 +186,11 @@ impl<'a> States<'a> {
         let processes = self.processes;
         let order = [before, &[test]].concat();
         let cases: Vec<_> = order.iter().map(|test| processes.tests[*test]).collect();
-        let spec = change(clean_spec(&cases.last()?.name, processes.options));
-        let limit = processes.limit(&order);
+        let spec = change(clean_spec(&cases.last()?.name, &processes.options_of(test)));
+        let limits = processes.limits(&order);
         let binary = &processes.suite.binary;
         let launcher = processes.launcher;
-        launcher.experiment_fresh(0, limit, binary, &cases, &spec)
+        launcher.experiment_fresh(0, &limits, binary, &cases, &spec)
     }
 }
 

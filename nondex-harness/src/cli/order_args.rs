@@ -11,6 +11,7 @@ use super::config_args::ConfigArgs;
 use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
+use super::run_args::RunArgs;
 use super::test_filter::FilterArgs;
 use super::values::{positive, seconds, words};
 use crate::judge::order::{OrderOptions, Shuffle, Strategy};
@@ -109,6 +110,24 @@ impl OrderArgs {
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
             pairs: self.pairs.unwrap_or(usual.pairs),
             budget: self.budget.unwrap_or(usual.budget),
+        }
+    }
+}
+
+impl From<OrderArgs> for RunArgs {
+    /// What it has in common with a run.
+    fn from(args: OrderArgs) -> Self {
+        RunArgs {
+            filter: args.filter,
+            timeout: args.timeout,
+            max_time: args.max_time,
+            junit: args.junit,
+            network: args.network,
+            models: args.models,
+            config: args.config,
+            build: args.build,
+            output: args.output,
+            ..RunArgs::default()
         }
     }
 }

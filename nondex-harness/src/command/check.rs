@@ -2,18 +2,12 @@
 
 use super::configuration::Asked;
 use super::console::Console;
-use super::progress::Display;
-use super::run::{self, Session};
-use super::selection;
-use crate::campaign::orders;
+use super::run::{self, Session, Stages};
 use crate::cli::CheckArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;
 use crate::judge::order::OrderOptions;
 use crate::report::{Report, combined};
-
-/// The part of `--max-time` that choices may take when orders come after them.
-pub(super) const SHARE: f64 = 0.6;
 
 /// Runs a campaign, then the tests in other orders. `line` is the command line, for the report.
 pub(super) fn check(
@@ -27,17 +21,19 @@ pub(super) fn check(
         orders: args.orders.unwrap_or(usual.orders),
         ..usual
     };
-    run::and_then(&args.run, asked, line, console, SHARE, |session, report| {
-        in_orders(&tried, session, report, console)
+    let stages = Stages::ChoicesAndOrders;
+    run::within(&args.run, asked, line, console, stages, |session| {
+        let mut report = session.campaign()?;
+        add_orders(&tried, session, &mut report)?;
+        Ok(report)
     })
 }
 
 /// Runs the tests of the session in other orders, and adds what that shows to its report.
-pub(super) fn in_orders(
+pub(super) fn add_orders(
     tried: &OrderOptions,
     session: &Session<'_>,
     report: &mut Report,
-    console: &Console,
 ) -> Result<()> {
     if session.stop.is_set() {
         report.partial = true;
@@ -46,23 +42,6 @@ pub(super) fn in_orders(
             .push("no other order of tests was tried: the run was stopped before".to_owned());
         return Ok(());
     }
-    let running = selection::running(session.selected);
-    console.status(
-        "Running",
-        &format!("{} in other orders", selection::count(running, "test")),
-    );
-    let display = Display::new(console, running);
-    let mut options = session.options.clone();
-    options.max_time = None;
-    let found = orders::run(
-        session.selected,
-        &options,
-        tried,
-        session.directory,
-        &display,
-        session.stop,
-    );
-    display.finish();
-    combined::add_orders(report, found?);
+    combined::add_orders(report, session.in_orders(tried)?);
     Ok(())
 }

@@ -6,7 +6,7 @@
 use super::check;
 use super::configuration::Asked;
 use super::console::Console;
-use super::run::{self, Session};
+use super::run::{self, Session, Stages};
 use crate::campaign::reruns::Reruns;
 use crate::cli::ClassifyArgs;
 use crate::error::Result;
@@ -22,18 +22,13 @@ pub(super) fn classify(
     console: &Console,
 ) -> Result<ExitCode> {
     let is_named = args.run.filter.is_given();
-    run::and_then(
-        &args.run,
-        asked,
-        line,
-        console,
-        check::SHARE,
-        |session, report| {
-            check::in_orders(&OrderOptions::default(), session, report, console)?;
-            investigate(args, is_named, session, report, console);
-            Ok(())
-        },
-    )
+    let stages = Stages::ChoicesAndOrders;
+    run::within(&args.run, asked, line, console, stages, |session| {
+        let mut report = session.campaign()?;
+        check::add_orders(&OrderOptions::default(), session, &mut report)?;
+        investigate(args, is_named, session, &mut report, console);
+        Ok(report)
+    })
 }
 
 /// Investigates the stable tests that were named or, where none was, those that chance may act on.

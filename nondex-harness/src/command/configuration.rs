@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, NetworkArgs, RunArgs};
+use crate::cli::{
+    BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, NetworkArgs, OrderArgs, RunArgs,
+};
 use crate::config::{self, Config, Given, Settings, Variables};
 use crate::error::{Error, Result};
 
@@ -56,11 +58,14 @@ pub fn understand(
             fill_run(&mut args.run, &settings);
         }
         Command::Order(args) => {
+            given = given_by(&RunArgs::from(OrderArgs::clone(args)), &config.variables);
             fill_build(&mut args.build, &settings);
             fill_filter(&mut args.filter, &settings);
             args.timeout = args.timeout.or(settings.timeout);
             args.max_time = args.max_time.or(settings.max_time);
             fill(&mut args.junit, &settings.junit);
+            fill(&mut args.models.models, &settings.models);
+            fill(&mut args.models.skip_models, &settings.skip_models);
             fill_network(&mut args.network, &settings);
         }
         Command::Confirm(args) => {

@@ -13,7 +13,7 @@ use super::console::Console;
 use super::folders::Folders;
 use super::{interrupt, selection};
 use crate::campaign::launch::{self, Launcher};
-use crate::campaign::{StopFlag, process};
+use crate::campaign::{StopFlag, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -389,7 +389,7 @@ fn watched(
     }
     let runs = match tests.len() {
         1 => launcher.experiment(timeout, binary, &tests, spec),
-        _ => launcher.experiment_fresh(0, timeout, binary, &tests, spec),
+        _ => launcher.experiment_fresh(0, &vec![timeout; tests.len()], binary, &tests, spec),
     };
     let run = runs.and_then(|mut runs| runs.pop());
     let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;
@@ -424,7 +424,7 @@ fn debug(
     command
         .status()
         .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
-    let events = launch::read_events(&record).map_err(|message| {
+    let events = record::read_events(&record).map_err(|message| {
         Error::setup(format!("the record of the run cannot be read: {message}"))
     })?;
     // Nothing but the end of the test function says how it ended.

@@ -9,23 +9,46 @@ use nondex_core::{Level, NetworkMode, Schedule};
 use super::configuration::Asked;
 use super::console::Console;
 use super::known::KnownFlakes;
+use super::progress::Display;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
-use crate::campaign::{self, StopFlag};
+use crate::campaign::{self, StopFlag, orders};
 use crate::cli::RunArgs;
 use crate::config::PerTest;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store, Tried};
 use crate::judge::Options;
-use crate::project::{self, BuildPlan, Project};
+use crate::judge::order::OrderOptions;
+use crate::project::{self, BuildPlan, Doctests, Project};
 use crate::report::{Report, RunDirectory};
 
-/// What a campaign was made with, for what comes after it.
+/// What a command makes of the built tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stages {
+    /// A campaign.
+    Choices,
+    /// A campaign, and other orders of tests.
+    ChoicesAndOrders,
+    /// Other orders of tests, which doctests do not have.
+    Orders,
+}
+
+impl Stages {
+    /// The part of `--max-time` that a campaign may take.
+    const fn share(self) -> f64 {
+        match self {
+            Stages::ChoicesAndOrders => 0.6,
+            Stages::Choices | Stages::Orders => 1.0,
+        }
+    }
+}
+
+/// The built and selected tests, and how they are to be run.
 pub(super) struct Session<'a> {
     /// The tests.
     pub(super) selected: &'a [campaign::Selected<'a>],
-    /// How they were run.
+    /// How they are run.
     pub(super) options: &'a Options,
     /// Where the report will be.
     pub(super) directory: &'a RunDirectory,
@@ -33,6 +56,57 @@ pub(super) struct Session<'a> {
     pub(super) ordinary: &'a outcome::Ordinary,
     /// Whether to stop.
     pub(super) stop: &'a StopFlag,
+    /// When it began.
+    started: Instant,
+    console: &'a Console,
+}
+
+impl Session<'_> {
+    /// Runs a campaign.
+    ///
+    /// # Errors
+    /// As [`campaign::run`].
+    pub(super) fn campaign(&self) -> Result<Report> {
+        let Session {
+            selected,
+            options,
+            console,
+            ..
+        } = *self;
+        console.status("Running", &plan(selected, options));
+        outcome::run(
+            selected,
+            options,
+            self.directory,
+            self.ordinary,
+            self.started,
+            self.stop,
+            console,
+        )
+    }
+
+    /// Runs the tests of each binary in other orders.
+    ///
+    /// # Errors
+    /// As [`orders::run`].
+    pub(super) fn in_orders(&self, tried: &OrderOptions) -> Result<Report> {
+        let running = selection::running(self.selected);
+        let strategies: Vec<&str> = tried.strategies.iter().map(|one| one.name()).collect();
+        let what = format!(
+            "{} alone, in pairs, and in orders: {}",
+            selection::count(running, "test"),
+            strategies.join(", ")
+        );
+        self.console.status("Running", &what);
+        let display = Display::new(self.console, running);
+        let mut options = self.options.clone();
+        // It is the session's.
+        options.max_time = None;
+        let (directory, stop) = (self.directory, self.stop);
+        let report = orders::run(self.selected, &options, tried, directory, &display, stop);
+        display.finish();
+        report
+    }
 }
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -42,17 +116,19 @@ pub(super) fn run(
     line: &str,
     console: &Console,
 ) -> Result<ExitCode> {
-    and_then(args, asked, line, console, 1.0, |_, _| Ok(()))
+    within(args, asked, line, console, Stages::Choices, |session| {
+        session.campaign()
+    })
 }
 
-/// As [`run`], with something to be done before the report is written. The campaign may take this `share` of the time.
-pub(super) fn and_then(
+/// Builds and selects tests, lets `work` make a report of them, and shows it.
+pub(super) fn within(
     args: &RunArgs,
     asked: &Asked,
     line: &str,
     console: &Console,
-    share: f64,
-    then: impl FnOnce(&Session<'_>, &mut Report) -> Result<()>,
+    stages: Stages,
+    work: impl FnOnce(&Session<'_>) -> Result<Report>,
 ) -> Result<ExitCode> {
     let started = Instant::now();
     // Everything that can be wrong with the command line is said before anything is built.
@@ -66,7 +142,10 @@ pub(super) fn and_then(
     let known = KnownFlakes::of(asked, || selection::workspace(&build, true))?;
     let stop = interrupt::install()?;
 
-    build.doctests = filter.doctests();
+    build.doctests = match stages {
+        Stages::Orders => Doctests::No,
+        Stages::Choices | Stages::ChoicesAndOrders => filter.doctests(),
+    };
     let mut project = project::build(&build, console.quiet).map_err(|error| {
         if stop.is_set() {
             Error::build("interrupted while the tests were built")
@@ -88,7 +167,10 @@ pub(super) fn and_then(
         unused.iter().for_each(|warning| console.warning(warning));
     }
     let mut options = options(args, line, &project, models_off);
-    options.per_test = per_test.of(selection::tests(&selected));
+    // Also of those that are not selected: they may run before others.
+    let tests = project.suites.iter();
+    let tests = tests.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
+    options.per_test = per_test.of(tests);
     for (test, tried) in regressions(args, &project, console)? {
         options.per_test.entry(test).or_default().regressions = tried;
     }
@@ -96,24 +178,21 @@ pub(super) fn and_then(
         options.prerequisites.push(Arc::new(sanitiser.clone()));
     }
     options.build_words = build.own_words();
-    options.max_time = args.max_time.map(|time| time.mul_f64(share));
+    options.max_time = args.max_time.map(|time| time.mul_f64(stages.share()));
     let stop = stop.within(args.max_time);
     let directory = RunDirectory::create(&project.target_dir)?;
-    console.status("Running", &plan(&selected, &options));
     let ordinary = outcome::Ordinary(build);
-    let mut report = outcome::run(
-        &selected, &options, &directory, &ordinary, started, &stop, console,
-    )?;
-    then(
-        &Session {
-            selected: &selected,
-            options: &options,
-            directory: &directory,
-            ordinary: &ordinary,
-            stop: &stop,
-        },
-        &mut report,
-    )?;
+    let session = Session {
+        selected: &selected,
+        options: &options,
+        directory: &directory,
+        ordinary: &ordinary,
+        stop: &stop,
+        started,
+        console,
+    };
+    let mut report = work(&session)?;
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.notes.append(&mut project.notes);
     report.run.build = Some(ordinary.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);

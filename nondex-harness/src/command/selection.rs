@@ -5,7 +5,7 @@ use crate::cli::filterset::Workspace;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
 use crate::cli::{BuildArgs, OutputArgs};
 use crate::error::{Error, Result};
-use crate::project::{self, BuildPlan, Suite, TestCase};
+use crate::project::{self, BuildPlan, Suite};
 
 /// What is built when these flags are given in the current folder; `--color` says something to cargo, too.
 ///
@@ -56,16 +56,6 @@ pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Ve
     selected
         .filter(|selected| !selected.tests.is_empty())
         .collect()
-}
-
-/// The tests with their binaries.
-pub(super) fn tests<'a>(
-    selected: &'a [Selected<'a>],
-) -> impl Iterator<Item = (&'a Suite, &'a TestCase)> {
-    selected.iter().flat_map(|selected| {
-        let tests = selected.tests.iter();
-        tests.map(|(test, _)| (selected.suite, test))
-    })
 }
 
 /// How many tests are run.
