@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of `nondex-harness/src`, and its files beside them, from the top floor down, each with those below that it may know.
-const HARNESS: [(&str, &[&str]); 15] = [
+const HARNESS: [(&str, &[&str]); 14] = [
     (
         "command",
         &[
@@ -17,7 +17,6 @@ const HARNESS: [(&str, &[&str]); 15] = [
             "report",
             "judge",
             "project",
-            "repository",
             "shell",
             "error",
             "exit_code",
@@ -63,7 +62,6 @@ const HARNESS: [(&str, &[&str]); 15] = [
     ),
     ("judge", &[]),
     ("project", &["error", "exit_code"]),
-    ("repository", &["error"]),
     ("inprocess", &[]),
     ("error", &["exit_code"]),
     ("shell", &[]),

@@ -91,10 +91,12 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
 fn the_page_of_the_report_has_every_field_of_the_schema() {
     let folder = repository().join("nondex-harness/src/report");
     let mut types = source::types(&folder.join("schema.rs"));
-    for file in ["verdict", "culprit", "order", "sanitised"] {
+    for file in ["verdict", "culprit", "order", "sanitised", "scheduled"] {
         types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
     }
-    types.extend(source::types(&folder.join("../judge/culprit/position.rs")));
+    for file in ["culprit/position", "timing"] {
+        types.extend(source::types(&folder.join(format!("../judge/{file}.rs"))));
+    }
     // In the order in which a reader of the report comes to them.
     let mut text = String::new();
     for found in &types {

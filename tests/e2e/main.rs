@@ -6,7 +6,6 @@
 mod adversarial;
 mod attribution;
 mod bad_input;
-mod bisect;
 mod chance;
 mod classify;
 mod command_line;

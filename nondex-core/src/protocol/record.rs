@@ -150,7 +150,12 @@ impl RunRecord {
         }
         points.append(&mut ended);
         // A process that was killed after its test had ended (a hang in a destructor, a crash at exit) did not pass.
+        let is_ended = |schedule: &ScheduleRecord| schedule.end.is_some();
         let outcome = match (end, process_end) {
+            // The scheduler ended the process, because the test would not have ended.
+            (None, Outcome::Exited(_)) if schedule.as_ref().is_some_and(is_ended) => {
+                Outcome::Failed
+            }
             (Some(Outcome::Passed), Outcome::Exited(0))
             | (Some(Outcome::Passed), Outcome::Passed) => Outcome::Passed,
             (Some(Outcome::Failed), _) => Outcome::Failed,

@@ -296,7 +296,10 @@ impl Ended {
             let output = || self.output.to_text();
             let is_written = passed && !self.output.is_empty();
             if !passed {
-                folded.failure = Some(match folded.failure.take() {
+                let schedule = folded.schedule.as_ref();
+                let end = schedule.and_then(|schedule| schedule.end.as_ref());
+                let ended = end.map(message::of_schedule);
+                folded.failure = Some(match ended.or(folded.failure.take()) {
                     Some(failure) => message::clarify(failure, &output()),
                     None => explain(test, &folded.outcome, &output(), timeout),
                 });

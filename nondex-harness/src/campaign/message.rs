@@ -1,8 +1,9 @@
 //! Why a run failed, as far as its record does not say it: taken from what it wrote.
 
+use std::fmt::Write;
 use std::time::Duration;
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::{Failure, Outcome, ScheduleEnd, ScheduleEndKind};
 
 /// How many lines of an output a message has at most.
 const MAX_LINES: usize = 40;
@@ -77,6 +78,30 @@ pub(super) fn returned(output: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
+/// Why the scheduler ended a run.
+#[must_use]
+pub fn of_schedule(end: &ScheduleEnd) -> Failure {
+    let why = match end.kind {
+        ScheduleEndKind::Deadlock => "deadlock: every thread waits for another one",
+        ScheduleEndKind::Steps => {
+            "no end: its threads did as many operations as they may (`--max-steps`)"
+        }
+        ScheduleEndKind::Time => "no end: nothing but time has passed for an hour of it",
+    };
+    let mut message = why.to_owned();
+    for wait in &end.waits {
+        let name = wait.name.as_deref().unwrap_or(&wait.thread);
+        let _ = write!(message, "\n  thread `{name}`: {}", wait.operation);
+        if let Some(on) = wait.on {
+            let _ = write!(message, " on {on}");
+        }
+    }
+    Failure {
+        message,
+        ..Failure::default()
+    }
+}
+
 /// Why a run failed whose record does not say: its last panic message, and how it ended.
 #[must_use]
 pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
@@ -128,6 +153,8 @@ fn panic_in(text: &str) -> Option<Failure> {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::WaitRecord;
+
     use super::*;
 
     fn clarified(message: &str, output: &str) -> String {
@@ -185,6 +212,33 @@ mod tests {
             assert_eq!(clarified(&message, output), expected);
         }
         assert_eq!(clarified("plain", "Error: no\n"), "plain");
+    }
+
+    #[test]
+    fn what_each_thread_waits_for_is_told_of_a_deadlock() {
+        let wait = |thread: &str, name: Option<&str>, operation: &str, on| WaitRecord {
+            thread: thread.into(),
+            name: name.map(Into::into),
+            operation: operation.into(),
+            on,
+            ..WaitRecord::default()
+        };
+        let end = ScheduleEnd {
+            kind: ScheduleEndKind::Deadlock,
+            waits: vec![
+                wait("0", Some("main"), "join", None),
+                wait("0.0", None, "futex wait", Some(2)),
+            ],
+        };
+        assert_eq!(
+            of_schedule(&end).message,
+            "deadlock: every thread waits for another one\n  thread `main`: join\n  thread `0.0`: futex wait on 2"
+        );
+        let end = ScheduleEnd {
+            kind: ScheduleEndKind::Steps,
+            waits: Vec::new(),
+        };
+        assert!(of_schedule(&end).message.starts_with("no end: "));
     }
 
     #[test]

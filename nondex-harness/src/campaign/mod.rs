@@ -265,9 +265,10 @@ impl Campaign<'_> {
                 let spec = specs::clean_spec(&case.name, &self.options[test]);
                 concluded[test].runs.beside.of(&spec).first().cloned()
             };
+            let options = self.options[tests[0]].with_real_threads();
             let behind = Behind {
                 launcher: &self.launcher,
-                options: &self.options[tests[0]],
+                options: &options,
                 progress: self.progress,
                 stop,
             };

@@ -127,7 +127,7 @@ impl<'a> Reruns<'a> {
                 (!outcome.passed()).then(|| launch::explain(test, &outcome, &output, timeout));
             return Ok(Ended { outcome, failure });
         }
-        let spec = specs::clean_spec(&case.name, self.options);
+        let spec = specs::natural_spec(&case.name, self.options);
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
             self.launcher.run(binary, case, &spec)
         });

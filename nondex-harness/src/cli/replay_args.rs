@@ -44,6 +44,14 @@ pub struct ReplayArgs {
     #[arg(help_heading = "Replay options", allow_hyphen_values = true)]
     pub after: Vec<String>,
 
+    /// With real threads and real time, whatever models are on
+    #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
+    pub real_threads: bool,
+
+    /// How many operations its threads may do together while they are scheduled [default: 50000000]
+    #[arg(long, value_name = "N", help_heading = "Replay options")]
+    pub max_steps: Option<u64>,
+
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     #[arg(help_heading = "Replay options")]

@@ -54,6 +54,16 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
+    /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of the families `schedule` and `time`
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    pub real_threads: Option<bool>,
+
+    /// How many operations the threads of a test may do together while they are scheduled [default: 50000000]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Campaign options")]
+    pub max_steps: Option<u64>,
+
     /// Run every test at every seed and level, even where the outcome is known already
     #[arg(long)]
     #[arg(help_heading = "Campaign options")]

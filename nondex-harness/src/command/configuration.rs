@@ -139,6 +139,8 @@ fn fill_run(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.exhaustive, &settings.exhaustive);
     fill(&mut args.budget, &settings.budget);
     fill(&mut args.strict, &settings.strict);
+    fill(&mut args.real_threads, &settings.real_threads);
+    fill(&mut args.max_steps, &settings.max_steps);
     fill(&mut args.regressions, &settings.regressions);
     fill(&mut args.junit, &settings.junit);
     fill(&mut args.models.models, &settings.models);

@@ -235,6 +235,8 @@ fn options(args: &RunArgs, line: &str, project: &Project, models_off: Vec<String
     options.max_time = args.max_time;
     options.strict = args.strict.unwrap_or(false);
     options.models_off = models_off;
+    options.real_threads = args.real_threads.unwrap_or(false);
+    options.max_steps = args.max_steps.unwrap_or(0);
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
     options.timeout = args.timeout.unwrap_or(options.timeout);
     options.jobs = args.build.jobs.unwrap_or(options.jobs);

@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 28] = [
+pub const KEYS: [&str; 30] = [
     "all-features",
     "budget",
     "cargo-profile",
@@ -29,6 +29,7 @@ pub const KEYS: [&str; 28] = [
     "junit",
     "levels",
     "max-sanitised",
+    "max-steps",
     "max-time",
     "mode",
     "models",
@@ -38,6 +39,7 @@ pub const KEYS: [&str; 28] = [
     "no-default-features",
     "no-sanitise",
     "package",
+    "real-threads",
     "regressions",
     "schedule",
     "seeds",
@@ -79,6 +81,8 @@ pub struct Settings {
     #[serde(deserialize_with = "one")]
     pub max_sanitised: Option<Limit>,
     #[serde(deserialize_with = "one")]
+    pub max_steps: Option<u64>,
+    #[serde(deserialize_with = "one")]
     pub max_time: Option<Duration>,
     #[serde(deserialize_with = "one")]
     pub mode: Option<Mode>,
@@ -93,6 +97,7 @@ pub struct Settings {
     pub no_sanitise: Option<bool>,
     #[serde(deserialize_with = "many")]
     pub package: Option<Vec<String>>,
+    pub real_threads: Option<bool>,
     #[serde(deserialize_with = "one")]
     pub regressions: Option<Utf8PathBuf>,
     #[serde(deserialize_with = "one")]
@@ -132,6 +137,7 @@ impl Settings {
             junit: self.junit.or(below.junit),
             levels: self.levels.or(below.levels),
             max_sanitised: self.max_sanitised.or(below.max_sanitised),
+            max_steps: self.max_steps.or(below.max_steps),
             max_time: self.max_time.or(below.max_time),
             mode: self.mode.or(below.mode),
             models: self.models.or(below.models),
@@ -141,6 +147,7 @@ impl Settings {
             no_default_features: self.no_default_features.or(below.no_default_features),
             no_sanitise: self.no_sanitise.or(below.no_sanitise),
             package,
+            real_threads: self.real_threads.or(below.real_threads),
             regressions: self.regressions.or(below.regressions),
             schedule: self.schedule.or(below.schedule),
             seeds: self.seeds.or(below.seeds),

@@ -166,6 +166,7 @@ impl Finding {
             level,
             seed,
             schedule: failure.schedule,
+            scheduled: failure.scheduled,
             choices,
             ..replay.spec.clone()
         };

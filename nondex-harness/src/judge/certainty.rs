@@ -1,14 +1,19 @@
 //! How sure it is that a test that always passed is stable.
 //!
 //! A test that reads a clock, sleeps, or starts threads or programs may fail though every choice is the same. Two runs say little
-//! about that, so it is run more often before it is called stable.
+//! about that, so it is run more often before it is called stable: with real threads and real time, because scheduled runs are all
+//! the same.
 
 use std::time::Duration;
 
-use nondex_core::{RunSpec, Source};
+use nondex_core::Source;
 
 use super::evidence::{Evidence, Missing};
+use super::options::Options;
 use super::run::Run;
+use super::specs::{clean_spec, natural_spec};
+use super::threads::NO_CHANCE;
+use super::timing::has_timing;
 
 /// So many passing runs leave a failure rate below 14 percent, with a confidence of 95 percent.
 pub const ENOUGH: usize = 20;
@@ -33,24 +38,50 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// Whether a test that passed in every run so far also does so as often as is [enough](ENOUGH), where chance may decide.
+/// How many runs tell of chance: not those in which threads or time took the course that was chosen for them.
+#[must_use]
+pub fn samples(evidence: &Evidence) -> usize {
+    let chosen = evidence.all().filter(|(_, run)| has_timing(run)).count();
+    evidence.count() - chosen
+}
+
+/// Whether `test`, which passed in every run so far, also does so as often as is [enough](ENOUGH), where chance may decide.
 ///
 /// # Errors
-/// The runs of `clean` to make first.
-pub(super) fn is_confirmed(clean: &RunSpec, evidence: &Evidence) -> Result<bool, Missing> {
-    let first = evidence.of(clean);
-    let uses_nothing = first.iter().all(|run| run.sources.is_empty());
-    if uses_nothing {
+/// The runs with real threads to make first.
+pub(super) fn is_confirmed(
+    test: &str,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    let clean = evidence.of(&clean_spec(test, options));
+    if clean.iter().all(|run| run.sources.is_empty()) {
         return Ok(true);
     }
-    let made = evidence.count();
-    let took = first.iter().map(|run| run.took).min().unwrap_or_default();
-    let affordable = MAX_TIME.as_micros() / took.as_micros().max(1);
+    let natural = natural_spec(test, options);
+    let is_timed = clean.iter().any(has_timing);
     // Those that were made for certainty before count among those that there may be.
-    let others = made - first.len();
+    let plain = if is_timed || natural == clean_spec(test, options) {
+        0
+    } else {
+        clean.len()
+    };
+    let others = samples(evidence) - plain - evidence.of(&natural).len();
     let wanted = ENOUGH.saturating_sub(others);
+    // Where time is scheduled, only a run in which it passes tells how long that takes.
+    let known = match is_timed && wanted > 0 {
+        true => evidence.made(&natural, 1)?,
+        false => clean,
+    };
+    let took = known.iter().map(|run| run.took).min().unwrap_or_default();
+    let affordable = MAX_TIME.as_micros() / took.as_micros().max(1);
     let wanted = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
-    let runs = evidence.made(clean, wanted.max(first.len()))?;
+    let wanted = wanted.saturating_sub(plain);
+    let first = evidence.made(&natural, wanted.min(NO_CHANCE))?;
+    if first.len() == NO_CHANCE && first.iter().all(|run| !run.passed()) {
+        return Ok(false);
+    }
+    let runs = evidence.made(&natural, wanted)?;
     Ok(runs.iter().all(Run::passed))
 }
 

@@ -1,12 +1,13 @@
 //! What is concluded about a test.
 
-use nondex_core::RunSpec;
+use nondex_core::{Family, RunSpec};
 
 use super::culprit::Culprits;
 use super::evidence::Evidence;
 use super::options::Options;
 use super::order;
 use super::prerequisite::{Explanation, explained_by, explained_by_network};
+use super::timing::Timing;
 
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,7 @@ impl Conclusion {
                 Conclusion::NonDeterministic {
                     spec: Box::new(RunSpec {
                         before: before.collect(),
+                        scheduled: false,
                         ..clean
                     }),
                 }
@@ -91,6 +93,33 @@ pub struct Explained {
     pub explanation: Explanation,
     /// What the runs show, were it not for that.
     pub shown: Conclusion,
+}
+
+impl Dependence {
+    /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that is not known, nothing else varies in
+    /// its failing run. `None` when orders or values are.
+    #[must_use]
+    pub fn reason(&self, evidence: &Evidence) -> Option<Timing> {
+        let failing = evidence.of(&self.spec).first();
+        let varying = failing.iter().flat_map(|run| run.points.iter());
+        let varying = varying
+            .map(|point| point.site.family)
+            .filter(|family| family.varies(self.spec.level));
+        let found = self.culprits.sites().map(|site| site.family);
+        let families: Vec<Family> = match self.culprits.groups.is_empty() {
+            true => varying.collect(),
+            false => found.collect(),
+        };
+        let families = || families.iter().copied();
+        let is_only_delays = families().next().is_some()
+            && families().all(|family| matches!(family, Family::Schedule | Family::Time));
+        is_only_delays.then(
+            || match families().any(|family| family == Family::Schedule) {
+                true => Timing::Race,
+                false => Timing::Time,
+            },
+        )
+    }
 }
 
 /// A test whose outcome depends on the choices.

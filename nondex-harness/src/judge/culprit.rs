@@ -5,6 +5,9 @@
 //! [smallest set](subset) of call *sites* that changes the outcome; among the *calls* at these sites again the smallest set; and
 //! for each of those the turn: the two elements, or the number, that make the difference. While the test still changes its outcome without
 //! the sites found there is another, independent culprit, which is searched in the same way.
+//!
+//! Of threads and time one culprit is enough: many delays make the same two operations change places, and each that was left out makes room
+//! for others. Orders and values are blamed first, so that a delay is blamed only where these do not suffice.
 
 mod call;
 mod calls;
@@ -13,7 +16,9 @@ mod position;
 pub mod subset;
 mod turn;
 
-use nondex_core::{Given, Outcome, PointRecord, RunSpec, Scope, Selection, Site, StepRecord};
+use nondex_core::{
+    Family, Given, Outcome, PointRecord, RunSpec, Scope, Selection, Site, StepRecord, WaitRecord,
+};
 
 pub use self::call::{Call, Decisive, Turn};
 pub use self::position::Position;
@@ -21,6 +26,7 @@ use self::subset::smallest;
 use super::equivalence::is_made;
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
+use super::timing::is_timing;
 
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
 pub const CONFIRMATIONS: usize = 3;
@@ -60,6 +66,15 @@ pub struct Group {
     pub points: Vec<PointRecord>,
     /// The same: the calls that were given a choice.
     pub steps: Vec<StepRecord>,
+    /// The same of a deadlock: what each thread waited for.
+    pub waits: Vec<WaitRecord>,
+}
+
+impl Group {
+    /// Whether it is known of each call where the outcome turns.
+    fn is_exact(&self) -> bool {
+        !self.calls.is_empty() && self.calls.iter().all(|call| call.turn.is_some())
+    }
 }
 
 impl Culprits {
@@ -112,10 +127,15 @@ pub fn search(
             break;
         }
         let (group, is_complete) = search.sites(&sites)?;
+        let is_delay = group.iter().all(is_timing);
         found.groups.push(Group {
             sites: group,
             ..Group::default()
         });
+        if is_delay {
+            found.confirmed = is_complete && search.confirm_each(&mut found.groups)?;
+            break;
+        }
         rest = search.with(Selection::except(found.sites().cloned()));
         if !search.changes(&rest)? {
             found.confirmed = is_complete && search.confirm_all(&mut found.groups, &rest)?;
@@ -156,9 +176,18 @@ fn made_sites(spec: &RunSpec, points: &[PointRecord]) -> Vec<Site> {
         .filter(|point| is_made(spec, &point.site, &point.thread))
         .map(|point| point.site.clone())
         .collect();
-    sites.sort_unstable();
+    sites.sort_unstable_by(|a, b| (rank(a), a).cmp(&(rank(b), b)));
     sites.dedup();
     sites
+}
+
+/// Which sites are blamed first: the first ones that suffice are.
+const fn rank(site: &Site) -> u8 {
+    match site.family {
+        Family::Schedule => 2,
+        Family::Time => 1,
+        _ => 0,
+    }
 }
 
 struct Search<'a> {
@@ -227,10 +256,21 @@ impl<'a> Search<'a> {
         for group in groups.iter_mut() {
             group.calls = self.calls(&group.sites)?;
         }
-        let is_exact = |group: &Group| {
-            !group.calls.is_empty() && group.calls.iter().all(|call| call.turn.is_some())
-        };
-        Ok(groups.iter().all(is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
+        Ok(groups.iter().all(Group::is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
+    }
+
+    /// Whether each group alone changes the outcome every time, and each of its calls makes the difference between its turn and what
+    /// comes before that. Searches the calls of each group.
+    fn confirm_each(&mut self, groups: &mut [Group]) -> Result<bool, Missing> {
+        let only = |group: &Group| (self.with(Selection::only(group.sites.clone())), true);
+        let expected: Vec<_> = groups.iter().map(only).collect();
+        if !self.confirm(&expected, CONFIRMATIONS)? {
+            return Ok(false);
+        }
+        for group in groups.iter_mut() {
+            group.calls = self.calls(&group.sites)?;
+        }
+        Ok(groups.iter().all(Group::is_exact))
     }
 
     /// Whether each spec changes the outcome `times` times, or never, as is said of it.

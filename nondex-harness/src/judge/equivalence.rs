@@ -10,6 +10,7 @@ use nondex_core::context::place;
 use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Selection, Site};
 
 use super::run::Run;
+use super::timing::has_timing;
 
 /// Beyond this many elements two permutations are not compared: they are hardly ever the same (1 in 8!).
 const MAX_LEN: u64 = 8;
@@ -30,8 +31,8 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
         return false;
     }
-    let is_scheduled = |point: &PointRecord| point.site.family.numbers_depend_on_level();
-    if run.points.iter().any(is_scheduled) && !are_scheduled_alike(made, other) {
+    let has_threads = run.schedule.as_ref().is_some_and(|done| done.threads > 1);
+    if (has_timing(run) || has_threads) && !are_scheduled_alike(made, other) {
         return false;
     }
     run.points
@@ -41,7 +42,7 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
 
 /// Whether every thread comes to a choice of threads and time under both specs, or under neither, up to the first choice that is
 /// decided otherwise: which operations that are is the seed's at its level, so that another spec's are not among the points.
-fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
+pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
     let decides = |spec: &RunSpec| match &spec.choices {
         Selection::None => false,
         Selection::All | Selection::Except(_) => true,

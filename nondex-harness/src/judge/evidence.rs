@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
-use super::equivalence::decide_alike;
+use super::equivalence::{are_scheduled_alike, decide_alike};
 use super::run::Run;
+use super::timing::has_timing;
 
 /// The runs that must be made before the question can be answered, in the order they should be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Evidence {
     /// The place, and the run there, whose output is kept because it made all choices but some and passed.
     rest: Option<(usize, usize)>,
     prune: bool,
+    /// Whether a run reached a choice of threads or time. Another one may have come to none only because its seed chose so.
+    is_timed: bool,
     /// How many runs the time limit ended that were made again with a longer one.
     replaced: usize,
 }
@@ -83,6 +86,10 @@ impl Evidence {
         }
         if let Some(same) = known().map(|run| &run.choices).find(|c| **c == run.choices) {
             run.choices = Arc::clone(same);
+        }
+        if !self.is_timed && has_timing(&run) {
+            self.is_timed = true;
+            self.implied.get_mut().clear();
         }
         let place = self.place(&spec);
         let cut = place.and_then(|place| Some((place, self.cut_short(place, &run)?)));
@@ -316,7 +323,9 @@ impl Evidence {
             let is_whole = runs[0].complete
                 && matches!(outcome, Outcome::Passed | Outcome::Failed)
                 && runs.iter().all(|run| run.outcome == *outcome);
-            is_whole && decide_alike(made, spec, &runs[0])
+            is_whole
+                && (!(self.is_timed && spec.scheduled) || are_scheduled_alike(made, spec))
+                && decide_alike(made, spec, &runs[0])
         })?;
         implied.entry(key).or_default().push((spec.clone(), place));
         Some(place)

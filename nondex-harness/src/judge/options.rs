@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
+use nondex_core::model::CATALOGUE;
+use nondex_core::{Family, Level, NetworkMode, Observed, RunSpec, Schedule};
 
 use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
@@ -54,6 +55,10 @@ pub struct Options {
     pub strict: bool,
     /// Names of models that are off: see [`RunSpec::models_off`](nondex_core::RunSpec::models_off).
     pub models_off: Vec<String>,
+    /// Whether the operating system schedules threads, and time passes, whatever models are on.
+    pub real_threads: bool,
+    /// How many operations the threads of a test may do together while they are scheduled; 0 is the default of the runtime.
+    pub max_steps: u64,
     /// Words that the command that reproduces a failure needs to build the same, such as `--manifest-path x`.
     pub build_words: Vec<String>,
     /// Choices that made the test fail before, whose options these are: what is tried before all others, at the levels asked
@@ -110,6 +115,8 @@ impl Options {
             exhaustive: 0,
             strict: false,
             models_off: Vec::new(),
+            real_threads: false,
+            max_steps: 0,
             build_words: Vec::new(),
             regressions: Vec::new(),
             known: BTreeMap::new(),
@@ -168,8 +175,28 @@ impl Options {
         RunSpec {
             models_off: self.models_off.clone(),
             schedule: self.schedule,
+            scheduled: self.is_scheduled(),
+            max_steps: self.max_steps,
             observe: self.observed(),
             ..self.network.apply(spec)
+        }
+    }
+
+    /// Whether the threads and the time of a test are scheduled: unless all models of both are off.
+    #[must_use]
+    pub fn is_scheduled(&self) -> bool {
+        let is_of_timing = |family: &Family| matches!(family, Family::Schedule | Family::Time);
+        let mut timing = CATALOGUE.iter().filter(|model| is_of_timing(&model.family));
+        !self.real_threads
+            && timing.any(|model| !self.models_off.contains(&model.name(model.family)))
+    }
+
+    /// The same with real threads and real time. Copies them.
+    #[must_use]
+    pub fn with_real_threads(&self) -> Self {
+        Options {
+            real_threads: true,
+            ..self.clone()
         }
     }
 

@@ -20,8 +20,8 @@ use super::patience::{Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
-use super::specs::{clean_spec, levels, regressions, seed_spec};
-use super::unseen;
+use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec};
+use super::{threads, timing, unseen};
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -49,13 +49,17 @@ pub(super) fn judge(
     options: &Options,
     evidence: &Evidence,
 ) -> Result<Conclusion, Missing> {
+    let options = &*threads::settled(test, options, evidence)?;
     let conclusion = by_choices(test, options, evidence)?;
-    let clean_spec = clean_spec(test, options);
+    let natural = natural_spec(test, options);
+    if conclusion == Conclusion::Broken && evidence.of(&natural).iter().any(Run::passed) {
+        return Ok(non_deterministic(natural));
+    }
     if conclusion != Conclusion::Stable {
         return Ok(conclusion);
     }
-    if !certainty::is_confirmed(&clean_spec, evidence)? {
-        return Ok(non_deterministic(clean_spec));
+    if !certainty::is_confirmed(test, options, evidence)? {
+        return Ok(non_deterministic(natural));
     }
     let latent = latent::search(test, options, evidence)?;
     Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
@@ -157,6 +161,12 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);
+        let end = answer
+            .run
+            .schedule
+            .as_ref()
+            .and_then(|done| done.end.as_ref());
+        group.waits = end.map(|end| end.waits.clone()).unwrap_or_default();
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,
@@ -207,6 +217,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     if let Some((spec, _)) = evidence.contradiction() {
         return Some(non_deterministic(spec.clone()));
     }
+    let options = &*threads::known(test, options, evidence);
     let clean_spec = clean_spec(test, options);
     let clean = evidence.of(&clean_spec);
     let passes_clean = clean.first()?.passed();
@@ -341,7 +352,8 @@ fn reproducible(
             changed.push((answer.spec, answer.run));
         }
     }
-    changed.sort_by_key(|(_, run)| run.outcome == Outcome::TimedOut);
+    // Of those that fail by delays, the one with the fewest is understood best.
+    changed.sort_by_key(|(_, run)| (run.outcome == Outcome::TimedOut, timing::delays(run)));
     let Some(&(first, _)) = changed.first() else {
         return Ok(Reproduction::NothingChanged);
     };

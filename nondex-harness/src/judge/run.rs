@@ -6,7 +6,7 @@ use std::time::Duration;
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
     AccessRecord, ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord,
-    RunRecord, Source, StateChange, StepRecord,
+    RunRecord, ScheduleRecord, Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub struct Run {
     /// What no choice controls and it used.
     #[serde(default)]
     pub sources: Vec<Source>,
+    /// What the scheduler did, if the test was scheduled.
+    #[serde(default)]
+    pub schedule: Option<ScheduleRecord>,
     /// What it left changed, where the run was asked for that.
     #[serde(default)]
     pub states: Arc<[StateChange]>,
@@ -65,6 +68,7 @@ impl From<RunRecord> for Run {
             network: record.network.into(),
             failed_operations: record.failed_operations.into(),
             sources: record.sources,
+            schedule: record.schedule,
             states: record.states.into(),
             accesses: record.accesses.into(),
             ..Run::ended(record.outcome)
@@ -91,6 +95,7 @@ impl Run {
             network: [].into(),
             failed_operations: [].into(),
             sources: Vec::new(),
+            schedule: None,
             states: [].into(),
             accesses: [].into(),
         }

@@ -18,6 +18,14 @@ pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
     options.apply(RunSpec::clean(test))
 }
 
+/// The spec of a run in base order with real threads and real time.
+pub(crate) fn natural_spec(test: &str, options: &Options) -> RunSpec {
+    RunSpec {
+        scheduled: false,
+        ..clean_spec(test, options)
+    }
+}
+
 /// The spec of one seed at `level`, as the campaign runs it.
 pub(crate) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
     options.apply(RunSpec::new(test, level, seed))

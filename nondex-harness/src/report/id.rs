@@ -14,7 +14,7 @@ pub const LENGTH: usize = 8;
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// The id of a run: it follows from the test's id, the tests before it in its process, the level, the seed, what the seed means, which choices are made, which models are off, whether
-/// the network is blocked, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
+/// the network is blocked, whether threads are scheduled, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();
@@ -47,6 +47,10 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     // A run that makes no choice is the same with every schedule.
     if !spec.schedule.is_default() && spec.choices != Selection::None {
         feed(spec.schedule.name());
+    }
+    if spec.scheduled {
+        feed("scheduled");
+        feed(&spec.max_steps.to_string());
     }
     hasher.write_u64(spec.seed);
     hasher.write_u32(ALGORITHM);
@@ -101,6 +105,15 @@ mod tests {
             },
             RunSpec {
                 schedule: Schedule::Random,
+                ..spec.clone()
+            },
+            RunSpec {
+                scheduled: true,
+                ..spec.clone()
+            },
+            RunSpec {
+                scheduled: true,
+                max_steps: 7,
                 ..spec.clone()
             },
         ];

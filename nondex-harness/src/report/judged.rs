@@ -20,7 +20,7 @@ use crate::judge::isolation::{Interference, Judgement, Reason, Runs};
 use crate::judge::ordinary::Ordinary;
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
-use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs};
+use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs, threads, timing};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -44,6 +44,8 @@ pub fn report(
     judgement: Option<&Judgement>,
 ) -> TestReport {
     let evidence = runs.judged_by(judgement);
+    let asked = options;
+    let options = &*threads::known(&test.name, asked, evidence);
     let (conclusion, explanation) = match judgement.map(|judgement| &judgement.conclusion) {
         Some(Conclusion::Explained(found)) => (Some(&found.shown), Some(&found.explanation)),
         other => (other, None),
@@ -92,10 +94,19 @@ pub fn report(
         .take(MAX_FAILURES)
         .map(|(spec, run)| failure(&report.id, spec, run, options.timeout, evidence))
         .collect();
+    report.scheduled =
+        scheduled::report(evidence, &failing, conclusion, workspace, &suite.binary.cwd);
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     report.difference = difference(evidence, &failing);
     report.notes = run_notes(evidence);
     report.notes.extend(lateness(evidence, options));
+    if options.real_threads && !asked.real_threads {
+        report.notes.push(REAL_THREADS.to_owned());
+    }
+    let uncertain = report.scheduled.as_ref().filter(|_| !failing.is_empty());
+    report
+        .notes
+        .extend(uncertain.and_then(scheduled::uncertainty));
     let reproduced = match conclusion {
         None => {
             if report.runs > 0 {
@@ -109,7 +120,7 @@ pub fn report(
             report.verdict = Verdict::Stable;
             report.verified = exhaustive::verified(&test.name, options, evidence);
             report.sampled = sampling::levels(&test.name, options, evidence);
-            report.failure_bound = Some(certainty::bound(evidence.count()));
+            report.failure_bound = Some(certainty::bound(certainty::samples(evidence)));
             if let Some(Conclusion::Latent(found)) = conclusion {
                 report.search_runs = culprits::runs(evidence);
                 report.latent = Some(Latent {
@@ -151,12 +162,16 @@ pub fn report(
             report.verdict = Verdict::NonDeterministic;
             report.notes.push(
                 order::disagreement(runs.behind.as_ref())
-                    .unwrap_or_else(|| disagreement(evidence.of(spec), spec)),
+                    .unwrap_or_else(|| disagreement(evidence.of(spec), spec, options)),
             );
             Some(spec.as_ref().clone())
         }
         Some(Conclusion::Dependent(dependence)) => {
-            report.verdict = Verdict::ImplementationDependent;
+            report.reason = dependence.reason(evidence);
+            report.verdict = match report.reason {
+                Some(_) => Verdict::NonDeterministic,
+                None => Verdict::ImplementationDependent,
+            };
             report.weakest_level = Some(dependence.spec.level);
             report.culprits =
                 culprits::report(&dependence.culprits, test, &suite.binary.cwd, workspace);
@@ -251,6 +266,10 @@ pub fn report(
     report
 }
 
+/// Why a test is judged from runs that were not scheduled.
+const REAL_THREADS: &str = "it is judged with real threads and real time: in base order it ends otherwise when this tool schedules them, which is \
+                            a defect of this tool";
+
 /// How many operations a report names of one test.
 const MAX_EVENTS: usize = 20;
 
@@ -291,20 +310,25 @@ fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> Networ
 
 /// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
 fn steps(evidence: &Evidence) -> Vec<Step> {
-    let kind = |spec: &RunSpec| match spec.choices {
+    let kind = |(spec, run): &(&RunSpec, &Run)| match spec.choices {
         Selection::None if spec.given.is_empty() => "clean",
-        Selection::All if spec.given.is_empty() && spec.trace.is_empty() => "choices",
+        Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
+            match timing::has_timing(run) {
+                true => "interleavings",
+                false => "choices",
+            }
+        }
         _ => "search",
     };
     let step = |name: &str| {
-        let runs = || evidence.all().filter(|(spec, _)| kind(spec) == name);
+        let runs = || evidence.all().filter(|run| kind(run) == name);
         Step {
             name: name.to_owned(),
             runs: runs().count() as u64,
             failures: runs().filter(|(_, run)| !run.passed()).count() as u64,
         }
     };
-    let steps = ["clean", "choices", "search"].map(step);
+    let steps = ["clean", "choices", "interleavings", "search"].map(step);
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
@@ -391,6 +415,7 @@ fn failure(
         limit_ms: patience::needed(spec, run, usual, evidence)
             .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
         before: spec.before.clone(),
+        scheduled: spec.scheduled,
     }
 }
 
@@ -424,10 +449,13 @@ fn run_notes(evidence: &Evidence) -> Vec<String> {
     notes.into_iter().cloned().collect()
 }
 
-fn disagreement(runs: &[Run], spec: &RunSpec) -> String {
+fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> String {
     let failed = runs.iter().filter(|run| !run.passed()).count();
     let all = runs.len();
     match spec.choices {
+        Selection::None if !spec.scheduled && options.is_scheduled() => {
+            format!("{failed} of {all} runs in base order with real threads failed")
+        }
         Selection::None => format!("{failed} of {all} runs in base order failed"),
         _ => format!(
             "{failed} of {all} runs at level {} with seed {} failed",
@@ -527,5 +555,6 @@ pub mod order;
 mod ordinary;
 mod places;
 mod reproduce;
+mod scheduled;
 #[cfg(test)]
 mod tests;

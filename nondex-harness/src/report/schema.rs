@@ -8,6 +8,7 @@ mod culprit;
 mod known;
 mod order;
 mod sanitised;
+mod scheduled;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -21,9 +22,11 @@ pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceR
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::order::{Line, Order, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
+pub use self::scheduled::{Scheduled, WaitReport};
 pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
+pub use crate::judge::timing::Timing;
 use crate::project::BuildPlan;
 
 /// The version of [`Report`].
@@ -200,6 +203,10 @@ pub struct TestReport {
     pub line: Option<u32>,
     /// What is concluded.
     pub verdict: Verdict,
+    /// Of verdict `ND`, what is responsible if only delays of its threads are: `race` when one is held back while others go on, `time` when
+    /// one wakes late.
+    #[serde(default)]
+    pub reason: Option<Timing>,
     /// Choice points that its first clean run reached.
     pub choice_points: u64,
     /// The most realistic level at which the outcome depends on the seed.
@@ -287,6 +294,9 @@ pub struct TestReport {
     /// How long its runs took together, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,
+    /// What the scheduler did in its first failing run or, when none failed, in the first one; null when nothing was scheduled.
+    #[serde(default)]
+    pub scheduled: Option<Scheduled>,
     /// What its failing runs have in common; null when none failed.
     #[serde(default)]
     pub replay: Option<Replay>,
@@ -295,7 +305,7 @@ pub struct TestReport {
 /// One step of what was tried of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `search` (for the calls that are responsible), `order`, `alone`, `one-core`, `load`, `clean-environment` or `natural`.
+    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `alone`, `one-core`, `load`, `clean-environment` or `natural`.
     pub name: String,
     /// How many runs were made.
     pub runs: u64,
@@ -401,6 +411,9 @@ pub struct FailureReport {
     /// The tests that ran before it in the same process, in this order; absent when it was the first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
+    /// Whether its threads and its time were scheduled; absent when they were real.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scheduled: bool,
 }
 
 impl FailureReport {
@@ -418,6 +431,7 @@ impl FailureReport {
             outcome,
             limit_ms: None,
             before: Vec::new(),
+            scheduled: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use nondex_core::{PointRecord, Scope, Selection, Site};
 use super::call::{Call, scope};
 use super::subset::{Part, smallest};
 use super::{CONFIRMATIONS, Missing, Search};
+use crate::judge::timing::is_timing;
 
 impl Search<'_> {
     /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements of each that make the
@@ -46,8 +47,9 @@ impl Search<'_> {
         for index in 0..calls.len() {
             if has_between(&points, &calls[index]) {
                 calls[index].turn = self.turn(&calls, index)?;
-                calls[index].is_artefact =
-                    calls[index].turn.is_none() && self.is_artefact(&calls, index)?;
+                calls[index].is_artefact = calls[index].turn.is_none()
+                    && !is_timing(&calls[index].site)
+                    && self.is_artefact(&calls, index)?;
             }
         }
         Ok(calls)

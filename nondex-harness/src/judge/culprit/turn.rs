@@ -3,12 +3,18 @@
 //! What the seed drew is reached from the base step by step: an order by exchanging neighbours, one pair at a time (see
 //! [`nondex_core::choice::between`]), a number one by one. At the base the outcome is as in the clean runs, at the other end it is
 //! not: a binary search finds a step at which it changes. Of an order, the two elements exchanged there decide, in the order that the
-//! others have then; of a number, this one and any further from the base, if it is as most are.
+//! others have then; of a number, this one and any further from the base, if it is as most are. Of a delay one hundredth is as good as nothing:
+//! the shortest one is found but for that.
 
+use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{GivenChoice, RunSpec, Scope};
 
 use super::call::{Call, Decisive, Turn};
 use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, Missing, Search, step};
+use crate::judge::timing::is_timing;
+
+/// To which part of itself the shortest delay is known.
+const PRECISION: u64 = 100;
 
 impl Search<'_> {
     /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when there is no such step, or it does
@@ -25,7 +31,11 @@ impl Search<'_> {
         // At its base the call is as if it were left out, which the set of calls does not allow.
         let mut without = 0;
         let mut with = all;
-        while with - without > 1 {
+        let near = |with: u64, without: u64| match is_timing(&call.site) {
+            true => with - without <= (with / PRECISION).max(SHORTEST),
+            false => with - without <= 1,
+        };
+        while !near(with, without) {
             let middle = without + (with - without) / 2;
             if self.left == 0 {
                 return Ok(None);
@@ -37,7 +47,7 @@ impl Search<'_> {
             }
         }
         let after = self.with_choice(calls, index, GivenChoice::Steps(with));
-        let before = GivenChoice::Steps(with.saturating_sub(1));
+        let before = GivenChoice::Steps(without.min(with.saturating_sub(1)));
         let before = self.with_choice(calls, index, before);
         let expected = [(after.clone(), true), (before, false)];
         if !self.confirm(&expected, CONFIRMATIONS_OF_TURN)? {

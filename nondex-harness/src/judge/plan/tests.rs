@@ -97,7 +97,7 @@ fn clean_runs_that_disagree_are_non_deterministic() {
         passes = !passes;
         run(passes, [1])
     });
-    let spec = RunSpec::clean("t");
+    let spec = clean_spec("t", &options());
     assert_eq!(
         conclusion,
         Conclusion::NonDeterministic {

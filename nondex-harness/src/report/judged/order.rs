@@ -152,5 +152,6 @@ fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
         outcome: end.map_or(Outcome::Failed, |end| end.outcome.clone()),
         limit_ms: None,
         before: spec.before.clone(),
+        scheduled: spec.scheduled,
     }
 }

@@ -27,6 +27,17 @@ pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options)
     for test in &failure.before {
         add(&["--after", test]);
     }
+    // Behind others they are real anyway.
+    let is_asked = Options {
+        real_threads: false,
+        ..options.clone()
+    };
+    if !failure.scheduled && failure.before.is_empty() && is_asked.is_scheduled() {
+        add(&["--real-threads"]);
+    }
+    if failure.scheduled && options.max_steps > 0 {
+        add(&["--max-steps", &options.max_steps.to_string()]);
+    }
     if !options.models_off.is_empty() {
         let names: Vec<String> = options
             .models_off

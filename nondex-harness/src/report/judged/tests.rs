@@ -130,7 +130,7 @@ fn each_kind_of_test_gets_its_verdict_and_the_command_that_shows_it() {
             ),
         });
         assert_eq!(report.reproduce, expected, "{name}");
-        let id = reproduce.map(|spec| id::of("pkg::it$t", &spec));
+        let id = reproduce.map(|spec| id::of("pkg::it$t", &options().apply(spec)));
         let primary = report.replay.as_ref();
         assert_eq!(
             primary.and_then(|replay| replay.primary.clone()),

@@ -1,0 +1,81 @@
+//! Whether a test is judged from runs whose threads and time are scheduled, or from runs with real ones.
+//!
+//! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a base schedule under which a
+//! test fails that passes with real threads is a defect of ours, not of the test, and so is one under which it passes that fails with
+//! real threads every time: then it is judged from runs with real threads.
+
+use std::borrow::Cow;
+
+use nondex_core::Outcome;
+
+use super::evidence::{Evidence, Missing};
+use super::options::Options;
+use super::prerequisite;
+use super::run::Run;
+use super::specs::{clean_spec, natural_spec};
+use super::timing::has_timing;
+
+/// After so many failures in a row with real threads no more runs are made: that is no chance.
+pub(super) const NO_CHANCE: usize = 2;
+
+/// The options that `test` is judged with: `options`, or those without the scheduler when its base schedule is what fails.
+///
+/// # Errors
+/// The runs with real threads to make first.
+pub fn settled<'o>(
+    test: &str,
+    options: &'o Options,
+    evidence: &Evidence,
+) -> Result<Cow<'o, Options>, Missing> {
+    let as_asked = Ok(Cow::Borrowed(options));
+    if !options.is_scheduled() {
+        return as_asked;
+    }
+    let clean = evidence.of(&clean_spec(test, options));
+    let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
+    let Some(clean) = clean.get(..times) else {
+        return as_asked;
+    };
+    let natural = natural_spec(test, options);
+    let known = evidence.of(&natural);
+    let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
+    if clean.iter().all(Run::passed) && fails_by_nature {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    let failing = || clean.iter().filter(|run| !run.passed());
+    if !failing().any(may_be_of_schedule)
+        || prerequisite::explains_all(clean, &options.network, &options.prerequisites)
+    {
+        return as_asked;
+    }
+    // One that fails as well says enough: it may take the whole time limit.
+    if !evidence.made(&natural, 1)?[0].passed() {
+        return as_asked;
+    }
+    let natural = evidence.made(&natural, times)?;
+    if natural.iter().all(Run::passed) {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    as_asked
+}
+
+/// As [`settled`], as far as it is known.
+#[must_use]
+pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'o, Options> {
+    settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
+}
+
+/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did not live to say so. What hangs takes
+/// the whole time limit, and has said at once that it has threads.
+fn may_be_of_schedule(run: &Run) -> bool {
+    !run.sources.is_empty()
+        || has_timing(run)
+        || run
+            .schedule
+            .as_ref()
+            .is_some_and(|schedule| schedule.threads > 1)
+        || matches!(run.outcome, Outcome::Signalled(_))
+}
+
+#[cfg(test)]
+mod tests;

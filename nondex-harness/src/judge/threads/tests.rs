@@ -1,0 +1,361 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nondex_core::choice::hold::{SHORTEST, longest};
+use nondex_core::{
+    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleRecord, Selection,
+    Site, Source, StepRecord, hash,
+};
+
+use super::*;
+use crate::judge::certainty::{ENOUGH, sources};
+use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::culprit::Decisive;
+use crate::judge::exhaustive::verified;
+use crate::judge::run::Run;
+use crate::judge::sampling;
+use crate::judge::simulation::{made, options, point, run, runs_at, simulate, site};
+use crate::judge::timing::Timing;
+
+/// A simulated test of two threads. The first does some operations, each at a line of its own; whenever it is held back, the second goes on
+/// with its own, one in 100 ns.
+struct Threads {
+    /// How many operations the first one does.
+    operations: u32,
+    family: Family,
+}
+
+/// What one run of it did.
+#[derive(Default)]
+struct Done {
+    /// How many operations the second thread had done when the first came to each of its own.
+    others: Vec<u64>,
+    points: BTreeMap<Site, PointRecord>,
+    steps: Vec<StepRecord>,
+}
+
+impl Threads {
+    fn new(operations: u32) -> Self {
+        Threads {
+            operations,
+            family: Family::Schedule,
+        }
+    }
+
+    fn site(&self, line: u32) -> Site {
+        Site {
+            api: "std::thread::spawn".into(),
+            family: self.family,
+            ..site(line)
+        }
+    }
+
+    fn done(&self, spec: &RunSpec) -> Done {
+        let mut done = Done::default();
+        let mut other = 0;
+        for line in 0..self.operations {
+            let site = self.site(line);
+            let key = hash::mix(spec.seed ^ hash::mix((spec.level as u64) << 32 | u64::from(line)));
+            let is_reached = match spec.choices {
+                Selection::None => line == 0,
+                _ => key.is_multiple_of(4),
+            };
+            if spec.scheduled && is_reached {
+                let record = PointRecord {
+                    count: 1,
+                    max_len: longest(spec.level),
+                    ..point(site.clone())
+                };
+                done.points.insert(site.clone(), record);
+                other += self.hold(spec, &site, key >> 8, &mut done.steps) / SHORTEST;
+            }
+            done.others.push(other);
+        }
+        done
+    }
+
+    fn hold(&self, spec: &RunSpec, site: &Site, key: u64, steps: &mut Vec<StepRecord>) -> u64 {
+        let doublings = (longest(spec.level) / SHORTEST).ilog2();
+        let drawn = SHORTEST << (key % u64::from(doublings));
+        let given = spec.given.iter().find(|given| given.site == *site);
+        if let Some(GivenChoice::Steps(wanted)) = given.map(|given| &given.choice) {
+            let value = drawn.min(*wanted);
+            steps.push(StepRecord {
+                site: site.clone(),
+                thread: "0".into(),
+                ordinal: 0,
+                len: longest(spec.level),
+                steps: drawn,
+                position: 0,
+                exchanged: Vec::new(),
+                created: Vec::new(),
+                number: Some(NumberRecord { base: 0, value }),
+            });
+            return value;
+        }
+        match spec.choices.of(site, "0").contains(0) {
+            true => drawn,
+            false => 0,
+        }
+    }
+
+    fn run(&self, spec: &RunSpec, passes: impl Fn(&[u64]) -> bool) -> Run {
+        let done = self.done(spec);
+        Run {
+            points: done.points.into_values().collect(),
+            steps: done.steps,
+            sources: vec![Source::Thread],
+            schedule: spec.scheduled.then(|| ScheduleRecord {
+                threads: 2,
+                ..ScheduleRecord::default()
+            }),
+            ..run(passes(&done.others), [])
+        }
+    }
+}
+
+/// Whether the second thread does all it does between these two operations of the first.
+fn is_atomic(others: &[u64], from: usize, to: usize) -> bool {
+    others[from] == others[to]
+}
+
+fn dependence(conclusion: Conclusion) -> Dependence {
+    match conclusion {
+        Conclusion::Dependent(found) => *found,
+        other => panic!("expected a dependence, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_delay_between_two_operations_is_found_among_hundreds_and_the_shortest_is_told() {
+    for (operations, line) in [(8, 3), (400, 250)] {
+        let threads = Threads::new(operations);
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            threads.run(spec, |others| is_atomic(others, line - 1, line))
+        });
+        let found = dependence(conclusion);
+        assert_eq!(found.reason(&evidence), Some(Timing::Race));
+        assert!(
+            found.culprits.confirmed,
+            "{operations} {:?} {:?}",
+            found.culprits, found.spec
+        );
+        let [group] = &found.culprits.groups[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(group.sites, [threads.site(u32::try_from(line).unwrap())]);
+        let turn = group.calls[0].turn.as_ref().unwrap();
+        let number = NumberRecord {
+            base: 0,
+            value: SHORTEST,
+        };
+        assert_eq!(turn.decisive, Decisive::Number(number));
+        let search = evidence
+            .all()
+            .filter(|(spec, _)| matches!(spec.choices, Selection::Only(_) | Selection::Except(_)));
+        assert!(search.count() < 80);
+    }
+}
+
+#[test]
+fn how_late_a_thread_must_be_is_known_to_one_hundredth() {
+    let threads = Threads {
+        family: Family::Time,
+        ..Threads::new(300)
+    };
+    // The second thread has to do 26 of its operations or more.
+    for needed in [26, 777, 90_000] {
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            threads.run(spec, |others| others[40] - others[39] < needed)
+        });
+        let found = dependence(conclusion);
+        assert_eq!(found.reason(&evidence), Some(Timing::Time));
+        assert!(found.culprits.confirmed);
+        let call = &found.culprits.groups[0].calls[0];
+        let Decisive::Number(number) = call.turn.as_ref().unwrap().decisive else {
+            panic!("{call:?}")
+        };
+        let exact = needed * SHORTEST;
+        assert!((exact..=exact + exact / 50 + SHORTEST).contains(&number.value));
+    }
+}
+
+#[test]
+fn one_of_many_delays_with_the_same_effect_is_confirmed() {
+    // Whoever is held back before the tenth operation comes too late.
+    let threads = Threads::new(100);
+    let (conclusion, _) = simulate(&options(), |spec| {
+        threads.run(spec, |others| others[10] < 3)
+    });
+    let found = dependence(conclusion);
+    assert!(found.culprits.confirmed, "{:?}", found.culprits);
+    assert_eq!(found.culprits.groups.len(), 1);
+}
+
+#[test]
+fn an_order_that_suffices_is_blamed_before_a_delay_and_is_no_race() {
+    let threads = Threads::new(50);
+    let (conclusion, evidence) = simulate(&options(), |spec| {
+        let mut run = threads.run(spec, |others| is_atomic(others, 9, 30));
+        if made(spec, 100) {
+            run.outcome = Outcome::Failed;
+        }
+        run.points = run
+            .points
+            .iter()
+            .cloned()
+            .chain([point(site(100))])
+            .collect();
+        run
+    });
+    let found = dependence(conclusion);
+    assert_eq!(found.culprits.groups[0].sites, [site(100)]);
+    assert_eq!(found.reason(&evidence), None);
+}
+
+#[test]
+fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_schedules() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| true));
+    assert_eq!(conclusion, Conclusion::Stable);
+    let options = options();
+    assert_eq!(verified("t", &options, &evidence), []);
+    assert_eq!(sampling::levels("t", &options, &evidence), []);
+    for level in Level::ALL {
+        assert_eq!(runs_at(&evidence, level), 10, "{level}");
+    }
+    // Chance may still act where no schedule is chosen.
+    let natural = evidence.of(&natural_spec("t", &options));
+    assert_eq!(natural.len(), ENOUGH);
+    assert_eq!(sources(&evidence), [Source::Thread]);
+}
+
+#[test]
+fn a_test_that_comes_to_no_choice_of_threads_costs_no_run_more() {
+    for scheduled in [true, false] {
+        let options = Options {
+            real_threads: !scheduled,
+            ..options()
+        };
+        let (_, evidence) = simulate(&options, |_| run(true, []));
+        assert_eq!(evidence.count(), 2);
+        let (_, evidence) = simulate(&options, |_| run(true, [1]));
+        assert_eq!(evidence.count(), 2 + 5 * 10);
+        let (_, evidence) = simulate(&options, |_| run(false, []));
+        assert_eq!(evidence.count(), 2);
+    }
+}
+
+#[test]
+fn what_is_written_in_another_order_by_threads_is_no_latent_dependence() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| Run {
+        written: hash::of(&threads.done(spec).others),
+        ..threads.run(spec, |_| true)
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert_eq!(evidence.count(), 2 + 5 * 10 + ENOUGH);
+}
+
+#[test]
+fn a_test_that_only_the_base_schedule_makes_fail_is_judged_with_real_threads_as_without_the_scheduler()
+ {
+    let threads = Threads::new(40);
+    for orders_decide in [false, true] {
+        let test = |spec: &RunSpec| {
+            let mut run = threads.run(spec, |_| !spec.scheduled);
+            if orders_decide {
+                run.points = run
+                    .points
+                    .iter()
+                    .cloned()
+                    .chain([point(site(100))])
+                    .collect();
+                if !spec.scheduled && made(spec, 100) {
+                    run.outcome = Outcome::Failed;
+                }
+            }
+            run
+        };
+        let short = simulate(&options(), test);
+        // The long way: never scheduled.
+        let long = simulate(&options().with_real_threads(), test);
+        assert_eq!(short.0, long.0);
+        let clean = options().clean_runs.get() as usize;
+        assert_eq!(short.1.count(), long.1.count() + clean);
+        assert!(known("t", &options(), &short.1).real_threads);
+        assert!(matches!(
+            (orders_decide, short.0),
+            (false, Conclusion::Stable) | (true, Conclusion::Dependent(_))
+        ));
+    }
+}
+
+#[test]
+fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
+    assert_eq!(conclusion, Conclusion::Broken);
+    assert!(!known("t", &options(), &evidence).real_threads);
+    assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 1);
+}
+
+#[test]
+fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
+    let threads = Threads::new(40);
+    let mut natural = 0;
+    let (conclusion, _) = simulate(&options(), |spec| {
+        natural += usize::from(!spec.scheduled);
+        threads.run(spec, |_| !spec.scheduled && natural == 1)
+    });
+    assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }));
+}
+
+#[test]
+fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| spec.scheduled));
+    assert_eq!(conclusion, Conclusion::Broken);
+    assert!(known("t", &options(), &evidence).real_threads);
+}
+
+#[test]
+fn how_often_a_test_is_run_with_real_threads_follows_from_how_long_it_takes_with_them() {
+    let threads = Threads::new(40);
+    let (_, evidence) = simulate(&options(), |spec| Run {
+        took: match spec.scheduled {
+            true => Duration::from_millis(10),
+            false => Duration::from_secs(5),
+        },
+        ..threads.run(spec, |_| true)
+    });
+    assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 2);
+}
+
+#[test]
+fn models_of_threads_and_time_that_are_all_off_leave_threads_alone() {
+    let mut options = options();
+    assert!(options.apply(RunSpec::clean("t")).scheduled);
+    let is_of_timing =
+        |model: &&&nondex_core::Model| matches!(model.family, Family::Schedule | Family::Time);
+    let all = nondex_core::model::CATALOGUE.iter().filter(is_of_timing);
+    for model in all {
+        assert!(options.is_scheduled());
+        options.models_off.push(model.name(model.family));
+    }
+    assert!(!options.is_scheduled());
+}
+#[test]
+fn a_seed_that_delays_nothing_says_nothing_of_another_one() {
+    // Of so few operations many seeds choose none.
+    let threads = Threads::new(2);
+    let found = [true, false].map(|prune| {
+        let options = Options { prune, ..options() };
+        let (conclusion, evidence) = simulate(&options, |spec| {
+            threads.run(spec, |others| is_atomic(others, 0, 1))
+        });
+        assert!(runs_at(&evidence, Level::Std) >= 10);
+        dependence(conclusion)
+    });
+    assert_eq!(found[0], found[1]);
+}
