@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of `nondex-harness/src`, and its files beside them, from the top floor down, each with those below that it may know.
-const HARNESS: [(&str, &[&str]); 14] = [
+const HARNESS: [(&str, &[&str]); 15] = [
     (
         "command",
         &[
@@ -17,6 +17,7 @@ const HARNESS: [(&str, &[&str]); 14] = [
             "report",
             "judge",
             "project",
+            "repository",
             "shell",
             "error",
             "exit_code",
@@ -62,6 +63,7 @@ const HARNESS: [(&str, &[&str]); 14] = [
     ),
     ("judge", &[]),
     ("project", &["error", "exit_code"]),
+    ("repository", &["error"]),
     ("inprocess", &[]),
     ("error", &["exit_code"]),
     ("shell", &[]),

@@ -23,7 +23,7 @@ mod thread;
 pub use process::{fork_global, global, renounce};
 pub use run::Context;
 pub use slot::{
-    Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, inherit,
+    Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, flush, inherit,
     is_forked_beside_threads, level, name_child, new_object, note_source, pause, traces_elements,
 };
 pub(crate) use slot::{

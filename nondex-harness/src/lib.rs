@@ -26,6 +26,8 @@ pub mod project;
 #[cfg(feature = "cli")]
 pub mod report;
 #[cfg(feature = "cli")]
+pub mod repository;
+#[cfg(feature = "cli")]
 pub mod repro;
 #[cfg(feature = "cli")]
 pub mod shell;

@@ -6,6 +6,7 @@
 mod adversarial;
 mod attribution;
 mod bad_input;
+mod bisect;
 mod chance;
 mod classify;
 mod command_line;

@@ -23,6 +23,7 @@ pub type mode_t = u32;
 pub type nfds_t = c_ulong;
 pub type off64_t = i64;
 pub type pid_t = i32;
+pub type pthread_key_t = c_uint;
 pub type pthread_t = c_ulong;
 pub type sa_family_t = u16;
 pub type size_t = usize;
@@ -308,7 +309,7 @@ constants! { c_int:
     AI_NUMERICHOST = 4,
     AT_FDCWD = -100,
     CLD_EXITED = 1, CLD_KILLED = 2, CLD_DUMPED = 3,
-    CLOCK_MONOTONIC = 1,
+    CLOCK_REALTIME = 0, CLOCK_MONOTONIC = 1,
     EPOLLIN = 1, EPOLL_CTL_DEL = 2,
     MAP_SHARED = 1, MAP_ANONYMOUS = 0x20,
     MSG_ERRQUEUE = 0x2000,
@@ -357,12 +358,14 @@ constants! { *mut c_void:
 
 #[cfg(target_arch = "x86_64")]
 constants! { c_long:
+    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
     SYS_connect = 42, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47, SYS_getsockopt = 55,
     SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_getrandom = 318, SYS_execveat = 322, SYS_pidfd_open = 434,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 constants! { c_long:
+    SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124,
     SYS_getdents64 = 61, SYS_connect = 203, SYS_sendto = 206, SYS_recvfrom = 207, SYS_getsockopt = 209, SYS_sendmsg = 211,
     SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_getrandom = 278, SYS_execveat = 281, SYS_pidfd_open = 434,
 }
@@ -370,6 +373,7 @@ constants! { c_long:
 unsafe extern "C" {
     pub fn __errno_location() -> *mut c_int;
     pub fn _exit(status: c_int) -> !;
+    pub fn atexit(function: extern "C" fn()) -> c_int;
     pub fn access(path: *const c_char, mode: c_int) -> c_int;
     pub fn close(file: c_int) -> c_int;
     pub fn dl_iterate_phdr(
@@ -417,6 +421,11 @@ unsafe extern "C" {
         parent: Option<unsafe extern "C" fn()>,
         child: Option<unsafe extern "C" fn()>,
     ) -> c_int;
+    pub fn pthread_key_create(
+        key: *mut pthread_key_t,
+        destructor: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int;
+    pub fn pthread_setspecific(key: pthread_key_t, value: *const c_void) -> c_int;
     pub fn ptrace(request: c_uint, ...) -> c_long;
     pub fn qsort(
         base: *mut c_void,

@@ -3,6 +3,8 @@
 use nondex_core::context;
 
 use crate::libc;
+#[cfg(target_pointer_width = "64")]
+use crate::schedule;
 use crate::{directory, origin};
 
 /// Registers what is done before and after every `fork`.
@@ -27,4 +29,6 @@ unsafe extern "C" fn after_in_child() {
     // SAFETY: it is called after the same `fork`.
     unsafe { after() };
     context::after_fork_in_child();
+    #[cfg(target_pointer_width = "64")]
+    schedule::life::after_fork_in_child();
 }

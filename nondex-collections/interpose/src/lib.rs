@@ -31,6 +31,8 @@ pub mod origin;
 mod original;
 mod own;
 mod process;
+#[cfg(target_pointer_width = "64")]
+mod schedule;
 mod sockaddr;
 mod start;
 mod surroundings;

@@ -10,13 +10,16 @@ mod watch;
 
 use ::std::ffi::{CString, c_char};
 use ::std::ptr;
+use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
 use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{RunSpec, StateChange, StateId};
+use nondex_core::{Context, RunSpec, ScheduleRecord, StateChange, StateId};
 
+#[cfg(target_pointer_width = "64")]
+use crate::schedule;
 use crate::{accessed, libc};
 
 /// This process.
@@ -50,6 +53,18 @@ impl System for Process {
     fn watch(&self, states: &[StateId]) -> bool {
         accessed::begin(states);
         watch::begin(states)
+    }
+
+    fn begin_schedule(&self, context: &Arc<Context>, test: &str) {
+        #[cfg(target_pointer_width = "64")]
+        schedule::begin(context, test);
+    }
+
+    fn end_schedule(&self) -> Option<ScheduleRecord> {
+        #[cfg(target_pointer_width = "64")]
+        return schedule::end();
+        #[cfg(not(target_pointer_width = "64"))]
+        None
     }
 
     fn accesses(&self) -> Vec<Access> {

@@ -4,7 +4,7 @@ use ::std::ffi::c_long;
 
 #[cfg(feature = "network")]
 use super::network;
-use super::{directory, entropy, original};
+use super::{directory, entropy, original, schedule};
 
 type Syscall =
     unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
@@ -24,6 +24,9 @@ pub(crate) unsafe extern "C" fn syscall(
     // SAFETY: the caller's arguments, unchanged.
     unsafe {
         let arguments = [a, b, c, d, e, f];
+        if let Some(result) = schedule::futex::syscall(number, arguments) {
+            return result;
+        }
         if let Some(result) = entropy::syscall(number, arguments) {
             return result;
         }

@@ -15,6 +15,7 @@ use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
+use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::source::Source;
 use crate::protocol::spec::RunSpec;
 use crate::protocol::state::{AccessRecord, StateChange};
@@ -158,6 +159,14 @@ impl Context {
                 },
             );
         }
+    }
+
+    /// Says what the scheduler did in `test`.
+    pub fn note_schedule(&self, test: &str, schedule: ScheduleRecord) {
+        self.journal.append(&Event::Schedule {
+            test: test.to_owned(),
+            schedule,
+        });
     }
 
     /// Says what `test` has left changed.

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::process::global;
 use super::run::Context;
+use super::system::system;
 use super::thread::{Reached, ThreadState};
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
@@ -13,6 +14,7 @@ use crate::protocol::choice::Choice;
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 use crate::protocol::point::{ChoiceRecord, Reading};
+use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
 use crate::protocol::spec::{GivenChoice, RunSpec};
@@ -259,19 +261,27 @@ pub struct Entered {
     before: Option<Slot>,
     pauses: u32,
     context: Arc<Context>,
+    is_scheduled: bool,
 }
 
 /// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     let state = ThreadState::new(Arc::clone(context), Arc::from(test), context.test_thread());
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
-    Entered {
+    let entered = Entered {
         before: SLOT
             .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
             .ok(),
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
+        is_scheduled: context.spec.scheduled,
+    };
+    if context.spec.scheduled
+        && let Some(system) = system()
+    {
+        system.begin_schedule(context, test);
     }
+    entered
 }
 
 impl Entered {
@@ -286,8 +296,12 @@ impl Entered {
     }
 
     /// Ends the test with its outcome.
-    pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+    pub fn end(mut self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+        let schedule = self.end_schedule();
         drop(self);
+        if let Some(schedule) = schedule {
+            context.note_schedule(test, schedule);
+        }
         for operation in context.shared.failures.read(!passed) {
             context.journal.append(&Event::Operation {
                 test: test.to_owned(),
@@ -319,8 +333,20 @@ impl Entered {
     }
 }
 
+impl Entered {
+    /// Lets the threads of the test run free.
+    fn end_schedule(&mut self) -> Option<ScheduleRecord> {
+        if std::mem::take(&mut self.is_scheduled) {
+            system()?.end_schedule()
+        } else {
+            None
+        }
+    }
+}
+
 impl Drop for Entered {
     fn drop(&mut self) {
+        self.end_schedule();
         self.context.shared.tests.fetch_sub(1, Ordering::Relaxed);
         PAUSES.set(self.pauses);
         let before = self.before.take().unwrap_or_default();
@@ -328,6 +354,11 @@ impl Drop for Entered {
         let ended = SLOT.try_with(|slot| slot.replace(before));
         drop(ended);
     }
+}
+
+/// Writes what this thread chose so far: the process is about to end.
+pub fn flush() {
+    with_state(ThreadState::flush);
 }
 
 /// What a new thread inherits from the one that starts it.
@@ -345,6 +376,12 @@ impl Inherited {
     #[must_use]
     pub const fn is_something(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// The path of the new thread.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.0.as_ref().map_or("", |state| &state.path)
     }
 
     /// Called first in the new thread. The thread's points are written when it ends.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use super::bisect_args::BisectArgs;
 use super::build_args::BuildArgs;
 use super::check_args::CheckArgs;
 use super::classify_args::ClassifyArgs;
@@ -56,6 +57,8 @@ pub enum Command {
     Report(Box<ReportArgs>),
     /// Run ordinary builds of tests many times: how often do they fail without this tool?
     Confirm(Box<ConfirmArgs>),
+    /// Find the commit since which a test is flaky
+    Bisect(Box<BisectArgs>),
     /// Tests that may be flaky until a date, as long as the cause stays the same
     Known(Box<KnownArgs>),
     /// List the tests that would be run

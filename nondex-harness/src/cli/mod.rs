@@ -1,5 +1,6 @@
 //! The command line, the environment variables, and the selection of tests.
 
+pub mod bisect_args;
 pub mod build_args;
 pub mod check_args;
 pub mod classify_args;
@@ -22,6 +23,7 @@ pub mod seeds;
 pub mod test_filter;
 pub(crate) mod values;
 
+pub use bisect_args::BisectArgs;
 pub use build_args::BuildArgs;
 pub use check_args::CheckArgs;
 pub use classify_args::ClassifyArgs;

@@ -131,7 +131,7 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
 }
 
 /// The flaky test of a report that is meant.
-fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestReport> {
+pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestReport> {
     if let Some(test) = report.tests.iter().find(|test| test.id == name) {
         return if known::may_be_known(test) {
             Ok(test)

@@ -1,5 +1,6 @@
 //! What each command does.
 
+mod bisect;
 mod check;
 mod classify;
 mod clean;
@@ -79,6 +80,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, line, console),
         Command::Confirm(args) => confirm::confirm(args, console),
+        Command::Bisect(args) => bisect::bisect(args, console),
         Command::Known(args) => known::known(&args.action, console),
         Command::List(args) => list::list(args, console),
         Command::Network(args) => network::network(args, line, console),
@@ -102,6 +104,7 @@ fn output(command: &Command) -> &OutputArgs {
             None => &args.output,
         },
         Command::Confirm(args) => &args.output,
+        Command::Bisect(args) => &args.output,
         Command::Known(args) => args.action.output(),
         Command::List(args) => &args.output,
         Command::Network(args) => &args.output,

@@ -1,5 +1,6 @@
 //! What is written down: the schema, how a judgement becomes a part of it, where it is stored, and the exit code that follows.
 
+pub mod bisection;
 pub mod combined;
 pub mod difference;
 pub mod exit;

@@ -1,0 +1,325 @@
+//! The scheduler: in a run whose spec asks for it, the threads of a test run one at a time, in an order and on a clock that the seed decides.
+//!
+//! A thread of the test comes here at each operation by which threads see each other: at what it asks of libc, and, in programs that are compiled
+//! for it, at each [atomic](atomics) one. There the others may run. A thread has the [baton], or waits for it; one that would wait in the
+//! kernel for another thread (in a [futex], say, or to join it) waits here instead. So a run is a sequence of operations that
+//! depends on the program and the spec alone, every wait has an end that is known at once, and time need not pass to be waited for.
+//!
+//! What is [chosen](choices) is how long a thread is held back. All threads but those of the test run free, and so do these from the
+//! test's end on. Nothing here uses a lock of std's or memory of the program's allocator.
+
+#![expect(
+    dead_code,
+    reason = "what waits for descriptors and for time is not here yet"
+)]
+
+pub(crate) mod atomics;
+mod baton;
+mod choices;
+mod ending;
+pub(crate) mod futex;
+mod kernel;
+pub(crate) mod life;
+mod lock;
+mod thread;
+
+use ::std::cell::Cell;
+use ::std::sync::atomic::{AtomicU64, Ordering};
+use ::std::time::Duration;
+
+use baton::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
+use choices::{Class, SLEEPS};
+pub(crate) use life::{begin, end, has_company};
+pub(crate) use thread::Woken;
+use thread::{Ref, State};
+
+use crate::{Errno, libc};
+
+/// An operation by which threads see each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// The first one of a thread.
+    Start,
+    Spawn,
+    Join,
+    /// The last one of a thread.
+    End,
+    FutexWait,
+    FutexWake,
+    Yield,
+    Sleep,
+    /// Being held back.
+    Hold,
+    Atomic,
+    /// A lock, a condition variable or a semaphore of C.
+    Pthread,
+    /// A reading of the clock.
+    Clock,
+    /// Waiting for descriptors.
+    Poll,
+    Read,
+    Write,
+    Accept,
+    Connect,
+    /// Starting or waiting for a child process.
+    Child,
+    /// Files, folders, and the environment.
+    File,
+}
+
+impl Operation {
+    /// The name in records.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Operation::Start => "start",
+            Operation::Spawn => "spawn",
+            Operation::Join => "join",
+            Operation::End => "end",
+            Operation::FutexWait => "futex wait",
+            Operation::FutexWake => "futex wake",
+            Operation::Yield => "yield",
+            Operation::Sleep => "sleep",
+            Operation::Hold => "held back",
+            Operation::Atomic => "atomic",
+            Operation::Pthread => "pthread wait",
+            Operation::Clock => "clock",
+            Operation::Poll => "poll",
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Accept => "accept",
+            Operation::Connect => "connect",
+            Operation::Child => "child",
+            Operation::File => "file",
+        }
+    }
+
+    const fn class(self) -> Class {
+        match self {
+            Operation::Atomic | Operation::Clock => Class::Atomic,
+            _ => Class::System,
+        }
+    }
+}
+
+thread_local! {
+    /// This thread, if it is scheduled.
+    static SELF: Cell<Option<Ref>> = const { Cell::new(None) };
+}
+
+/// The real time, on both clocks, at which virtual time begins.
+static MONOTONIC_START: AtomicU64 = AtomicU64::new(0);
+static REALTIME_START: AtomicU64 = AtomicU64::new(0);
+
+/// This thread, if it is scheduled and does not do our own work.
+#[inline]
+fn me() -> Option<Ref> {
+    SELF.get().filter(|me| !me.is_busy.get())
+}
+
+/// Lets this thread run free.
+fn forget() {
+    SELF.set(None);
+}
+
+/// Our own work in a scheduled thread, until it is dropped: nothing in it is an operation.
+struct Busy {
+    me: Ref,
+    errno: Option<Errno>,
+}
+
+impl Busy {
+    fn begin(me: Ref) -> Self {
+        me.is_busy.set(true);
+        Busy {
+            me,
+            errno: Some(Errno::save()),
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.me.is_busy.set(false);
+        if !baton::IS_ON.load(Ordering::Relaxed) {
+            forget();
+        }
+        drop(self.errno.take());
+    }
+}
+
+/// Whether this thread is scheduled, and not at our own work.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    me().is_some()
+}
+
+/// An operation of this thread: the others may run here.
+#[inline]
+pub(crate) fn point(operation: Operation) {
+    if let Some(me) = me() {
+        self::operation(me, operation);
+    }
+}
+
+/// How many looks at the same few places are a thread that waits for another by looking.
+const SPIN: u32 = 128;
+
+/// An operation of this thread, which is scheduled and not busy.
+#[inline]
+fn operation(me: Ref, operation: Operation) {
+    let now = NOW.load(Ordering::Relaxed) + STEP;
+    if me.is_stuck.load(Ordering::Relaxed) {
+        look_up(me, false, false);
+        return;
+    }
+    NOW.store(now, Ordering::Relaxed);
+    if !matches!(operation, Operation::Atomic | Operation::Clock) {
+        me.idle.set(me.idle.get().saturating_add(SPIN / 2));
+        if operation != Operation::Yield {
+            me.idle.set(0);
+        }
+    }
+    let yields = operation == Operation::Yield;
+    me.operations.set(me.operations.get() + 1);
+    if ALIVE.load(Ordering::Relaxed) < 2 {
+        return;
+    }
+    STEPS.store(STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    let fires = choices::fires(me, operation.class());
+    if fires || yields || now >= ATTENTION.load(Ordering::Relaxed) {
+        look_up(me, fires, yields);
+    }
+}
+
+/// Counts a look of this thread at a place that has not changed since.
+#[inline]
+fn look_at(me: Ref, address: usize) {
+    let known = me.looked_at.iter().any(|place| place.get() == address);
+    if !known {
+        let at = me.idle.get() as usize % me.looked_at.len();
+        me.looked_at[at].set(address);
+        me.idle.set(0);
+    }
+    let idle = me.idle.get() + 1;
+    me.idle.set(idle);
+    if idle.is_multiple_of(SPIN) {
+        look_up(me, false, true);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look_up(me: Ref, fires: bool, yields: bool) {
+    let _busy = Busy::begin(me);
+    if !baton::is_running(me) {
+        return;
+    }
+    let hold = if fires { choices::hold(me) } else { 0 };
+    let spins = me.idle.get() >= 8 * SPIN;
+    baton::look_up(me, hold, yields, spins);
+}
+
+/// The virtual time in nanoseconds since the start of the test.
+pub(crate) fn now() -> u64 {
+    NOW.load(Ordering::Relaxed)
+}
+
+/// The time of a clock at the start of the test, on which virtual time is counted.
+pub(crate) fn start_of(clock: libc::clockid_t) -> u64 {
+    let start = if clock == libc::CLOCK_REALTIME {
+        &REALTIME_START
+    } else {
+        &MONOTONIC_START
+    };
+    start.load(Ordering::Relaxed)
+}
+
+/// The virtual time that a time of a clock is.
+pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
+    time.saturating_sub(start_of(clock))
+}
+
+/// Reads the virtual time, by which it goes on: the more, the longer nothing else is done.
+pub(crate) fn read_clock() -> u64 {
+    /// How long a reading takes.
+    const READING: u64 = 1_000;
+    if let Some(me) = me() {
+        operation(me, Operation::Clock);
+        let idle = me.idle.get().saturating_add(1);
+        me.idle.set(idle);
+        let time = READING << (idle / 64).min(20);
+        NOW.fetch_add(time, Ordering::Relaxed);
+    }
+    now()
+}
+
+/// Blocks this thread until the virtual time, or somewhat longer, as the seed says.
+pub(crate) fn sleep(until: u64) {
+    let Some(me) = me() else {
+        return;
+    };
+    operation(me, Operation::Sleep);
+    let busy = Busy::begin(me);
+    let until = until.max(now()).saturating_add(choices::late(me, SLEEPS));
+    let mut shared = SHARED.lock();
+    me.operation.set(Operation::Sleep);
+    shared.wait_until(me, until);
+    let woken = baton::block(me, shared);
+    drop(busy);
+    if woken == Woken::Free {
+        kernel::sleep(Duration::from_nanos(until.saturating_sub(now())));
+    }
+}
+
+/// Blocks this thread until the answer is yes, or the virtual time has come: false then. The question is asked when the scheduler looks for
+/// work, from whichever thread does that, and must not wait itself.
+pub(crate) fn wait_for(
+    operation: Operation,
+    deadline: Option<u64>,
+    is_ready: &mut dyn FnMut() -> bool,
+) -> Woken {
+    let Some(me) = me() else {
+        return Woken::Free;
+    };
+    self::operation(me, operation);
+    let _busy = Busy::begin(me);
+    if is_ready() {
+        return Woken::Done;
+    }
+    let late = deadline.map_or(0, |_| choices::late(me, choices::TIMED_WAITS));
+    let deadline = deadline.map(|deadline| deadline.saturating_add(late));
+    if deadline.is_some_and(|deadline| deadline <= now()) {
+        return Woken::Time;
+    }
+    // SAFETY: the question is forgotten before this function returns.
+    unsafe { me.will_ask(is_ready) };
+    let mut shared = SHARED.lock();
+    me.operation.set(operation);
+    shared.wait_by_asking(me);
+    if let Some(deadline) = deadline {
+        shared.wait_until(me, deadline);
+    }
+    let woken = baton::block(me, shared);
+    me.question.set(None);
+    woken
+}
+
+/// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time is as late as real time.
+pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
+    let Some(me) = me() else {
+        return call();
+    };
+    self::operation(me, operation);
+    let mut busy = Busy::begin(me);
+    let mut shared = SHARED.lock();
+    me.operation.set(operation);
+    me.state.set(State::Outside);
+    shared.counts.outside += 1;
+    shared.add_outside();
+    baton::leave(shared);
+    drop(busy.errno.take());
+    let result = call();
+    busy.errno = Some(Errno::save());
+    baton::come_back(me);
+    result
+}

@@ -1,0 +1,162 @@
+//! What a compiler puts before each atomic operation, where a crate is compiled with LLVM's pass `tsan`: calls of these functions, which do
+//! the operation, too. Plain reads and writes are not seen.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::sync::atomic::{
+    AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
+};
+
+use super::{Operation, look_at, me, operation};
+
+/// An atomic operation of this thread is next.
+#[inline]
+fn before() {
+    if let Some(me) = me() {
+        operation(me, Operation::Atomic);
+    }
+}
+
+/// This thread has changed nothing there.
+#[inline]
+fn has_looked<T>(place: *mut T) {
+    if let Some(me) = me() {
+        look_at(me, place.addr());
+    }
+}
+
+/// This thread has changed something.
+#[inline]
+fn has_changed() {
+    if let Some(me) = me() {
+        me.idle.set(0);
+    }
+}
+
+/// The C++ memory order that stores of the strongest kind have.
+const SEQ_CST: c_int = 5;
+
+/// The operations of one size. All are of the strongest order, which costs nothing more but for a store.
+macro_rules! operations {
+    ($atomic:ty, $integer:ty: $load:ident $store:ident $exchange:ident $compare_exchange:ident
+        $($fetch:ident $method:ident)*) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $load(place: *mut $integer, _order: c_int) -> $integer {
+            before();
+            // SAFETY: the compiled program does the operation at this place.
+            let value = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::SeqCst);
+            has_looked(place);
+            value
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $store(place: *mut $integer, value: $integer, order: c_int) {
+            before();
+            // SAFETY: as above.
+            let atomic = unsafe { <$atomic>::from_ptr(place) };
+            if order == SEQ_CST {
+                atomic.store(value, Ordering::SeqCst);
+            } else {
+                atomic.store(value, Ordering::Release);
+            }
+            has_changed();
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $exchange(
+            place: *mut $integer,
+            value: $integer,
+            _order: c_int,
+        ) -> $integer {
+            before();
+            // SAFETY: as above.
+            let found = unsafe { <$atomic>::from_ptr(place) }.swap(value, Ordering::SeqCst);
+            if found == value {
+                has_looked(place);
+            } else {
+                has_changed();
+            }
+            found
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $compare_exchange(
+            place: *mut $integer,
+            expected: $integer,
+            value: $integer,
+            _success: c_int,
+            _failure: c_int,
+        ) -> $integer {
+            before();
+            // SAFETY: as above.
+            let atomic = unsafe { <$atomic>::from_ptr(place) };
+            let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+            match atomic.compare_exchange(expected, value, success, failure) {
+                Ok(found) => {
+                    has_changed();
+                    found
+                }
+                Err(found) => {
+                    has_looked(place);
+                    found
+                }
+            }
+        }
+
+        $(#[unsafe(no_mangle)]
+        unsafe extern "C" fn $fetch(
+            place: *mut $integer,
+            value: $integer,
+            _order: c_int,
+        ) -> $integer {
+            before();
+            // SAFETY: as above.
+            let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
+            has_changed();
+            found
+        })*
+    };
+}
+
+operations!(AtomicU8, u8:
+    __tsan_atomic8_load __tsan_atomic8_store __tsan_atomic8_exchange __tsan_atomic8_compare_exchange_val
+    __tsan_atomic8_fetch_add fetch_add __tsan_atomic8_fetch_sub fetch_sub __tsan_atomic8_fetch_and fetch_and
+    __tsan_atomic8_fetch_or fetch_or __tsan_atomic8_fetch_xor fetch_xor __tsan_atomic8_fetch_nand fetch_nand);
+operations!(AtomicU16, u16:
+    __tsan_atomic16_load __tsan_atomic16_store __tsan_atomic16_exchange __tsan_atomic16_compare_exchange_val
+    __tsan_atomic16_fetch_add fetch_add __tsan_atomic16_fetch_sub fetch_sub __tsan_atomic16_fetch_and fetch_and
+    __tsan_atomic16_fetch_or fetch_or __tsan_atomic16_fetch_xor fetch_xor __tsan_atomic16_fetch_nand fetch_nand);
+operations!(AtomicU32, u32:
+    __tsan_atomic32_load __tsan_atomic32_store __tsan_atomic32_exchange __tsan_atomic32_compare_exchange_val
+    __tsan_atomic32_fetch_add fetch_add __tsan_atomic32_fetch_sub fetch_sub __tsan_atomic32_fetch_and fetch_and
+    __tsan_atomic32_fetch_or fetch_or __tsan_atomic32_fetch_xor fetch_xor __tsan_atomic32_fetch_nand fetch_nand);
+operations!(AtomicU64, u64:
+    __tsan_atomic64_load __tsan_atomic64_store __tsan_atomic64_exchange __tsan_atomic64_compare_exchange_val
+    __tsan_atomic64_fetch_add fetch_add __tsan_atomic64_fetch_sub fetch_sub __tsan_atomic64_fetch_and fetch_and
+    __tsan_atomic64_fetch_or fetch_or __tsan_atomic64_fetch_xor fetch_xor __tsan_atomic64_fetch_nand fetch_nand);
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_thread_fence(_order: c_int) {
+    before();
+    fence(Ordering::SeqCst);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_signal_fence(_order: c_int) {
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// Called before `main`, by each module.
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_init() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_entry(_caller: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_func_exit() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_ignore_thread_begin() {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_ignore_thread_end() {}

@@ -1,0 +1,194 @@
+//! Where a seed holds a thread back, how long, and what else it decides.
+//!
+//! Whether it does at an operation is a hash of the seed, the level, the thread and the number of the operation in its thread, so that
+//! it costs next to nothing, and does not depend on what is decided elsewhere. Only where it does there is a choice, with a call site, that
+//! is recorded. Two kinds of seeds take turns: a random walk holds threads back again and again; the others do it at a few operations, the
+//! later the rarer, as most races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
+//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known).
+
+use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use nondex_core::choice;
+use nondex_core::hash::mix;
+use nondex_core::{Family, Model, RunSpec, Selection, model};
+use rand_core::Rng;
+
+use super::baton::READY;
+use super::thread::Ref;
+use crate::{origin, own};
+
+/// Which choices are made.
+static MODE: AtomicU8 = AtomicU8::new(OFF);
+const OFF: u8 = 0;
+/// None, but the first ones of each thread are reached, so that the record says that there are some.
+const CLEAN: u8 = 1;
+const WALK: u8 = 2;
+const FEW: u8 = 3;
+
+/// Whether there is something to decide about time.
+static IS_TIMED: AtomicU8 = AtomicU8::new(0);
+
+/// What all hashes of the run have in common.
+static RUN: AtomicU64 = AtomicU64::new(0);
+/// How many of 2^32 operations of libc, and of atomics, are fired at in a walk.
+static SYSTEM: AtomicU32 = AtomicU32::new(0);
+static ATOMIC: AtomicU32 = AtomicU32::new(0);
+/// How many are fired at, in thirds, each time that the number of operations is multiplied by e.
+static RATE: AtomicU32 = AtomicU32::new(0);
+
+/// How many operations were fired at.
+static FIRED: AtomicU64 = AtomicU64::new(0);
+
+/// After so many only each [`SELDOM`]th is, so that threads that wait for each other's progress come to it.
+const MANY: u64 = 20_000;
+const SELDOM: u64 = 64;
+
+/// The two kinds of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    System,
+    Atomic,
+}
+
+/// What each thread says once in a clean run.
+pub(super) const OPERATIONS: usize = 0;
+pub(super) const SLEEPS: usize = 1;
+pub(super) const TIMED_WAITS: usize = 2;
+
+/// Takes what a run is asked to choose.
+pub(super) fn begin(spec: &RunSpec) {
+    let is_on = |family: Family, models: &[&Model]| {
+        let mut models = models.iter();
+        models.any(|model| !spec.models_off.contains(&model.name(family)))
+    };
+    let is_clean = spec.choices == Selection::None && spec.given.is_empty();
+    let schedules = is_on(Family::Schedule, &[&model::THREAD_SPAWN]);
+    let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
+    let times = is_on(Family::Time, &times);
+    IS_TIMED.store(u8::from(times), Ordering::Relaxed);
+    let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
+    RUN.store(run, Ordering::Relaxed);
+    // Seeds that follow each other are of all kinds.
+    let (system, atomic) = [(1, 3), (2, 5), (1, 7), (3, 4)][(spec.seed / 2 % 4) as usize];
+    SYSTEM.store(u32::MAX >> system, Ordering::Relaxed);
+    ATOMIC.store(u32::MAX >> atomic, Ordering::Relaxed);
+    RATE.store(
+        [1, 3, 6, 2][(spec.seed / 2 % 4) as usize],
+        Ordering::Relaxed,
+    );
+    FIRED.store(0, Ordering::Relaxed);
+    let mode = match (schedules, is_clean, spec.seed % 2) {
+        (false, ..) => OFF,
+        (true, true, _) => CLEAN,
+        (true, false, 0) => WALK,
+        (true, false, _) => FEW,
+    };
+    MODE.store(mode, Ordering::Relaxed);
+}
+
+/// A word for an event of a thread.
+fn word(me: Ref, purpose: u64, number: u64) -> u64 {
+    mix(me.key.get() ^ RUN.load(Ordering::Relaxed) ^ purpose ^ number.wrapping_mul(ODD))
+}
+
+/// Spreads numbers that follow each other (2^64 divided by the golden section).
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Separates what is decided.
+const TIME: u64 = 1 << 56;
+const SPURIOUS: u64 = 2 << 56;
+const ORDER: u64 = 3 << 56;
+
+/// Whether this operation, one more of the thread, is a choice.
+#[inline]
+pub(super) fn fires(me: Ref, class: Class) -> bool {
+    let mode = MODE.load(Ordering::Relaxed);
+    if mode <= CLEAN {
+        return mode == CLEAN && me.marks[OPERATIONS].get() && READY.load(Ordering::Relaxed) > 0;
+    }
+    let number = me.operations.get();
+    let word = word(me, 0, number);
+    let drawn = word >> 32;
+    let fires = if mode == FEW {
+        3 * drawn * number < u64::from(RATE.load(Ordering::Relaxed)) << 32
+    } else {
+        let chance = match class {
+            Class::System => &SYSTEM,
+            Class::Atomic => &ATOMIC,
+        };
+        drawn < chance.load(Ordering::Relaxed).into()
+    };
+    fires && (FIRED.load(Ordering::Relaxed) < MANY || word.is_multiple_of(SELDOM))
+}
+
+/// How long this thread is held back at an operation that [fires].
+pub(super) fn hold(me: Ref) -> u64 {
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    me.marks[OPERATIONS].set(false);
+    FIRED.fetch_add(1, Ordering::Relaxed);
+    choice::hold(&model::THREAD_SPAWN, origin::caller()).unwrap_or(0)
+}
+
+/// How much later than asked a thread wakes: from a sleep, or else from a timed wait.
+pub(super) fn late(me: Ref, mark: usize) -> u64 {
+    if IS_TIMED.load(Ordering::Relaxed) == 0 {
+        return 0;
+    }
+    let number = me.timed.get() + 1;
+    me.timed.set(number);
+    let is_marked = !me.marks[mark].replace(false);
+    let is_clean = MODE.load(Ordering::Relaxed) <= CLEAN;
+    if is_marked && (is_clean || word(me, TIME, number).is_multiple_of(2)) {
+        return 0;
+    }
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    let model = if mark == SLEEPS {
+        &model::THREAD_SLEEP
+    } else {
+        &model::CONDVAR_WAIT_TIMEOUT
+    };
+    choice::hold(model, origin::caller()).unwrap_or(0)
+}
+
+/// Whether a wait ends at once, without a cause.
+pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
+    /// What std's `park` expects.
+    const PARKED: u32 = u32::MAX;
+    /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see it.
+    const LOCKED: [u32; 3] = [1, 2, 5];
+    const SHARED: u32 = 3 << 30;
+    if MODE.load(Ordering::Relaxed) <= CLEAN
+        || LOCKED.contains(&expected)
+        || expected != PARKED && expected & SHARED != 0
+        || !word(me, SPURIOUS, me.operations.get()).is_multiple_of(16)
+    {
+        return false;
+    }
+    let Some(_work) = own::work() else {
+        return false;
+    };
+    let model = if expected == PARKED {
+        &model::THREAD_PARK
+    } else {
+        &model::CONDVAR_WAIT
+    };
+    choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1)
+}
+
+/// Which of so many waiting threads a wake-up reaches.
+pub(super) fn which(me: Ref, waiting: u64) -> u64 {
+    let is_other = word(me, ORDER, me.operations.get()).is_multiple_of(2);
+    if MODE.load(Ordering::Relaxed) <= CLEAN || !is_other {
+        return 0;
+    }
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    let draw = |mut generator: choice::ChaCha8Rng| generator.next_u64() % waiting;
+    let model = &model::CONDVAR_NOTIFY_ONE;
+    choice::number(model, origin::caller(), 0..=waiting - 1, 0, draw).unwrap_or(0)
+}

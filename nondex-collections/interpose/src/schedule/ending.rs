@@ -1,0 +1,211 @@
+//! The end of what is scheduled: its record, and what is said when no thread can go on.
+
+use ::std::fmt::Write;
+use ::std::sync::Arc;
+use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use ::std::time::Duration;
+
+use nondex_core::context::{self, stack};
+use nondex_core::{Context, Frame, ScheduleEnd, ScheduleEndKind, ScheduleRecord, WaitRecord};
+
+use super::baton::{self, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
+use super::kernel;
+use super::lock::Lock;
+use super::thread::{Ref, State};
+use super::{Operation, SELF};
+use crate::libc;
+
+/// The run and the test.
+static SESSION: Lock<Option<(Arc<Context>, String)>> = Lock::new(None);
+
+/// What the threads say that wait when the process ends.
+static REPORTS: Lock<Vec<(u64, WaitRecord)>> = Lock::new(Vec::new());
+
+/// Set when a thread has said what it waits for.
+static HAS_REPORTED: AtomicU32 = AtomicU32::new(0);
+
+/// How long a thread may take to say what it waits for. It reads debug information.
+const REPORT_LIMIT: Duration = Duration::from_secs(3);
+
+/// So many threads are asked.
+const MAX_REPORTS: usize = 64;
+
+/// The exit code of a process that cannot go on: that of a panic.
+const CODE: i64 = 101;
+
+/// Keeps what the record is for.
+pub(super) fn begin(context: &Arc<Context>, test: &str) {
+    *SESSION.lock() = Some((Arc::clone(context), test.to_owned()));
+    // SAFETY: the function has the expected signature and stays.
+    unsafe { libc::atexit(at_exit) };
+}
+
+/// What is scheduled has ended, or is not this process's.
+pub(super) fn forget() {
+    if let Some(mut session) = SESSION.lock_from_anywhere() {
+        ::std::mem::forget(session.take());
+    }
+}
+
+/// The process ends by itself.
+extern "C" fn at_exit() {
+    let Some(me) = SELF.get() else {
+        return;
+    };
+    if me.is_busy.get() || !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let _busy = super::Busy::begin(me);
+    let record = record(&SHARED.lock());
+    say(record);
+}
+
+/// What was done so far.
+pub(super) fn record(shared: &Shared) -> ScheduleRecord {
+    let counts = &shared.counts;
+    ScheduleRecord {
+        threads: counts.threads,
+        steps: STEPS.load(Ordering::Relaxed),
+        switches: counts.switches,
+        holds: counts.holds,
+        time_us: NOW.load(Ordering::Relaxed) / 1000,
+        leaks: counts.leaks,
+        outside: counts.outside,
+        asynchronous: counts.asynchronous,
+        end: None,
+    }
+}
+
+fn say(record: ScheduleRecord) {
+    let session = SESSION.lock().take();
+    if let Some((context, test)) = session {
+        let _pause = context::pause();
+        context.note_schedule(&test, record);
+    }
+}
+
+/// Ends the process, because no thread can go on or the limits are reached. Called without the lock, by the only thread that runs.
+pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
+    static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+    if HAS_ENDED.swap(true, Ordering::SeqCst) {
+        loop {
+            kernel::sleep(Duration::from_secs(1));
+        }
+    }
+    let (record, threads) = {
+        let shared = SHARED.lock();
+        let threads: Vec<Ref> = shared.alive.iter().copied().collect();
+        (record(&shared), threads)
+    };
+    for (number, thread) in threads.iter().enumerate().take(MAX_REPORTS) {
+        thread.order.set(number as u64);
+        if me.is_some_and(|me| me.is(thread)) {
+            report(thread);
+        } else if matches!(thread.state.get(), State::Ready | State::Blocked) {
+            HAS_REPORTED.store(0, Ordering::Relaxed);
+            baton::tell(thread, REPORT);
+            kernel::wait(&HAS_REPORTED, Some(REPORT_LIMIT));
+        }
+    }
+    let mut reports = ::std::mem::take(&mut *REPORTS.lock());
+    for (number, thread) in threads.iter().enumerate() {
+        if !reports.iter().any(|(known, _)| *known == number as u64) {
+            let wait = WaitRecord {
+                thread: thread.path(),
+                operation: doing(thread),
+                ..WaitRecord::default()
+            };
+            reports.push((number as u64, wait));
+        }
+    }
+    reports.sort_by_key(|(number, _)| *number);
+    let addresses: Vec<usize> = threads.iter().map(|thread| thread.address.get()).collect();
+    let mut known: Vec<usize> = Vec::new();
+    let mut waits = Vec::new();
+    for (number, mut wait) in reports {
+        let thread = threads[number as usize];
+        if has_address(thread) {
+            let address = addresses[number as usize];
+            let at = known.iter().position(|known| *known == address);
+            let at = at.unwrap_or_else(|| {
+                known.push(address);
+                known.len() - 1
+            });
+            wait.on = Some(at as u64 + 1);
+        }
+        waits.push(wait);
+    }
+    let end = ScheduleEnd { kind, waits };
+    tell(&end);
+    say(ScheduleRecord {
+        end: Some(end),
+        ..record
+    });
+    kernel::end_process(CODE)
+}
+
+fn has_address(thread: Ref) -> bool {
+    let operation = thread.operation.get();
+    thread.state.get() == State::Blocked
+        && matches!(operation, Operation::FutexWait | Operation::Pthread)
+}
+
+/// What a thread does, in a word or two.
+fn doing(thread: Ref) -> String {
+    let doing = match thread.state.get() {
+        State::Running => "running",
+        State::Ready => "could run",
+        State::Stuck => "running unseen",
+        State::Blocked | State::Outside | State::Ended => thread.operation.get().name(),
+    };
+    doing.to_owned()
+}
+
+/// Says what this thread waits for, and writes what it chose.
+pub(super) fn report(me: Ref) {
+    context::flush();
+    let _pause = context::pause();
+    let current = ::std::thread::current();
+    let wait = WaitRecord {
+        thread: me.path(),
+        name: current.name().map(str::to_owned),
+        operation: doing(me),
+        on: None,
+        stack: stack::capture(),
+    };
+    REPORTS.lock().push((me.order.get(), wait));
+    HAS_REPORTED.store(1, Ordering::Release);
+    kernel::wake(&HAS_REPORTED);
+}
+
+/// Says it where a panic would be said.
+fn tell(end: &ScheduleEnd) {
+    let mut text = String::from(match end.kind {
+        ScheduleEndKind::Deadlock => "\ndeadlock: every thread of the test waits for another one\n",
+        ScheduleEndKind::Steps => {
+            "\nno end in sight: the threads of the test did more operations than they may\n"
+        }
+        ScheduleEndKind::Time => {
+            "\nno end in sight: the threads of the test have slept for longer than they may\n"
+        }
+    });
+    for wait in &end.waits {
+        let _ = write!(text, "  thread {}", wait.thread);
+        if let Some(name) = &wait.name {
+            let _ = write!(text, " `{name}`");
+        }
+        let _ = write!(text, ": {}", wait.operation);
+        if let Some(on) = wait.on {
+            let _ = write!(text, " on {on}");
+        }
+        let is_of_std = |file: &str| file.starts_with("/rustc/") || file.starts_with("library/");
+        let own = |frame: &&Frame| !is_of_std(&frame.file);
+        if let Some(frame) = wait.stack.iter().find(own) {
+            let _ = write!(text, " at {}:{}", frame.file, frame.line);
+        }
+        text.push('\n');
+    }
+    let arguments = [2, text.as_ptr().addr() as i64, text.len() as i64, 0, 0, 0];
+    // SAFETY: the text lives until the call returns.
+    unsafe { kernel::syscall(libc::SYS_write, arguments) };
+}

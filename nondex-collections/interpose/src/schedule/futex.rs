@@ -1,0 +1,241 @@
+//! The system call `futex`, which the locks of std and of `parking_lot` wait with.
+
+use ::std::ffi::{c_int, c_long};
+use ::std::ptr;
+use ::std::sync::atomic::{AtomicU32, Ordering};
+
+use super::baton::{self, IS_ON, NOW, SHARED};
+use super::choices::{self, TIMED_WAITS};
+use super::thread::{Ref, Woken};
+use super::{Operation, kernel};
+use crate::libc;
+
+const WAIT: c_int = 0;
+const WAKE: c_int = 1;
+const REQUEUE: c_int = 3;
+const CMP_REQUEUE: c_int = 4;
+const WAKE_OP: c_int = 5;
+const WAIT_BITSET: c_int = 9;
+const WAKE_BITSET: c_int = 10;
+const PRIVATE: c_int = 128;
+const CLOCK_REALTIME: c_int = 256;
+
+/// All bits of a wait that has none of its own.
+const ANY: u32 = u32::MAX;
+
+/// Does the system call for a scheduled thread; `None` when it is to be made for real. A thread that is not scheduled may wake one
+/// that is.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c_long> {
+    if number != libc::SYS_futex || !IS_ON.load(Ordering::Relaxed) {
+        return None;
+    }
+    let [address, operation, value, time, second, bits] = arguments;
+    let operation = operation as c_int;
+    let command = operation & !(PRIVATE | CLOCK_REALTIME);
+    let (address, second) = (address as usize, second as usize);
+    let bits = match command {
+        WAIT_BITSET | WAKE_BITSET => bits as u32,
+        _ => ANY,
+    };
+    let Some(me) = super::me() else {
+        let count = value as c_int;
+        match command {
+            WAKE | WAKE_BITSET => wake_from_anywhere(address, bits, count),
+            REQUEUE | CMP_REQUEUE | WAKE_OP => wake_from_anywhere(address, bits, c_int::MAX),
+            _ => {}
+        }
+        return None;
+    };
+    let result = match command {
+        WAIT | WAIT_BITSET => {
+            // SAFETY: the caller passes a futex.
+            let futex: &AtomicU32 = unsafe { &*ptr::with_exposed_provenance(address) };
+            let is_shared = operation & PRIVATE == 0;
+            // SAFETY: the caller passes a time, or null.
+            let time =
+                unsafe { ptr::with_exposed_provenance::<libc::timespec>(time as usize).as_ref() };
+            let deadline = time.map(|time| {
+                let time = kernel::nanoseconds(time);
+                if command == WAIT {
+                    NOW.load(Ordering::Relaxed).saturating_add(time)
+                } else if operation & CLOCK_REALTIME != 0 {
+                    super::since_start(libc::CLOCK_REALTIME, time)
+                } else {
+                    super::since_start(libc::CLOCK_MONOTONIC, time)
+                }
+            });
+            wait(me, futex, value as u32, bits, deadline, is_shared)
+        }
+        WAKE | WAKE_BITSET => {
+            let woken = wake(me, address, bits, value as c_int);
+            Ok(woken + wake_foreign(number, arguments, value as c_int - woken))
+        }
+        REQUEUE | CMP_REQUEUE => {
+            super::operation(me, Operation::FutexWake);
+            if command == CMP_REQUEUE {
+                // SAFETY: the caller passes a futex.
+                let futex: &AtomicU32 = unsafe { &*ptr::with_exposed_provenance(address) };
+                if futex.load(Ordering::SeqCst) != arguments[5] as u32 {
+                    return Some(fail(libc::EAGAIN));
+                }
+            }
+            Ok(requeue(me, address, second, value as c_int, time as c_int))
+        }
+        WAKE_OP => {
+            wake_from_anywhere(address, ANY, c_int::MAX);
+            wake_from_anywhere(second, ANY, c_int::MAX);
+            return None;
+        }
+        _ => return None,
+    };
+    Some(result.map_or_else(fail, c_long::from))
+}
+
+fn fail(error: c_int) -> c_long {
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() = error };
+    -1
+}
+
+/// Waits while the futex has the value that is expected.
+fn wait(
+    me: Ref,
+    futex: &AtomicU32,
+    expected: u32,
+    bits: u32,
+    deadline: Option<u64>,
+    is_shared: bool,
+) -> Result<c_int, c_int> {
+    super::operation(me, Operation::FutexWait);
+    if futex.load(Ordering::SeqCst) != expected {
+        return Err(libc::EAGAIN);
+    }
+    let _busy = super::Busy::begin(me);
+    if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+        return Err(libc::ETIMEDOUT);
+    }
+    if choices::is_spurious(me, expected) {
+        return Ok(0);
+    }
+    let deadline = deadline.map(|time| time.saturating_add(choices::late(me, TIMED_WAITS)));
+    if futex.load(Ordering::SeqCst) != expected {
+        return Err(libc::EAGAIN);
+    }
+    let address = ptr::from_ref(futex).addr();
+    let mut shared = SHARED.lock();
+    let (woken_at, place) = me.woken_at.get();
+    me.waits_again
+        .set(place == address && me.operations.get() <= woken_at + 2);
+    let mut changed = || futex.load(Ordering::SeqCst) != expected;
+    if is_shared {
+        // Another process may wake it.
+        // SAFETY: the question is forgotten before this function returns.
+        unsafe { me.will_ask(&mut changed) };
+        me.operation.set(Operation::FutexWait);
+        me.address.set(address);
+        shared.wait_by_asking(me);
+    } else {
+        shared.wait_at(me, Operation::FutexWait, address, bits);
+    }
+    if let Some(deadline) = deadline {
+        shared.wait_until(me, deadline);
+    }
+    let woken = baton::block(me, shared);
+    me.question.set(None);
+    me.woken_at.set((me.operations.get(), address));
+    match woken {
+        Woken::Time => Err(libc::ETIMEDOUT),
+        Woken::Done | Woken::Free => Ok(0),
+    }
+}
+
+/// Wakes up to `count` threads.
+fn wake(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
+    super::operation(me, Operation::FutexWake);
+    let _busy = super::Busy::begin(me);
+    let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
+    let mut shared = SHARED.lock();
+    let waiting = shared.waiting_at(address).filter(is_it).count();
+    let mut skipped = 0;
+    if waiting > 1 && count == 1 {
+        drop(shared);
+        skipped = choices::which(me, waiting as u64) as usize;
+        shared = SHARED.lock();
+    }
+    let mut woken = 0;
+    let mut impatient = None;
+    while woken < count {
+        let thread = shared.waiting_at(address).filter(is_it).nth(skipped);
+        let Some(thread) = thread else {
+            break;
+        };
+        shared.make_ready(thread, Woken::Done);
+        if thread.waits_again.replace(false) {
+            impatient = Some(thread);
+        }
+        woken += 1;
+    }
+    if let Some(next) = impatient {
+        // It would find the lock taken, again and again.
+        baton::hand_to(me, next, shared);
+    } else {
+        shared.set_attention();
+    }
+    woken
+}
+
+/// Wakes threads that are not scheduled, or are in another process.
+fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_int {
+    let is_private = arguments[1] as c_int & PRIVATE != 0;
+    if count <= 0 || is_private && !super::has_company() {
+        return 0;
+    }
+    arguments[2] = count.into();
+    // SAFETY: the arguments are those of the caller, but for the number.
+    let woken = unsafe { kernel::syscall(number, arguments) };
+    woken.max(0) as c_int
+}
+
+/// Wakes up to `count` threads, and lets the others up to a number wait elsewhere.
+fn requeue(me: Ref, address: usize, second: usize, count: c_int, moved: c_int) -> c_int {
+    let _busy = super::Busy::begin(me);
+    let mut shared = SHARED.lock();
+    let mut woken = 0;
+    while woken < count {
+        let Some(thread) = shared.waiting_at(address).next() else {
+            break;
+        };
+        shared.make_ready(thread, Woken::Done);
+        woken += 1;
+    }
+    let mut done = 0;
+    while done < moved {
+        let Some(thread) = shared.waiting_at(address).next() else {
+            break;
+        };
+        shared.move_to(thread, second);
+        done += 1;
+    }
+    shared.set_attention();
+    woken + done
+}
+
+/// Wakes scheduled threads from one that is not, or from a signal handler.
+pub(super) fn wake_from_anywhere(address: usize, bits: u32, count: c_int) {
+    let Some(mut shared) = SHARED.lock_from_anywhere() else {
+        return;
+    };
+    let mut woken = 0;
+    while woken < count {
+        let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
+        let Some(thread) = shared.waiting_at(address).find(is_it) else {
+            break;
+        };
+        shared.make_ready(thread, Woken::Done);
+        shared.let_run();
+        woken += 1;
+    }
+}

@@ -1,0 +1,149 @@
+//! What the scheduler itself asks of the system: never through a function that is interposed.
+
+use ::std::cell::Cell;
+use ::std::ffi::c_long;
+use ::std::ptr;
+use ::std::sync::atomic::AtomicU32;
+use ::std::time::Duration;
+
+use crate::libc;
+use crate::original;
+
+type Syscall =
+    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+type ClockGettime = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> libc::c_int;
+
+/// Makes a system call.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+pub(super) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
+    let [a, b, c, d, e, f] = arguments;
+    match original!(c"syscall": Syscall) {
+        // SAFETY: as the caller promises.
+        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
+        None => -1,
+    }
+}
+
+/// A number of this thread that no other one has while it lives; not 0.
+pub(super) fn own() -> usize {
+    thread_local! {
+        static HERE: Cell<u8> = const { Cell::new(0) };
+    }
+    HERE.with(|here| ptr::from_ref(here).addr())
+}
+
+/// Lets other threads of the machine run.
+pub(super) fn give_way() {
+    // SAFETY: the call has no arguments.
+    unsafe { syscall(libc::SYS_sched_yield, [0; 6]) };
+}
+
+/// The number of this thread in the system.
+pub(super) fn thread_number() -> i32 {
+    // SAFETY: the call has no arguments.
+    unsafe { syscall(libc::SYS_gettid, [0; 6]) as i32 }
+}
+
+const WAIT_PRIVATE: c_long = 128;
+const WAKE_PRIVATE: c_long = 129;
+
+/// Waits while the futex is 0, for at most `limit`.
+pub(super) fn wait(futex: &AtomicU32, limit: Option<Duration>) {
+    let limit = limit.map(timespec);
+    let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let arguments = [
+        ptr::from_ref(futex).addr() as c_long,
+        WAIT_PRIVATE,
+        0,
+        limit.addr() as c_long,
+        0,
+        0,
+    ];
+    // SAFETY: the futex and the time live until the call returns.
+    unsafe { syscall(libc::SYS_futex, arguments) };
+}
+
+/// Wakes whoever waits for the futex.
+pub(super) fn wake(futex: &AtomicU32) {
+    let arguments = [
+        ptr::from_ref(futex).addr() as c_long,
+        WAKE_PRIVATE,
+        1,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: the call does not look at what is there.
+    unsafe { syscall(libc::SYS_futex, arguments) };
+}
+
+/// Sleeps, for real.
+pub(super) fn sleep(time: Duration) {
+    let time = timespec(time);
+    let arguments = [ptr::from_ref(&time).addr() as c_long, 0, 0, 0, 0, 0];
+    // SAFETY: the time lives until the call returns.
+    unsafe { syscall(libc::SYS_nanosleep, arguments) };
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: time.as_secs() as _,
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}
+
+/// The real time of a clock in nanoseconds.
+pub(super) fn clock(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    if let Some(original) = original!(c"clock_gettime": ClockGettime) {
+        // SAFETY: the time is written to a place of this function.
+        unsafe { original(clock, &raw mut now) };
+    }
+    nanoseconds(&now)
+}
+
+/// A time in nanoseconds.
+pub(super) fn nanoseconds(time: &libc::timespec) -> u64 {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let rest = u64::try_from(time.tv_nsec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
+/// Ends the process at once.
+pub(super) fn end_process(code: c_long) -> ! {
+    loop {
+        // SAFETY: it does not return.
+        unsafe { syscall(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Whether a thread of this process sleeps in the kernel; `None` when that cannot be known.
+pub(super) fn sleeps(thread: i32) -> Option<bool> {
+    use ::std::io::Write;
+
+    let mut path = [0_u8; 48];
+    write!(&mut path[..47], "/proc/self/task/{thread}/stat").ok()?;
+    let mut text = [0_u8; 512];
+    let at_cwd = c_long::from(libc::AT_FDCWD);
+    // SAFETY: the path ends in NUL, and no more is read than there is room for.
+    let len = unsafe {
+        let open = [at_cwd, path.as_ptr().addr() as c_long, 0, 0, 0, 0];
+        let file = syscall(libc::SYS_openat, open);
+        if file < 0 {
+            return None;
+        }
+        let room = text.len() as c_long;
+        let read = [file, text.as_mut_ptr().addr() as c_long, room, 0, 0, 0];
+        let len = syscall(libc::SYS_read, read);
+        syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
+        len
+    };
+    let text = text.get(..usize::try_from(len).ok()?)?;
+    let end = text.iter().rposition(|&byte| byte == b')')?;
+    Some(matches!(text.get(end + 2)?, b'S' | b'D'))
+}

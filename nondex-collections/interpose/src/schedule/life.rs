@@ -1,0 +1,250 @@
+//! The lives of threads: a test's own from its start to its end, the others from `pthread_create` to the end of their thread-local
+//! variables.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
+use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use ::std::sync::Arc;
+use nondex_core::protocol::scheduling::MAX_STEPS;
+use nondex_core::{Context, ScheduleRecord, hash};
+
+use super::baton::{self, IS_ON, NOW, SHARED, STEPS};
+use super::thread::{Ref, State, Woken};
+use super::{Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me};
+use crate::{libc, original};
+
+/// How many threads were started that are not scheduled.
+static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
+
+/// The key of pthread whose destructor ends a thread; plus one.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+const ROUNDS: u8 = 4;
+
+/// Counts a thread that is not scheduled.
+pub(crate) fn note_free_thread() {
+    FREE_THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Whether there may be threads, beside the harness's, that are not scheduled.
+pub(crate) fn has_company() -> bool {
+    FREE_THREADS.load(Ordering::Relaxed) > 1
+}
+
+/// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a process.
+pub(crate) fn begin(context: &Arc<Context>, test: &str) {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    let spec = context.spec();
+    if !spec.scheduled
+        || !context.is_own_process()
+        || test != spec.test
+        || !spec.before.is_empty()
+        || spec.forks.is_some()
+        || spec.states
+        || !spec.watch.is_empty()
+        || HAS_BEGUN.swap(true, Ordering::Relaxed)
+    {
+        return;
+    }
+    let mut key = 0;
+    // SAFETY: the key is written to a place of this function, and the destructor stays.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(thread_ends)) } != 0 {
+        return;
+    }
+    KEY.store(key + 1, Ordering::Relaxed);
+    MONOTONIC_START.store(kernel::clock(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
+    REALTIME_START.store(kernel::clock(libc::CLOCK_REALTIME), Ordering::Relaxed);
+    let max_steps = if spec.max_steps == 0 {
+        MAX_STEPS
+    } else {
+        spec.max_steps
+    };
+    baton::MAX_STEPS.store(max_steps, Ordering::Relaxed);
+    choices::begin(spec);
+    ending::begin(context, test);
+    let mut shared = SHARED.lock();
+    let thread = shared.add(hash::mix(1), "0");
+    shared.begin(thread);
+    drop(shared);
+    thread.number.set(kernel::thread_number());
+    SELF.set(Some(thread));
+    IS_ON.store(true, Ordering::Relaxed);
+}
+
+/// Lets all threads run free; what was done, if anything was scheduled.
+pub(crate) fn end() -> Option<ScheduleRecord> {
+    let me = SELF.get()?;
+    me.is_busy.set(true);
+    if !baton::is_running(me) {
+        return None;
+    }
+    let mut shared = SHARED.lock();
+    let record = ending::record(&shared);
+    shared.free_all(me);
+    SELF.set(None);
+    ending::forget();
+    Some(record)
+}
+
+/// In a forked child, there is only this thread, and it runs free.
+pub(crate) fn after_fork_in_child() {
+    SELF.set(None);
+    IS_ON.store(false, Ordering::Relaxed);
+    ending::forget();
+}
+
+/// A thread that is about to be started.
+pub(crate) struct Started(Ref);
+
+/// Begins to start a thread from this one; `None` where nothing is scheduled.
+pub(crate) fn start(path: &str) -> Option<Started> {
+    let me = me()?;
+    let _busy = Busy::begin(me);
+    if !baton::is_running(me) {
+        return None;
+    }
+    let mut shared = SHARED.lock();
+    let thread = shared.add(me.next_child(), path);
+    shared.make_ready(thread, Woken::Done);
+    Some(Started(thread))
+}
+
+impl Started {
+    /// A pointer for the new thread.
+    pub(crate) fn thread(&self) -> Attached {
+        Attached(self.0)
+    }
+
+    /// Goes on in the thread that started it.
+    pub(crate) fn has_begun(self, handle: libc::pthread_t) {
+        self.0.handle.set(handle);
+        super::point(Operation::Spawn);
+    }
+
+    /// There is no such thread.
+    pub(crate) fn failed(self) {
+        let mut shared = SHARED.lock();
+        shared.remove(self.0);
+        shared.give_back(self.0);
+    }
+}
+
+/// What a new thread is given.
+pub(crate) struct Attached(Ref);
+
+impl Attached {
+    /// The first thing that the new thread does: it waits until it may run.
+    pub(crate) fn enter(self) {
+        let me = self.0;
+        me.number.set(kernel::thread_number());
+        me.is_busy.set(true);
+        baton::begin_waiting(me);
+        me.is_busy.set(false);
+        if !IS_ON.load(Ordering::Relaxed) {
+            return;
+        }
+        SELF.set(Some(me));
+        keep(me);
+        super::point(Operation::Start);
+    }
+}
+
+/// Lets the destructor of the key be called when the thread ends.
+fn keep(me: Ref) {
+    let key = KEY.load(Ordering::Relaxed).wrapping_sub(1);
+    // SAFETY: the key was created, and the thread is never given back.
+    unsafe { libc::pthread_setspecific(key, ptr::from_ref(me).cast()) };
+}
+
+/// The destructors of the thread's variables have been called, in this round of them.
+unsafe extern "C" fn thread_ends(_key: *mut c_void) {
+    let Some(me) = SELF.get() else {
+        return;
+    };
+    let rounds = me.rounds.get() + 1;
+    me.rounds.set(rounds);
+    if rounds < ROUNDS {
+        // Others follow, which may run with the others in mind.
+        keep(me);
+        return;
+    }
+    me.is_busy.set(true);
+    if !baton::is_running(me) {
+        return;
+    }
+    NOW.fetch_add(baton::STEP, Ordering::Relaxed);
+    STEPS.fetch_add(1, Ordering::Relaxed);
+    let mut shared = SHARED.lock();
+    shared.remove(me);
+    if let Some(joiner) = me.joiner.take() {
+        shared.make_ready(joiner, Woken::Done);
+    }
+    SELF.set(None);
+    if me.is_detached.get() {
+        shared.give_back(me);
+    }
+    baton::leave(shared);
+}
+
+type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;
+type Detach = unsafe extern "C" fn(libc::pthread_t) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
+    let joined = me().and_then(|me| {
+        super::operation(me, Operation::Join);
+        let _busy = Busy::begin(me);
+        let shared = SHARED.lock();
+        let joined = shared.of_handle(handle)?;
+        if joined.state.get() != State::Ended && !joined.is(me) && joined.joiner.get().is_none() {
+            joined.joiner.set(Some(me));
+            me.operation.set(Operation::Join);
+            me.address.set(ptr::from_ref(joined).addr());
+            baton::block(me, shared);
+        }
+        Some(joined)
+    });
+    let Some(original) = original!(c"pthread_join": Join) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    let error = unsafe { original(handle, result) };
+    if let Some(joined) = joined
+        && error == 0
+        && IS_ON.load(Ordering::Relaxed)
+    {
+        SHARED.lock().joined(joined);
+    }
+    error
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
+    if let Some(me) = me() {
+        let _busy = Busy::begin(me);
+        let mut shared = SHARED.lock();
+        if let Some(detached) = shared.of_handle(handle) {
+            detached.is_detached.set(true);
+            if detached.state.get() == State::Ended {
+                shared.joined(detached);
+            }
+        }
+    }
+    let Some(original) = original!(c"pthread_detach": Detach) else {
+        return libc::EINVAL;
+    };
+    // SAFETY: the caller's arguments, unchanged.
+    unsafe { original(handle) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sched_yield() -> c_int {
+    if super::is_on() {
+        super::point(Operation::Yield);
+        return 0;
+    }
+    kernel::give_way();
+    0
+}

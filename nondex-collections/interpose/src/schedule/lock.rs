@@ -1,0 +1,72 @@
+//! The lock over what all threads share: held for moments, by us alone.
+
+use ::std::cell::UnsafeCell;
+use ::std::ops::{Deref, DerefMut};
+use ::std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::kernel;
+
+/// A lock that knows who has it, and that waits in no function that is interposed.
+pub(super) struct Lock<T> {
+    owner: AtomicUsize,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through a guard only, and there is one at a time. What it holds is ours, and is reached from all threads.
+unsafe impl<T> Sync for Lock<T> {}
+
+impl<T> Lock<T> {
+    pub(super) const fn new(value: T) -> Self {
+        Lock {
+            owner: AtomicUsize::new(0),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    pub(super) fn lock(&self) -> Guard<'_, T> {
+        loop {
+            if let Some(guard) = self.try_lock() {
+                return guard;
+            }
+            kernel::give_way();
+        }
+    }
+
+    /// Takes it; `None` if this very thread has it, below a signal handler.
+    pub(super) fn lock_from_anywhere(&self) -> Option<Guard<'_, T>> {
+        let is_own = self.owner.load(Ordering::Relaxed) == kernel::own();
+        (!is_own).then(|| self.lock())
+    }
+
+    fn try_lock(&self) -> Option<Guard<'_, T>> {
+        let taken =
+            self.owner
+                .compare_exchange(0, kernel::own(), Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then_some(Guard(self))
+    }
+}
+
+/// What the lock protects, until it is dropped.
+pub(super) struct Guard<'a, T>(&'a Lock<T>);
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this is the only guard.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the guard is borrowed mutably.
+        unsafe { &mut *self.0.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.0.owner.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,390 @@
+//! A thread as the scheduler knows it, and the lists that it stands in.
+
+use ::std::cell::Cell;
+use ::std::mem;
+use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use nondex_core::{hash, hidden};
+
+use super::Operation;
+use crate::libc;
+
+/// What a thread does, as far as the others are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It has the baton.
+    Running,
+    /// It could go on.
+    Ready,
+    /// It waits for another thread, for a time, or for something that can be asked for.
+    Blocked,
+    /// It is in a call that the scheduler does not see the end of.
+    Outside,
+    /// It had the baton and did nothing with it for so long that others were let go.
+    Stuck,
+    /// It has ended.
+    Ended,
+}
+
+/// The list that a thread stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Nowhere,
+    Ready,
+    Address,
+    Polls,
+}
+
+/// Why a thread that was blocked goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// What it waited for has happened.
+    Done,
+    /// Its time has come.
+    Time,
+    /// The scheduler has ended: it is to wait for real.
+    Free,
+}
+
+/// What a waiting thread asks again and again; see [`wait_for`](super::wait_for).
+pub(super) type Question = *mut dyn FnMut() -> bool;
+
+/// A thread. Its fields belong to the thread itself, or to whoever has the lock; atomics to both.
+pub(super) struct Thread {
+    /// What the thread is told to do while it waits for the baton; a futex.
+    pub(super) go: AtomicU32,
+    /// Our own work goes on in it.
+    pub(super) is_busy: Cell<bool>,
+    pub(super) is_stuck: AtomicBool,
+    /// Separates its choices from those of all others.
+    pub(super) key: Cell<u64>,
+    pub(super) children: Cell<u64>,
+    /// How many operations it did while there was another thread.
+    pub(super) operations: Cell<u64>,
+    /// Whether it has still to say that there is something to choose, for operations, sleeps and timed waits.
+    pub(super) marks: [Cell<bool>; 2],
+    /// How often it slept or waited for a time.
+    pub(super) timed: Cell<u64>,
+    /// How long it has done nothing but look at the same few places.
+    pub(super) idle: Cell<u32>,
+    pub(super) looked_at: [Cell<usize>; 4],
+    /// Its number in the system.
+    pub(super) number: Cell<i32>,
+    pub(super) handle: Cell<libc::pthread_t>,
+    pub(super) path: Cell<Option<hidden::Vec<u8>>>,
+    /// How often its key was given back at its end.
+    pub(super) rounds: Cell<u8>,
+
+    pub(super) state: Cell<State>,
+    pub(super) operation: Cell<Operation>,
+    pub(super) address: Cell<usize>,
+    pub(super) bits: Cell<u32>,
+    pub(super) woken: Cell<Woken>,
+    /// The operation at which it was woken last, and from where.
+    pub(super) woken_at: Cell<(u64, usize)>,
+    /// Whether it was woken and had to wait again.
+    pub(super) waits_again: Cell<bool>,
+    pub(super) question: Cell<Option<Question>>,
+    pub(super) is_detached: Cell<bool>,
+    pub(super) joiner: Cell<Option<Ref>>,
+
+    pub(super) place: Cell<Place>,
+    before: Cell<Option<Ref>>,
+    after: Cell<Option<Ref>>,
+    pub(super) deadline: Cell<u64>,
+    pub(super) order: Cell<u64>,
+    /// Where it stands among the timers, plus one.
+    pub(super) timer: Cell<usize>,
+}
+
+/// Threads are never given back: another one takes the place of one that has ended.
+pub(super) type Ref = &'static Thread;
+
+// SAFETY: who may touch what is said at the type.
+unsafe impl Sync for Thread {}
+
+impl Thread {
+    pub(super) fn new() -> Ref {
+        let thread = Thread {
+            go: AtomicU32::new(0),
+            is_busy: Cell::new(false),
+            is_stuck: AtomicBool::new(false),
+            key: Cell::new(0),
+            children: Cell::new(0),
+            operations: Cell::new(0),
+            marks: [const { Cell::new(true) }; 2],
+            timed: Cell::new(0),
+            idle: Cell::new(0),
+            looked_at: [const { Cell::new(0) }; 4],
+            number: Cell::new(0),
+            handle: Cell::new(0),
+            path: Cell::new(None),
+            rounds: Cell::new(0),
+            state: Cell::new(State::Ready),
+            operation: Cell::new(Operation::Start),
+            address: Cell::new(0),
+            bits: Cell::new(0),
+            woken: Cell::new(Woken::Done),
+            woken_at: Cell::new((0, 0)),
+            waits_again: Cell::new(false),
+            question: Cell::new(None),
+            is_detached: Cell::new(false),
+            joiner: Cell::new(None),
+            place: Cell::new(Place::Nowhere),
+            before: Cell::new(None),
+            after: Cell::new(None),
+            deadline: Cell::new(0),
+            order: Cell::new(0),
+            timer: Cell::new(0),
+        };
+        hidden::Box::leak(hidden::boxed(thread))
+    }
+
+    /// Makes this one, whose thread has ended, another thread.
+    pub(super) fn renew(&'static self, key: u64, path: &str) -> Ref {
+        let mut bytes = hidden::vec();
+        bytes.extend_from_slice(path.as_bytes());
+        self.path.set(Some(bytes));
+        self.go.store(0, Ordering::Relaxed);
+        self.is_busy.set(false);
+        self.is_stuck.store(false, Ordering::Relaxed);
+        self.key.set(key);
+        for count in [&self.children, &self.operations, &self.timed] {
+            count.set(0);
+        }
+        for mark in &self.marks {
+            mark.set(true);
+        }
+        self.idle.set(0);
+        self.number.set(0);
+        self.handle.set(0);
+        self.rounds.set(0);
+        self.state.set(State::Ready);
+        self.operation.set(Operation::Start);
+        self.woken_at.set((0, 0));
+        self.waits_again.set(false);
+        self.question.set(None);
+        self.is_detached.set(false);
+        self.joiner.set(None);
+        self
+    }
+
+    /// What a child of this thread is known by.
+    pub(super) fn next_child(&self) -> u64 {
+        let ordinal = self.children.get() + 1;
+        self.children.set(ordinal);
+        hash::mix(self.key.get() ^ hash::mix(ordinal))
+    }
+
+    /// Sets what is asked for this thread while it waits.
+    ///
+    /// # Safety
+    /// The question must be taken back before it ends.
+    pub(super) unsafe fn will_ask(&self, question: &mut dyn FnMut() -> bool) {
+        let question: *mut (dyn FnMut() -> bool + '_) = question;
+        // SAFETY: the types differ in a lifetime, which the caller sees to.
+        let question =
+            unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Question>(question) };
+        self.question.set(Some(question));
+    }
+
+    pub(super) fn is(&self, other: &Thread) -> bool {
+        ::std::ptr::eq(self, other)
+    }
+
+    /// Its path, for a record.
+    pub(super) fn path(&self) -> String {
+        let path = self.path.take();
+        let text = path
+            .as_deref()
+            .map(|path| String::from_utf8_lossy(path).into_owned());
+        self.path.set(path);
+        text.unwrap_or_default()
+    }
+}
+
+/// A list of threads, each of which stands in one list at most.
+pub(super) struct List {
+    first: Option<Ref>,
+    last: Option<Ref>,
+}
+
+impl List {
+    pub(super) const fn new() -> Self {
+        List {
+            first: None,
+            last: None,
+        }
+    }
+
+    pub(super) const fn first(&self) -> Option<Ref> {
+        self.first
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(super) fn push(&mut self, thread: Ref, place: Place) {
+        thread.place.set(place);
+        thread.before.set(self.last);
+        thread.after.set(None);
+        match self.last {
+            Some(last) => last.after.set(Some(thread)),
+            None => self.first = Some(thread),
+        }
+        self.last = Some(thread);
+    }
+
+    pub(super) fn push_front(&mut self, thread: Ref, place: Place) {
+        thread.place.set(place);
+        thread.after.set(self.first);
+        thread.before.set(None);
+        match self.first {
+            Some(first) => first.before.set(Some(thread)),
+            None => self.last = Some(thread),
+        }
+        self.first = Some(thread);
+    }
+
+    pub(super) fn remove(&mut self, thread: Ref) {
+        match thread.before.get() {
+            Some(before) => before.after.set(thread.after.get()),
+            None => self.first = thread.after.get(),
+        }
+        match thread.after.get() {
+            Some(after) => after.before.set(thread.before.get()),
+            None => self.last = thread.before.get(),
+        }
+        thread.place.set(Place::Nowhere);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Ref> {
+        let first = self.first?;
+        self.remove(first);
+        Some(first)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Ref> {
+        ::std::iter::successors(self.first, |thread| thread.after.get())
+    }
+}
+
+/// The threads that wait for a time: a heap in which each knows its place.
+pub(super) struct Timers(hidden::Vec<Ref>);
+
+impl Timers {
+    pub(super) const fn new() -> Self {
+        Timers(hidden::vec())
+    }
+
+    /// Takes the memory for so many threads.
+    pub(super) fn reserve(&mut self, threads: usize) {
+        self.0.reserve(threads.saturating_sub(self.0.len()));
+    }
+
+    pub(super) fn first(&self) -> Option<Ref> {
+        self.0.first().copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn insert(&mut self, thread: Ref, deadline: u64, order: u64) {
+        thread.deadline.set(deadline);
+        thread.order.set(order);
+        self.0.push(thread);
+        thread.timer.set(self.0.len());
+        self.up(self.0.len() - 1);
+    }
+
+    pub(super) fn remove(&mut self, thread: Ref) {
+        let Some(at) = thread.timer.get().checked_sub(1) else {
+            return;
+        };
+        thread.timer.set(0);
+        let last = self.0.len() - 1;
+        self.0.swap(at, last);
+        self.0.pop();
+        if at < last {
+            self.0[at].timer.set(at + 1);
+            self.up(at);
+            self.down(at);
+        }
+    }
+
+    fn is_before(&self, a: usize, b: usize) -> bool {
+        let rank = |at: usize| (self.0[at].deadline.get(), self.0[at].order.get());
+        rank(a) < rank(b)
+    }
+
+    fn exchange(&mut self, a: usize, b: usize) {
+        self.0.swap(a, b);
+        self.0[a].timer.set(a + 1);
+        self.0[b].timer.set(b + 1);
+    }
+
+    fn up(&mut self, mut at: usize) {
+        while at > 0 && self.is_before(at, (at - 1) / 2) {
+            self.exchange(at, (at - 1) / 2);
+            at = (at - 1) / 2;
+        }
+    }
+
+    fn down(&mut self, mut at: usize) {
+        loop {
+            let mut least = at;
+            for child in [2 * at + 1, 2 * at + 2] {
+                if child < self.0.len() && self.is_before(child, least) {
+                    least = child;
+                }
+            }
+            if least == at {
+                return;
+            }
+            self.exchange(at, least);
+            at = least;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_come_in_the_order_of_their_deadlines_also_after_some_were_taken_away() {
+        let mut timers = Timers::new();
+        let threads: Vec<Ref> = (0..100).map(|_| Thread::new()).collect();
+        for (number, thread) in threads.iter().enumerate() {
+            timers.insert(thread, hash::mix(number as u64) % 16, number as u64);
+        }
+        for thread in threads.iter().step_by(3) {
+            timers.remove(thread);
+            timers.remove(thread);
+        }
+        let mut found = Vec::new();
+        while let Some(first) = timers.first() {
+            found.push((first.deadline.get(), first.order.get()));
+            timers.remove(first);
+        }
+        assert_eq!(found.len(), 66);
+        assert!(found.is_sorted());
+    }
+
+    #[test]
+    fn a_list_keeps_its_order() {
+        let mut list = List::new();
+        let threads: Vec<Ref> = (0..4).map(|_| Thread::new()).collect();
+        for thread in &threads[..3] {
+            list.push(thread, Place::Ready);
+        }
+        list.push_front(threads[3], Place::Ready);
+        list.remove(threads[1]);
+        let order: Vec<_> = ::std::iter::from_fn(|| list.pop()).collect();
+        let expected = [threads[3], threads[0], threads[2]];
+        assert!(order.iter().zip(expected).all(|(a, b)| a.is(b)) && order.len() == 3);
+        assert!(list.is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! `cargo nondex bisect`: which test, and between which commits.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::location_args::LocationArgs;
+use super::output_args::OutputArgs;
+
+/// The options of `cargo nondex bisect`.
+#[derive(Args, Clone, Debug)]
+pub struct BisectArgs {
+    /// The test's id, or a part of it that no other flaky test of the report has
+    #[arg(value_name = "TEST", help_heading = "Arguments")]
+    pub test: String,
+
+    /// A commit at which it is not flaky [default: the one that introduced the test]
+    #[arg(long, value_name = "REV", help_heading = "Bisect options")]
+    pub good: Option<String>,
+
+    /// A commit at which it is flaky
+    #[arg(
+        long,
+        value_name = "REV",
+        default_value = "HEAD",
+        help_heading = "Bisect options"
+    )]
+    pub bad: String,
+
+    /// Try so many seeds at each commit, besides the one that is known to make it fail
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "10",
+        help_heading = "Bisect options"
+    )]
+    pub seeds: u64,
+
+    /// Take the finding from this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE", help_heading = "Bisect options")]
+    pub report: Option<Utf8PathBuf>,
+
+    /// Do not fetch anything
+    #[arg(long, help_heading = "Manifest options")]
+    pub offline: bool,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,148 @@
+//! Which commit made a test flaky: what to try next, and what follows from what was tried.
+//!
+//! Binary search over the commits between one at which the test is not flaky and one at which it is, as `git bisect` does it: the history
+//! need not be a line. A commit that cannot be tried is left out, and what that leaves open is said.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a commit is, once it was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tried {
+    /// The test is flaky there.
+    Flaky,
+    /// It is not.
+    Stable,
+    /// There is no such test, or it fails always, or nothing can be built.
+    Skipped,
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This commit is to be tried.
+    Try(String),
+    /// The test is flaky since one of these commits, of which the first is known to have it so; if there are several, the others could not be tried.
+    Found(Vec<String>),
+}
+
+/// What is to be done next, when `between` are the commits that lead to the oldest known flaky one, `flaky`, and to none that is known to be
+/// stable, the best to try first.
+#[must_use]
+pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
+    // One that is known to be stable, or flaky, is answered at once.
+    let is_skipped = |commit: &String| tried.get(commit) == Some(&Tried::Skipped);
+    let mut candidates = between.iter();
+    let untried = candidates.find(|commit| *commit != flaky && !is_skipped(commit));
+    if let Some(commit) = untried {
+        return Next::Try(commit.clone());
+    }
+    let skipped = between.iter().filter(|commit| *commit != flaky);
+    Next::Found(
+        [flaky.to_owned()]
+            .into_iter()
+            .chain(skipped.cloned())
+            .collect(),
+    )
+}
+
+/// How many runs that all pass show, with a probability of error of at most `error`, that a test does not fail as often as with `rate`.
+#[must_use]
+pub fn runs_without_failure(rate: f64, error: f64) -> usize {
+    if rate <= 0.0 {
+        return usize::MAX;
+    }
+    let runs = error.ln() / (1.0 - rate.min(0.999)).ln();
+    // Small and positive.
+    runs.ceil() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches a line of commits, the last of which is flaky; which commits were tried, and what was found.
+    fn search(
+        count: usize,
+        first_flaky: usize,
+        is_broken: impl Fn(usize) -> bool,
+    ) -> (usize, Vec<usize>) {
+        let name = |number: usize| format!("{number:04}");
+        let mut tried = BTreeMap::new();
+        let mut flaky = count - 1;
+        let mut good = 0;
+        loop {
+            // As git orders them: by how near they are to the middle.
+            let mut between: Vec<usize> = (good + 1..=flaky).collect();
+            let middle = (good + flaky).div_ceil(2);
+            between.sort_by_key(|commit| commit.abs_diff(middle));
+            let between: Vec<String> = between.into_iter().map(name).collect();
+            match next(&name(flaky), &between, &tried) {
+                Next::Found(found) => {
+                    let mut found: Vec<usize> = found.iter().map(|c| c.parse().unwrap()).collect();
+                    found.sort_unstable();
+                    return (tried.len(), found);
+                }
+                Next::Try(commit) => {
+                    let number: usize = commit.parse().unwrap();
+                    let result = match (is_broken(number), number >= first_flaky) {
+                        (true, _) => Tried::Skipped,
+                        (_, true) => Tried::Flaky,
+                        _ => Tried::Stable,
+                    };
+                    match result {
+                        Tried::Flaky => flaky = number,
+                        Tried::Stable => good = number,
+                        Tried::Skipped => {}
+                    }
+                    assert!(tried.insert(commit, result).is_none());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_commit_is_found_in_as_many_steps_as_it_takes_to_halve() {
+        for count in [2, 3, 60, 1000] {
+            for first_flaky in 1..count {
+                let (steps, found) = search(count, first_flaky, |_| false);
+                assert_eq!(found, [first_flaky], "{count}");
+                assert!(
+                    steps <= count.ilog2() as usize + 1,
+                    "{count} {first_flaky}: {steps}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn commits_that_cannot_be_tried_are_left_over_only_beside_the_one_that_is_found() {
+        for first_flaky in 1..60 {
+            for step in [2, 3, 7] {
+                let is_broken = |commit: usize| commit % step == 1 && commit != 59;
+                let (_, found) = search(60, first_flaky, is_broken);
+                assert!(
+                    found.contains(&first_flaky),
+                    "{first_flaky} {step}: {found:?}"
+                );
+                assert!(found.len() <= 2, "{first_flaky} {step}: {found:?}");
+                let last = found.last().unwrap();
+                assert!(
+                    found
+                        .iter()
+                        .all(|commit| commit == last || is_broken(*commit))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn so_many_runs_without_a_failure_are_enough() {
+        assert_eq!(runs_without_failure(0.5, 0.01), 7);
+        assert_eq!(runs_without_failure(0.1, 0.01), 44);
+        assert_eq!(runs_without_failure(1.0, 0.01), 1);
+        assert_eq!(runs_without_failure(0.0, 0.01), usize::MAX);
+    }
+}

@@ -1,0 +1,176 @@
+//! Calls of `git` that read.
+
+use std::process::{Command, Stdio};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The repository around a folder.
+#[derive(Clone, Debug)]
+pub struct Git {
+    root: Utf8PathBuf,
+}
+
+/// A commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full name.
+    pub id: String,
+    /// When it was committed, in seconds since 1970.
+    pub time: i64,
+    /// The day of that, where it was committed, as `2026-11-22`.
+    pub date: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+impl Git {
+    /// The repository that `folder` is in.
+    ///
+    /// # Errors
+    /// When there is no `git`, no repository, or no commit in it.
+    pub fn around(folder: &Utf8Path) -> Result<Self> {
+        let there = Git {
+            root: folder.to_owned(),
+        };
+        let root = there
+            .read(&["rev-parse", "--show-toplevel"])
+            .map_err(|e| Error::setup(format!("`{folder}` has no history to search: {e}")))?;
+        Ok(Git {
+            root: root.trim_end().into(),
+        })
+    }
+
+    /// The repository whose root this is.
+    pub(super) fn at(root: &Utf8Path) -> Self {
+        Git {
+            root: root.to_owned(),
+        }
+    }
+
+    /// The top folder of the checkout.
+    #[must_use]
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// What `git` writes when it is called so.
+    ///
+    /// # Errors
+    /// A set-up error with what it says.
+    pub fn read(&self, arguments: &[&str]) -> Result<String> {
+        let failed = |what: String| {
+            Error::setup(format!(
+                "`git {}` failed: {what}",
+                arguments.first().unwrap_or(&"")
+            ))
+        };
+        let output = self
+            .command(arguments)
+            .output()
+            .map_err(|e| failed(e.to_string()))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(failed(said.trim().to_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// A call in this repository, whatever repository our own environment names; it asks nobody anything, writes no index only to keep
+    /// it fresh, and runs no hook.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("GIT_") && !text.starts_with("GIT_CONFIG") {
+                command.env_remove(&name);
+            }
+        }
+        command
+            .current_dir(&self.root)
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .args([
+                "-c",
+                "core.hooksPath=/dev/null",
+                "-c",
+                "core.quotePath=false",
+            ])
+            .args(["-c", "protocol.file.allow=always"])
+            .args(arguments)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The commit that `revision` names.
+    ///
+    /// # Errors
+    /// When it names none.
+    pub fn commit(&self, revision: &str) -> Result<Commit> {
+        let of_commit = format!("{revision}^{{commit}}");
+        let id = self.read(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &of_commit,
+        ]);
+        let id = id.map_err(|_| Error::usage(format!("`{revision}` names no commit")))?;
+        let format = "--format=%H%x00%ct%x00%cs%x00%s";
+        let text = self.read(&["show", "--no-patch", format, id.trim()])?;
+        let mut parts = text.trim_end().split('\0').map(str::to_owned);
+        let mut part = || parts.next().unwrap_or_default();
+        Ok(Commit {
+            id: part(),
+            time: part().parse().unwrap_or_default(),
+            date: part(),
+            subject: part(),
+        })
+    }
+
+    /// Whether every commit that leads to `revision` is there.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let shallow = self.read(&["rev-parse", "--is-shallow-repository"]);
+        shallow.is_ok_and(|answer| answer.trim() == "false")
+    }
+
+    /// The commits that lead to `bad` and to none of `good`, themselves among them, each with how many of these are known once it is tried, at least. The
+    /// best to try comes first.
+    ///
+    /// # Errors
+    /// When git cannot say.
+    pub fn between(&self, bad: &str, good: &[&str]) -> Result<Vec<String>> {
+        let mut arguments = vec!["rev-list", "--bisect-all", bad, "--not"];
+        arguments.extend(good);
+        let text = self.read(&arguments)?;
+        let ids = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        Ok(ids.map(str::to_owned).collect())
+    }
+
+    /// Whether `before` leads to `after`.
+    #[must_use]
+    pub fn leads_to(&self, before: &str, after: &str) -> bool {
+        self.read(&["merge-base", "--is-ancestor", before, after])
+            .is_ok()
+    }
+
+    /// The parents of a commit.
+    ///
+    /// # Errors
+    /// When git cannot say.
+    pub fn parents(&self, commit: &str) -> Result<Vec<String>> {
+        let text = self.read(&["show", "--no-patch", "--format=%P", commit])?;
+        Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// The text of a file in a commit, if it is there.
+    #[must_use]
+    pub fn text(&self, commit: &str, file: &str) -> Option<String> {
+        self.read(&["show", &format!("{commit}:{file}")]).ok()
+    }
+}

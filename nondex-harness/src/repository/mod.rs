@@ -1,0 +1,14 @@
+//! The history of a project, by the program `git`: read where it is, and checked out somewhere else.
+//!
+//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in a [`Copy`] of its own, which shares
+//! only its objects.
+
+mod changes;
+mod copy;
+mod git;
+mod lineage;
+
+pub use changes::{Changes, FileKind, changes};
+pub use copy::Copy;
+pub use git::{Commit, Git};
+pub use lineage::{Lineage, lineage};

@@ -1,0 +1,1 @@
+//! Programs like those of `tests/fixtures/threads`, over published runtimes, locks and channels.

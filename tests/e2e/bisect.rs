@@ -1,0 +1,353 @@
+//! The commit that made a test flaky is found, in a history that is made for it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::bisection::{Bisection, FileCounts};
+
+use crate::support::{Fixture, Nondex, plain_command};
+
+/// How many commits there are, but for those of a branch and its merge.
+const COMMITS: usize = 60;
+
+/// A project that grows, commit by commit.
+#[derive(Default)]
+struct Source {
+    filler: usize,
+    has_names: bool,
+    has_victim: bool,
+    has_polluter: bool,
+    has_brittle: bool,
+    has_chance: bool,
+    is_broken: bool,
+    /// The function and the module of the first test.
+    is_renamed: bool,
+    is_moved: bool,
+    is_unsorted: bool,
+    is_later: bool,
+    is_flaky: bool,
+}
+
+impl Source {
+    fn write(&self, root: &Path) {
+        let module = if self.is_moved { "listing" } else { "names" };
+        let ready = u8::from(!self.is_later);
+        let dep = format!(
+            "use std::sync::atomic::{{AtomicBool, Ordering}};\n\nstatic READY: AtomicBool = AtomicBool::new({ready} == 1);\n\n\
+             pub fn init() {{\n    READY.store(true, Ordering::SeqCst);\n}}\n\n\
+             pub fn ready() -> bool {{\n    READY.load(Ordering::SeqCst)\n}}\n"
+        );
+        let sort = if self.is_unsorted {
+            "names.truncate(9);"
+        } else {
+            "names.sort();"
+        };
+        let broken = if self.is_broken { "no Rust" } else { "" };
+        let lib = format!(
+            "pub const FILLER: usize = {};\n\npub fn names(folder: &std::path::Path) -> Vec<std::ffi::OsString> {{\n    \
+             let entries = std::fs::read_dir(folder).unwrap();\n    \
+             let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();\n    {sort}\n    names\n}}\n\n\
+             pub static MODE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);\n{broken}\n\
+             #[cfg(test)]\nmod {module};\n",
+            self.filler
+        );
+        let mut tests = "use std::sync::atomic::Ordering;\n\nuse super::*;\n".to_owned();
+        let mut test = |is_there: bool, name: &str, body: &str| {
+            if is_there {
+                tests.push_str(&format!("\n#[test]\nfn {name}() {{\n{body}}}\n"));
+            }
+        };
+        test(
+            self.has_names,
+            if self.is_renamed {
+                "names_are_sorted"
+            } else {
+                "reads_names"
+            },
+            "    let folder = std::env::temp_dir().join(format!(\"names-{}\", std::process::id()));\n    \
+             std::fs::create_dir_all(&folder).unwrap();\n    \
+             for name in [\"b\", \"a\", \"c\", \"d\"] {\n        std::fs::write(folder.join(name), \"\").unwrap();\n    }\n    \
+             let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
+             assert_eq!(names, [\"a\", \"b\", \"c\", \"d\"]);\n",
+        );
+        test(
+            self.has_victim,
+            "mode_is_clean",
+            "    assert_eq!(MODE.load(Ordering::SeqCst), 0);\n",
+        );
+        test(
+            self.has_polluter,
+            "a_mode_is_set",
+            "    MODE.store(1, Ordering::SeqCst);\n",
+        );
+        test(self.has_brittle, "b_init", "    dep::init();\n");
+        test(self.has_brittle, "is_ready", "    assert!(dep::ready());\n");
+        let third = if self.is_flaky {
+            "now % 3 > 0"
+        } else {
+            "now < 1_000_000_000"
+        };
+        test(
+            self.has_chance,
+            "takes_its_time",
+            &format!(
+                "    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();\n    \
+                 let now = now.subsec_nanos();\n    assert!({third}, \"{{now}}\");\n"
+            ),
+        );
+        for (file, text) in [
+            (
+                "Cargo.toml",
+                "[package]\nname = \"gen\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\nmembers = [\"dep\"]\n\n[dependencies]\ndep = { path = \"dep\" }\n",
+            ),
+            (
+                "dep/Cargo.toml",
+                if self.is_later {
+                    "[package]\nname = \"dep\"\nversion = \"2.0.0\"\nedition = \"2024\"\n"
+                } else {
+                    "[package]\nname = \"dep\"\nversion = \"1.0.0\"\nedition = \"2024\"\n"
+                },
+            ),
+            ("dep/src/lib.rs", &dep),
+            ("src/lib.rs", &lib),
+            (&format!("src/{module}.rs"), &tests),
+            (".gitignore", "target\nCargo.lock\n"),
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        if self.is_moved {
+            let _ = fs::remove_file(root.join("src/names.rs"));
+        }
+    }
+}
+
+/// A repository whose commits are a day apart.
+struct Repository {
+    project: Fixture,
+    commits: u64,
+    /// What a commit did, by name.
+    notable: BTreeMap<&'static str, String>,
+}
+
+impl Repository {
+    fn git(&self, arguments: &[&str]) -> String {
+        let root = self.project.path("");
+        let mut git = plain_command("git", &root);
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GIT_") {
+                git.env_remove(name);
+            }
+        }
+        let date = format!("{} +0000", 1_767_225_600 + self.commits * 24 * 60 * 60);
+        git.env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_DATE", &date);
+        git.args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "commit.gpgsign=false",
+        ]);
+        let output = git.args(arguments).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {stderr}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&mut self, source: &Source, notable: Option<&'static str>) {
+        source.write(&self.project.path(""));
+        self.commits += 1;
+        self.git(&["add", "--all"]);
+        self.git(&[
+            "commit",
+            "--quiet",
+            "--allow-empty",
+            "--message",
+            notable.unwrap_or("filler"),
+        ]);
+        if let Some(name) = notable {
+            self.notable.insert(name, self.git(&["rev-parse", "HEAD"]));
+        }
+    }
+
+    fn new() -> Self {
+        let project = Fixture::new("no-tests");
+        for entry in fs::read_dir(project.path("")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap();
+            } else {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        let mut repository = Repository {
+            project,
+            commits: 0,
+            notable: BTreeMap::new(),
+        };
+        repository.git(&["init", "--quiet", "--initial-branch", "main"]);
+        let mut source = Source::default();
+        for number in 0..COMMITS {
+            source.filler = number;
+            let mut notable = None;
+            let mut does = |flag: &mut bool, name: &'static str| {
+                *flag = true;
+                notable = Some(name);
+            };
+            match number {
+                3 => does(&mut source.has_names, "names"),
+                7 => does(&mut source.has_victim, "victim"),
+                9 => does(&mut source.has_brittle, "brittle"),
+                11 => does(&mut source.has_chance, "chance"),
+                17 => does(&mut source.is_renamed, "renamed"),
+                23 => does(&mut source.is_moved, "moved"),
+                25 => does(&mut source.is_broken, "broken"),
+                28 => source.is_broken = false,
+                31 => does(&mut source.is_unsorted, "unsorted"),
+                36 => does(&mut source.is_later, "later"),
+                41 => does(&mut source.has_polluter, "polluter"),
+                47 => does(&mut source.is_flaky, "flaky"),
+                _ => {}
+            }
+            if number == 13 {
+                repository.git(&["checkout", "--quiet", "-b", "side"]);
+                repository.git(&["commit", "--quiet", "--allow-empty", "--message", "beside"]);
+                repository.git(&["checkout", "--quiet", "main"]);
+            }
+            repository.commit(&source, notable);
+            if number == 13 {
+                repository.git(&["merge", "--quiet", "--no-ff", "--message", "merge", "side"]);
+            }
+        }
+        repository
+    }
+
+    /// Everything that git keeps.
+    fn kept(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.project.path(".git")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    found.insert(path.display().to_string(), fs::read(path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    fn bisect(&self, test: &str) -> Nondex {
+        let arguments = ["--offline", "--message-format", "json", test];
+        Nondex::command(&self.project.path(""), "bisect").args(arguments)
+    }
+}
+
+#[test]
+fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
+    let repository = Repository::new();
+    let root = repository.project.path("");
+    let before = repository.kept();
+    Nondex::command(&root, "check")
+        .arg("--offline")
+        .run()
+        .expect(ExitCode::Found);
+    let test_and_code = FileCounts {
+        test: 1,
+        code: 1,
+        ..FileCounts::default()
+    };
+    for (test, category, introduced, since, builds, files) in [
+        (
+            "names_are_sorted",
+            "ID",
+            "names",
+            "unsorted",
+            8,
+            FileCounts {
+                code: 1,
+                ..FileCounts::default()
+            },
+        ),
+        (
+            "mode_is_clean",
+            "OD-victim",
+            "victim",
+            "polluter",
+            8,
+            test_and_code,
+        ),
+        (
+            "is_ready",
+            "OD-brittle",
+            "brittle",
+            "later",
+            8,
+            FileCounts {
+                code: 2,
+                build: 1,
+                ..FileCounts::default()
+            },
+        ),
+        ("takes_its_time", "ND", "chance", "flaky", 10, test_and_code),
+    ] {
+        let output = repository.bisect(test).run();
+        output.expect(ExitCode::Ok);
+        let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(found.category, category, "{test}");
+        assert_eq!(
+            found.introduced.unwrap().commit,
+            repository.notable[introduced],
+            "{test}"
+        );
+        let flaky = found.flaky_since.unwrap();
+        assert_eq!(
+            flaky.commit, repository.notable[since],
+            "{test}: {:?}",
+            found.steps
+        );
+        assert_eq!(flaky.files, files, "{test}");
+        assert_eq!(found.remaining, Vec::<String>::new(), "{test}");
+        assert!(found.builds <= builds, "{test}: {} builds", found.builds);
+        let line = flaky.line.map(|line| (line.file, line.line));
+        let expected = (test == "names_are_sorted").then(|| ("src/lib.rs".to_owned(), 6));
+        assert_eq!(line, expected, "{test}");
+    }
+    // What was tried is known, and the user's repository is as it was.
+    let again: Bisection =
+        serde_json::from_str(&repository.bisect("is_ready").run().stdout).unwrap();
+    assert_eq!((again.builds, again.runs), (0, 0));
+    assert_eq!(repository.kept(), before);
+
+    // Where the commit itself cannot be tried, what is left open is said.
+    let (good, bad) = (
+        &repository.notable["moved"],
+        &repository.notable["unsorted"],
+    );
+    let output = repository
+        .bisect("names_are_sorted")
+        .args(["--good", good, "--bad", bad])
+        .run();
+    let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(found.flaky_since.unwrap().commit, *bad);
+    for (arguments, code, expected) in [
+        (["--good", "nowhere"], ExitCode::Usage, "names no commit"),
+        (["--good", "HEAD"], ExitCode::Usage, "flaky at"),
+        (["--bad", good], ExitCode::Setup, "not found to be flaky"),
+    ] {
+        let output = repository.bisect("names_are_sorted").args(arguments).run();
+        output.expect(code);
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+    }
+    fs::rename(root.join(".git"), root.join("no-git")).unwrap();
+    let output = repository.bisect("names_are_sorted").run();
+    output.expect(ExitCode::Setup);
+    assert!(output.stderr.contains("no history"), "{}", output.stderr);
+}
