@@ -5,7 +5,7 @@ use std::fs;
 
 use nondex_core::Outcome;
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::SharedState;
+use nondex_harness::report::schema::{SharedState, Threads};
 use nondex_harness::report::{Report, TestReport, Verdict};
 use serde_json::Value;
 
@@ -108,6 +108,17 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             assert_eq!(idempotent, expected, "{test:#?}");
         }
         let order = test.order.clone().unwrap_or_default();
+        let only_each = test.notes.iter().any(|note| note.contains("on one thread"));
+        let only = match order.threads {
+            Threads::One => "one",
+            Threads::Each if only_each => "each",
+            Threads::Each => "any",
+        };
+        assert_eq!(
+            only,
+            expected["only"].as_str().unwrap_or("any"),
+            "{test:#?}"
+        );
         expect_state(fixture, &order.state, &expected["state"], &test.name);
         for (role, names) in [
             ("polluters", order.polluters),
@@ -154,6 +165,10 @@ fn expect_state(fixture: &Fixture, found: &[SharedState], expected: &Value, test
         let read = found.read.as_ref().expect(test);
         let text = line(&read.file, read.line);
         assert!(text.contains(symbol), "{test} reads: {text}");
+        // The end of a thread comes after its test.
+        if symbol == "ENDED" {
+            return;
+        }
         let written = found.written.as_ref().expect(test);
         let text = line(&written.file, written.line);
         // A guard poisons its lock where it is dropped.
@@ -178,7 +193,7 @@ fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
         report
             .notes
             .iter()
-            .any(|note| note.contains("`--pairs 870`")),
+            .any(|note| note.contains("`--pairs 1122`")),
         "{:?}",
         report.notes
     );

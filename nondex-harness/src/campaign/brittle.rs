@@ -10,7 +10,7 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::progress::Progress;
 use super::stop::StopFlag;
-use nondex_core::Outcome;
+use nondex_core::{Outcome, Threads};
 
 use crate::judge::Options;
 use crate::judge::order::experiments::{Experiment, Experiments};
@@ -61,6 +61,7 @@ impl Behind<'_> {
             suite,
             tests,
             unstarted: Mutex::default(),
+            threads: Threads::Each,
             options: self.options,
             progress: self.progress,
             stop: self.stop,

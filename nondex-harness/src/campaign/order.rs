@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::{Outcome, RunSpec, Threads};
 
 use super::launch::Launcher;
 use super::progress::Progress;
@@ -38,6 +38,8 @@ pub(super) struct Processes<'a> {
     pub(super) unstarted: Mutex<Option<(String, usize)>>,
     /// What all processes have in common.
     pub(super) options: &'a Options,
+    /// Which threads the tests run on.
+    pub(super) threads: Threads,
     /// Hears of each.
     pub(super) progress: &'a dyn Progress,
     /// Ends the work.
@@ -70,6 +72,14 @@ impl Processes<'_> {
     /// The options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
         self.options.of(&self.suite.test_id(self.tests[test]))
+    }
+
+    /// The spec of a clean run of a test.
+    pub(super) fn spec(&self, test: usize) -> RunSpec {
+        RunSpec {
+            threads: self.threads,
+            ..clean_spec(&self.tests[test].name, &self.options_of(test))
+        }
     }
 
     /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first.
@@ -129,7 +139,7 @@ impl Processes<'_> {
                 .iter()
                 .map(|test| (self.tests[*test], self.options_of(*test).timeout))
                 .collect();
-            let spec = clean_spec(&case.name, &own);
+            let spec = self.spec(*first);
             let id = self.suite.test_id(case);
             self.progress.started(&id, &spec);
             let binary = &self.suite.binary;
@@ -158,7 +168,7 @@ impl Processes<'_> {
             .map(|case| case.name.clone());
         let spec = RunSpec {
             before: names.collect(),
-            ..clean_spec(&last.name, &self.options_of(*order.last()?))
+            ..self.spec(*order.last()?)
         };
         self.progress.started(&id, &spec);
         let limits = self.limits(order);

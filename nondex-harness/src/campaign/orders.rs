@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
-use nondex_core::{ALGORITHM, RunSpec};
+use nondex_core::{ALGORITHM, RunSpec, Threads};
 
 use super::launch::Launcher;
 use super::order::Processes;
@@ -13,11 +13,12 @@ use super::state::States;
 use super::stop::StopFlag;
 use super::{Selected, absolute};
 use crate::error::{Error, Result};
+use crate::judge::Options;
 use crate::judge::order::experiments::{Experiments, gather};
 use crate::judge::order::{
     Conclusion, Dependence, Detection, End, OrderOptions, conclude, detect, not_idempotent, pairs,
 };
-use crate::judge::{Options, specs};
+use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
 use crate::report::schema::{RunInfo, SCHEMA, Summary};
@@ -133,35 +134,59 @@ impl Campaign<'_> {
         let asked: Vec<usize> = (0..tests.len())
             .filter(|test| is_run(tests[*test]))
             .collect();
-        let processes = Processes {
+        let processes = |threads| Processes {
             launcher: &self.launcher,
             suite,
-            tests,
+            tests: tests.clone(),
             unstarted: Mutex::default(),
             options: self.options,
+            threads,
             progress: self.progress,
             stop: self.stop,
         };
-        let mut experiments = Experiments::new(self.options.jobs.get() > 1);
-        let found = self.search(&processes, &names, &asked, &mut experiments)?;
-        let unstarted = processes.unstarted.lock();
-        if let Some((why, count)) = &*unstarted.unwrap_or_else(PoisonError::into_inner) {
+        let is_shared = self.options.jobs.get() > 1;
+        let mut experiments = Threads::ALL.map(|_| Experiments::new(is_shared));
+        let [on_each, on_one] = &mut experiments;
+        let processes = [processes(Threads::Each), processes(Threads::One)];
+        let mut found = self.search(&processes[0], &names, &asked, on_each)?;
+        if Symbols::may_have_thread_locals(&suite.binary.executable) {
+            let (suspects, needs_each) =
+                self.on_one_thread(&processes[1], &names, &asked, &found, on_one)?;
+            found.suspects.extend(suspects);
+            found.needs_each = needs_each;
+        }
+        for processes in &processes {
+            let unstarted = processes.unstarted.lock();
+            let unstarted = unstarted.unwrap_or_else(PoisonError::into_inner);
+            let Some((why, count)) = &*unstarted else {
+                continue;
+            };
             self.note(format!(
                 "{count} of the processes with several tests of `{id}` told nothing: {why}"
             ));
         }
-        let mut states = None;
+        let mut symbols = None;
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
-            let mut report = self.report(&processes, *test, &found, &names, &experiments);
+            let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
+            let threads = suspect.map_or(Threads::Each, |suspect| suspect.threads);
+            let of_threads = usize::from(threads == Threads::One);
+            let processes = &processes[of_threads];
+            let known = &experiments[of_threads];
+            let mut report = self.report(processes, *test, &found, suspect, &names, known);
             // They are the price of all; the first one has them, for the sum to be right.
-            report.runs = if place == 0 {
-                experiments.count() as u64
-            } else {
-                0
+            report.runs = match place {
+                0 => experiments.iter().map(|made| made.count() as u64).sum(),
+                _ => 0,
             };
-            if let (Some(dependence), Some(order)) = (found.dependence(*test), &mut report.order) {
-                let states = states.get_or_insert_with(|| States::new(&processes, &self.workspace));
+            if let (Some(dependence), Some(order)) =
+                (suspect.and_then(Suspect::dependence), &mut report.order)
+            {
+                let symbols = symbols.get_or_insert_with(|| {
+                    // Without symbols there is still the environment, the folder and the files.
+                    Symbols::of(&suite.binary.executable).unwrap_or_default()
+                });
+                let states = States::new(processes, symbols, &self.workspace);
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
                 let made;
                 (order.state, made) = states.shared(first, *test, passes_alone);
@@ -235,9 +260,53 @@ impl Campaign<'_> {
         Some(Found {
             repeated,
             alone,
-            suspects: suspects.into_iter().zip(concluded).collect(),
+            suspects: suspected(suspects, concluded, Threads::Each),
+            needs_each: Vec::new(),
             detection,
         })
+    }
+
+    /// What is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the tests
+    /// that depend on others with a thread for each only.
+    fn on_one_thread(
+        &self,
+        processes: &Processes<'_>,
+        names: &[&str],
+        asked: &[usize],
+        found: &Found,
+        experiments: &mut Experiments,
+    ) -> Option<(Vec<Suspect>, Vec<usize>)> {
+        let ends = |test: &usize| found.alone[*test].as_ref().is_some_and(End::ends_process);
+        let mut ending: Vec<usize> = (0..names.len()).filter(ends).collect();
+        ending.extend(&found.detection.cutting);
+        let planned = self.asked.planned(names);
+        let detection = processes.answer(experiments, |experiments| {
+            detect(&planned, &ending, experiments)
+        })?;
+        let is_suspect = |test: &usize| {
+            let alone = found.alone[*test].as_ref().and_then(End::passed);
+            let is_known = found.suspects.iter().any(|known| known.test == *test);
+            let mut seen = detection.seen(*test, experiments);
+            !is_known && seen.any(|(_, passed)| Some(passed) != alone && alone.is_some())
+        };
+        let suspects: Vec<usize> = asked.iter().copied().filter(is_suspect).collect();
+        let limits = self.asked.limits(false);
+        let concluded = processes.answer(experiments, |experiments| {
+            conclude(&suspects, names.len(), &detection, &limits, experiments)
+        })?;
+        let known = found.suspects.iter();
+        let known = known.filter_map(|known| Some((known.test, known.dependence()?)));
+        let known: Vec<(usize, &Dependence)> = known.collect();
+        let needs_each = processes.answer(experiments, |experiments| {
+            let ends = known.iter().map(|(test, dependence)| {
+                let ends = experiments.ends(&dependence.sets[0], *test, 1, false)?;
+                let passed = ends[0].and_then(End::passed);
+                Ok((passed == Some(dependence.passes_alone)).then_some(*test))
+            });
+            gather(ends.collect::<Vec<_>>())
+        })?;
+        let needs_each = needs_each.into_iter().flatten().collect();
+        Some((suspected(suspects, concluded, Threads::One), needs_each))
     }
 
     fn report(
@@ -245,18 +314,18 @@ impl Campaign<'_> {
         processes: &Processes<'_>,
         test: usize,
         found: &Found,
+        suspect: Option<&Suspect>,
         names: &[&str],
         experiments: &Experiments,
     ) -> TestReport {
         let suite = processes.suite;
         let mut report = judged::not_run(suite, processes.tests[test]);
         let options = processes.options_of(test);
-        let clean = specs::clean_spec(&report.name, &options);
-        let conclusion = found.suspects.iter().find(|(suspect, _)| *suspect == test);
+        let clean = processes.spec(test);
         let alone = found.alone[test].as_ref();
-        match conclusion.map(|(_, conclusion)| conclusion) {
+        match suspect.map(|suspect| &suspect.conclusion) {
             Some(Conclusion::Dependent(dependence)) => {
-                order::dependent(&mut report, dependence, names, &options);
+                order::dependent(&mut report, dependence, names, &options, processes.threads);
                 let before = match dependence.passes_alone {
                     true => dependence.sets[0].clone(),
                     false => Vec::new(),
@@ -299,6 +368,12 @@ impl Campaign<'_> {
                     }
                 }
             },
+        }
+        if found.needs_each.contains(&test) {
+            report.notes.push(
+                "when all tests run on one thread, as with `--test-threads=1`, it does not depend on them"
+                    .to_owned(),
+            );
         }
         report.idempotent = experiments
             .hint(test, test)
@@ -343,17 +418,37 @@ struct Found {
     /// How each test ended alone.
     alone: Vec<Option<End>>,
     /// What is concluded of those that ended otherwise in some order.
-    suspects: Vec<(usize, Conclusion)>,
+    suspects: Vec<Suspect>,
+    /// Those of them that depend on others only with a thread for each test.
+    needs_each: Vec<usize>,
     detection: Detection,
 }
 
-impl Found {
-    /// What a test depends on.
-    fn dependence(&self, test: usize) -> Option<&Dependence> {
-        let mut found = self.suspects.iter();
-        match found.find(|(suspect, _)| *suspect == test)? {
-            (_, Conclusion::Dependent(dependence)) => Some(dependence),
+/// A test that ended otherwise in some order.
+struct Suspect {
+    test: usize,
+    conclusion: Conclusion,
+    /// The threads with which it did.
+    threads: Threads,
+}
+
+impl Suspect {
+    /// What it depends on.
+    const fn dependence(&self) -> Option<&Dependence> {
+        match &self.conclusion {
+            Conclusion::Dependent(dependence) => Some(dependence),
             _ => None,
         }
     }
+}
+
+fn suspected(tests: Vec<usize>, concluded: Vec<Conclusion>, threads: Threads) -> Vec<Suspect> {
+    let all = tests.into_iter().zip(concluded);
+    let all = all.filter(|(_, conclusion)| *conclusion != Conclusion::Independent);
+    let suspects = all.map(|(test, conclusion)| Suspect {
+        test,
+        conclusion,
+        threads,
+    });
+    suspects.collect()
 }

@@ -5,7 +5,6 @@ use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
 use super::order::Processes;
 use crate::judge::run::Run;
-use crate::judge::specs::clean_spec;
 use crate::project::symbols::{Static, Symbols};
 use crate::report::schema::{Line, SharedState, WrittenLine};
 use crate::report::workspace::Workspace;
@@ -22,7 +21,7 @@ type Make<'r> = dyn FnMut(&dyn Fn(RunSpec) -> RunSpec) -> Option<Vec<Run>> + 'r;
 /// What is known of a binary's state.
 pub(super) struct States<'a> {
     processes: &'a Processes<'a>,
-    symbols: Symbols,
+    symbols: &'a Symbols,
     workspace: &'a Workspace,
 }
 
@@ -34,13 +33,15 @@ struct Part<'s> {
 }
 
 impl<'a> States<'a> {
-    /// Reads the symbols of the executable.
-    pub(super) fn new(processes: &'a Processes<'a>, workspace: &'a Workspace) -> Self {
-        let executable = &processes.suite.binary.executable;
+    /// Of the executable with these symbols.
+    pub(super) const fn new(
+        processes: &'a Processes<'a>,
+        symbols: &'a Symbols,
+        workspace: &'a Workspace,
+    ) -> Self {
         States {
             processes,
-            // Without symbols there is still the environment, the folder and the files.
-            symbols: Symbols::of(executable).unwrap_or_default(),
+            symbols,
             workspace,
         }
     }
@@ -186,7 +187,7 @@ impl<'a> States<'a> {
         let processes = self.processes;
         let order = [before, &[test]].concat();
         let cases: Vec<_> = order.iter().map(|test| processes.tests[*test]).collect();
-        let spec = change(clean_spec(&cases.last()?.name, &processes.options_of(test)));
+        let spec = change(processes.spec(test));
         let limits = processes.limits(&order);
         let binary = &processes.suite.binary;
         let launcher = processes.launcher;

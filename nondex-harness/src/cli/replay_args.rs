@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use nondex_core::{Level, NetworkMode, Schedule};
+use nondex_core::{Level, NetworkMode, Schedule, Threads};
 
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
@@ -51,6 +51,11 @@ pub struct ReplayArgs {
     /// How many operations its threads may do together while they are scheduled [default: 50000000]
     #[arg(long, value_name = "N", help_heading = "Replay options")]
     pub max_steps: Option<u64>,
+
+    /// Run the tests on a thread of their own each, or all on one [default: each]
+    #[arg(long, value_name = "each|one", value_parser = words(Threads::ALL, Threads::name))]
+    #[arg(requires = "after", help_heading = "Replay options")]
+    pub threads: Option<Threads>,
 
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]

@@ -165,6 +165,7 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
     };
     let spec = RunSpec {
         before: before(suite, test, &args.after)?,
+        threads: args.threads.unwrap_or_default(),
         ..spec
     };
     let fingerprint = Fingerprint::take(

@@ -2,9 +2,8 @@
 
 use std::hash::Hasher;
 
-use nondex_core::NetworkMode;
 use nondex_core::hash::FixedHasher;
-use nondex_core::{ALGORITHM, RunSpec, Selection, json};
+use nondex_core::{ALGORITHM, NetworkMode, RunSpec, Selection, Threads, json};
 
 /// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of
 /// less than one in a million.
@@ -28,6 +27,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     feed(&choices);
     for test in &spec.before {
         feed(test);
+    }
+    if spec.threads == Threads::One {
+        feed(spec.threads.name());
     }
     for given in &spec.given {
         feed(&json::to_string(given));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use indexmap::IndexSet;
-use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Site};
+use nondex_core::{Level, Outcome, PointRecord, RunSpec, Schedule, Selection, Site, Threads};
 
 use super::difference;
 use super::id;
@@ -155,7 +155,13 @@ pub fn report(
         }
         Some(Conclusion::OrderDependent(found)) => {
             let names = runs.behind.as_ref().map(|behind| &*behind.names);
-            order::dependent(&mut report, found, names.unwrap_or_default(), options);
+            order::dependent(
+                &mut report,
+                found,
+                names.unwrap_or_default(),
+                options,
+                Threads::Each,
+            );
             Some(specs::clean_spec(&test.name, options))
         }
         Some(Conclusion::NonDeterministic { spec }) => {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::View;
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding;
-use crate::report::schema::{Order, SharedState, TestReport, Verdict};
+use crate::report::schema::{Order, SharedState, TestReport, Threads, Verdict};
 
 /// How many of the tests with one cause are named.
 const NAMED: usize = 10;
@@ -85,6 +85,12 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     if !order.cleaners.is_empty() {
         diagnostic.note("cleaners", &order.cleaners.join("\n"));
     }
+    if order.threads == Threads::One {
+        diagnostic.note(
+            "threads",
+            "only when all tests run on one thread, as with `--test-threads=1`",
+        );
+    }
     for state in &order.state {
         diagnostic.note("state", &described(state));
     }
@@ -147,6 +153,9 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
         }
         Some("file") => {
             "write into a folder of the test's own (`tempfile::tempdir()`), which is removed when it is dropped"
+        }
+        Some("thread_local") => {
+            "take the value out of the thread-local at the end of the test that sets it, in a guard's `Drop`"
         }
         Some("port") => "listen on port 0, and close the listener at the end of the test",
         _ => {

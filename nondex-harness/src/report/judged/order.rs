@@ -1,6 +1,6 @@
 //! What is written about a test that depends on the tests before it.
 
-use nondex_core::{Outcome, RunSpec, Schedule};
+use nondex_core::{Outcome, RunSpec, Schedule, Threads};
 
 use super::reproduce;
 use crate::judge::order::{Behind, Conclusion, Dependence, End};
@@ -8,12 +8,10 @@ use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{
-    FailureReport, Order, Replay, Sanitised, TestReport, Threads, Verdict,
-};
+use crate::report::schema::{FailureReport, Order, Replay, Sanitised, TestReport, Verdict};
 
 /// Names its roles; `names` are those of the numbered tests.
-fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
+fn order(found: &Dependence, names: &[impl AsRef<str>], threads: Threads) -> Order {
     let name = |test: &usize| names[*test].as_ref().to_owned();
     let mut all: Vec<String> = Vec::new();
     for test in found.sets.iter().flatten().map(name) {
@@ -36,7 +34,7 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
             .map(|set| set.iter().map(name).collect())
             .collect(),
         complete: found.is_complete,
-        threads: Threads::Each,
+        threads: threads.into(),
         state: Vec::new(),
     }
 }
@@ -47,8 +45,9 @@ pub fn dependent(
     found: &Dependence,
     names: &[impl AsRef<str>],
     options: &Options,
+    threads: Threads,
 ) {
-    let order = order(found, names);
+    let order = order(found, names, threads);
     report.verdict = if found.passes_alone {
         Verdict::OrderDependentVictim
     } else {
@@ -57,12 +56,13 @@ pub fn dependent(
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
         let spec = RunSpec {
             before: first.clone(),
+            threads,
             ..specs::clean_spec(&report.name, options)
         };
         let passing = failure(&report.id, &spec, None);
         report.notes.push(format!(
             "it passes with `{}`",
-            reproduce::command(&report.id, &passing, options)
+            command(&report.id, &passing, options, threads)
         ));
     }
     if !order.complete {
@@ -127,16 +127,28 @@ pub fn fail(
     options: &Options,
 ) {
     let failure = failure(&report.id, spec, end);
-    report.reproduce = Some(reproduce::command(&report.id, &failure, options));
+    report.reproduce = Some(command(&report.id, &failure, options, spec.threads));
     report.output = end.and_then(|end| end.output.clone());
     report.replay = Some(Replay {
         primary: failure.id.clone(),
         kind: suite.binary.kind.clone(),
         target: suite.binary.target.clone(),
-        spec: specs::clean_spec("", options),
+        spec: RunSpec {
+            threads: spec.threads,
+            ..specs::clean_spec("", options)
+        },
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });
     report.failures = vec![failure];
+}
+
+/// The command that makes this failing run again, on these threads.
+fn command(test_id: &str, failure: &FailureReport, options: &Options, threads: Threads) -> String {
+    let command = reproduce::command(test_id, failure, options);
+    match threads {
+        Threads::Each => command,
+        Threads::One => format!("{command} --threads {}", threads.name()),
+    }
 }
 
 fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {

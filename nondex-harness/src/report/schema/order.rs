@@ -38,6 +38,15 @@ pub enum Threads {
     One,
 }
 
+impl From<nondex_core::Threads> for Threads {
+    fn from(threads: nondex_core::Threads) -> Self {
+        match threads {
+            nondex_core::Threads::Each => Threads::Each,
+            nondex_core::Threads::One => Threads::One,
+        }
+    }
+}
+
 /// Something that outlives a test: what one leaves changed, another one meets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedState {
