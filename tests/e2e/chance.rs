@@ -22,7 +22,12 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
         assert!(found.sources.contains(&source), "{found:#?}");
-        assert_eq!(found.runs, 20, "{found:#?}");
+        // Runs whose threads and time were chosen tell nothing of chance, and come besides.
+        let interleaved = found.steps.iter().any(|step| step.name == "interleavings");
+        assert!(
+            found.runs == 20 || found.runs > 20 && interleaved,
+            "{found:#?}"
+        );
         assert!(found.failure_bound.is_some_and(|bound| bound < 0.14));
     }
     let found = test(&report, "tests::uses_nothing");

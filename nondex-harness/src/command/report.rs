@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Regressions, Store};
 use crate::report::human::{self, Sources, View};
-use crate::report::{RunDirectory, Verdict, junit, merge, store};
+use crate::report::{RunDirectory, junit, merge, store};
 
 /// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
@@ -212,7 +212,7 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     let new = regressions.add(&findings);
     let left_out = findings
         .iter()
-        .filter(|finding| finding.primary && finding.verdict != Verdict::ImplementationDependent)
+        .filter(|finding| finding.primary && !finding.is_reproducible())
         .count();
     if left_out > 0 {
         console.note(&format!(

@@ -207,6 +207,13 @@ impl Finding {
         })
     }
 
+    /// Whether a level and a seed bring it about every time.
+    #[must_use]
+    pub fn is_reproducible(&self) -> bool {
+        let is_delayed = self.verdict == Verdict::NonDeterministic && !self.culprits.is_empty();
+        self.verdict == Verdict::ImplementationDependent || is_delayed
+    }
+
     /// The level and the seed, unless it was a run in base order.
     #[must_use]
     pub fn choice(&self) -> Option<(Level, u64)> {

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use crate::error::{Error, Result};
-use crate::report::Verdict;
 
 /// The file, relative to the root of the workspace, unless another is given.
 pub const DEFAULT_FILE: &str = ".config/nondex-regressions.json";
@@ -105,14 +104,14 @@ impl Regressions {
         written.map_err(|e| Error::setup(format!("failed to write regressions `{path}`: {e}")))
     }
 
-    /// Adds the findings that a level and a seed reproduce: of each implementation-dependent test the run that the report
+    /// Adds the findings that a level and a seed reproduce: of each test that depends on choices the run that the report
     /// tells to replay. Those known already are brought up to date. Returns how many are new.
     pub fn add(&mut self, findings: &[Finding]) -> usize {
         let before = self.regressions.len();
         // The newest last, because the last one stays.
         for finding in findings.iter().rev() {
             let is_reproducible = finding.primary
-                && finding.verdict == Verdict::ImplementationDependent
+                && finding.is_reproducible()
                 && finding.fingerprint.algorithm == ALGORITHM;
             let Some((level, seed)) = finding.choice().filter(|_| is_reproducible) else {
                 continue;
@@ -167,6 +166,7 @@ mod tests {
     use super::*;
     use crate::exit_code::ExitCode;
     use crate::findings::finding::tests::finding;
+    use crate::report::Verdict;
 
     #[test]
     fn the_file_is_the_same_in_whatever_order_findings_come_and_is_read_back() {

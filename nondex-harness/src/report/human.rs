@@ -8,6 +8,7 @@ mod finding;
 mod order;
 mod sources;
 mod summary;
+mod timing;
 mod wording;
 
 use std::time::Duration;
@@ -106,7 +107,7 @@ pub fn verdict_style(test: &TestReport) -> Style {
         Verdict::Stable => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
         _ if test.is_sanitised() || test.known.is_some() => AnsiColor::Yellow,
-        Verdict::ImplementationDependent if test.advice().is_some() => AnsiColor::Yellow,
+        _ if test.advice().is_some() => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };
     color.on_default().bold()

@@ -296,6 +296,7 @@ fn explain(
         .extend(explanation.reservations.iter().cloned());
     if explanation.is_of_network() {
         report.verdict = Verdict::Network;
+        report.reason = None;
         report.weakest_level = None;
         report.culprits.clear();
     }
@@ -504,7 +505,7 @@ fn unjudged(failures: &[FailureReport]) -> String {
 fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";
     match report.verdict {
-        Verdict::ImplementationDependent => format!(
+        _ if report.is_dependent() => format!(
             "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the search for the culprit",
             test.name
         ),

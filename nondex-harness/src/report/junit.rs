@@ -69,6 +69,9 @@ fn case(test: &TestReport, report: &Report, view: &View<'_>) -> TestCase {
             .insert("line".into(), line.to_string().as_str().into());
     }
     case.add_property(Property::new("verdict", test.verdict.name()));
+    if let Some(reason) = test.reason {
+        case.add_property(Property::new("reason", reason.name()));
+    }
     if let Some(level) = test.weakest_level {
         case.add_property(Property::new("weakest-level", level.name()));
     }

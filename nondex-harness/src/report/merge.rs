@@ -122,16 +122,13 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
         let mut failures = test.failures.iter();
         let failure = failures.find(|failure| failure.id.as_ref() == primary);
         let seed = failure.and_then(|failure| place(failure.seed));
-        (rank(test.verdict), test.weakest_level, seed)
+        (rank(test), test.weakest_level, seed)
     });
     let mut merged = most.map_or_else(|| all[0].1.clone(), |(_, test)| (*test).clone());
     let fails = all.iter().find(|(_, test)| test.verdict == Verdict::Broken);
-    let passes = all.iter().find(|(_, test)| {
-        matches!(
-            test.verdict,
-            Verdict::Stable | Verdict::ImplementationDependent
-        )
-    });
+    let passes = all
+        .iter()
+        .find(|(_, test)| test.verdict == Verdict::Stable || test.is_dependent());
     if let (Some((fails, _)), Some((passes, _)), Verdict::Broken) = (fails, passes, merged.verdict)
     {
         merged.verdict = Verdict::NonDeterministic;
@@ -198,8 +195,9 @@ fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
 }
 
 /// What is known best comes first: a choice that decides, whatever else was seen, then what is wrong, then what is right.
-const fn rank(verdict: Verdict) -> u8 {
-    match verdict {
+fn rank(test: &TestReport) -> u8 {
+    match test.verdict {
+        _ if test.is_dependent() => 0,
         Verdict::ImplementationDependent => 0,
         Verdict::NonDeterministic => 1,
         Verdict::Unknown => 2,

@@ -130,7 +130,7 @@ pub struct Summary {
     pub runs: u64,
     /// Names of the models that any run reached: family, slash, API. Sorted.
     pub models_reached: Vec<String>,
-    /// Those of `id` that are [advice](TestReport::advice), not failures, unless the run was strict.
+    /// Those of `id` and `nd` that are [advice](TestReport::advice), not failures, unless the run was strict.
     #[serde(default)]
     pub advice: u64,
     /// Results that follow from another run, so that no process was started for them.
@@ -373,6 +373,12 @@ impl TestReport {
             name: name.to_owned(),
             ..TestReport::default()
         }
+    }
+
+    /// Whether its outcome depends on choices: of orders and values (`ID`), or of threads and time (`ND` with a reason).
+    #[must_use]
+    pub fn is_dependent(&self) -> bool {
+        self.verdict == Verdict::ImplementationDependent || self.reason.is_some()
     }
 
     /// Whether its failures are not held against the code.

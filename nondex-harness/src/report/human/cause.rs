@@ -12,8 +12,8 @@ use nondex_core::{Family, Model};
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
 use super::wording::{package, what};
-use super::{View, short};
-use crate::report::schema::{Advice, Culprit, ElementReport, TestReport, Verdict};
+use super::{View, short, timing};
+use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
 /// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl<'r> Cause<'r> {
     pub(super) fn of(tests: &'r [TestReport]) -> Vec<Self> {
         let mut by_culprits: IndexMap<_, Vec<&'r TestReport>> = IndexMap::new();
         for (place, test) in tests.iter().enumerate() {
-            if test.verdict != Verdict::ImplementationDependent || test.known.is_some() {
+            if !test.is_dependent() || test.is_sanitised() || test.known.is_some() {
                 continue;
             }
             let culprits: BTreeSet<_> = test.culprits.iter().map(identity).collect();
@@ -69,6 +69,11 @@ impl<'r> Cause<'r> {
     /// Whether there is a suspicion at least.
     pub(super) fn is_known(&self) -> bool {
         !self.tests[0].culprits.is_empty()
+    }
+
+    /// Whether only delays of threads are responsible.
+    pub(super) fn is_of_timing(&self) -> bool {
+        self.tests[0].reason.is_some()
     }
 
     /// Why it is advice, if all of it is.
@@ -105,9 +110,17 @@ impl<'r> Cause<'r> {
             origins(&mut diagnostic, culprit);
         }
         failing_line(&mut diagnostic, test, view);
-        let fixes = promises(&mut diagnostic, &test.culprits);
+        let mut fixes = promises(&mut diagnostic, &test.culprits);
+        if let Some(reason) = test.reason {
+            timing::waits(&mut diagnostic, test);
+            fixes = timing::fixes(test, reason);
+        }
         if let Some(level) = test.weakest_level {
-            diagnostic.note("level", &format!("{level}: {}", level.meaning()));
+            let meaning = match test.reason {
+                Some(_) => timing::meaning(level),
+                None => level.meaning(),
+            };
+            diagnostic.note("level", &format!("{level}: {meaning}"));
         }
         if let Some(advice) = advice {
             diagnostic.note("advice", advice.reason());
@@ -141,6 +154,9 @@ fn headline(test: &TestReport, others: usize) -> String {
         1 => format!("`{id}` and one other test depend"),
         _ => format!("`{id}` and {others} other tests depend"),
     };
+    if let Some(reason) = test.reason {
+        return format!("{who} on {}", timing::on(reason));
+    }
     let calls = match test.culprits.as_slice() {
         [] => return format!("{who} on a choice that std leaves open"),
         [one] => format!("`{}`", one.api),
@@ -169,6 +185,11 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     let mut label = what(culprit);
     if !culprit.confirmed {
         label = format!("suspected: {label}");
+    }
+    if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
+        let (file, line, _) = culprit.place();
+        diagnostic.primary((file, line, None), label);
+        return;
     }
     if culprit.file.is_empty() {
         diagnostic.note(

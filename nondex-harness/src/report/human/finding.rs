@@ -21,6 +21,9 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     if let Some(known) = &test.known {
         return line("note", test, &[known.to_string()]);
     }
+    if test.reason.is_some() && !test.is_sanitised() {
+        return String::new();
+    }
     match test.verdict {
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
         Verdict::NotRun if test.unjudged => other(test, "fails only with this tool", view),

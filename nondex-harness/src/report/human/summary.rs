@@ -11,7 +11,7 @@ use super::cause::Cause;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
-use crate::report::schema::{Report, TestReport, Verdict};
+use crate::report::schema::{Report, TestReport, Timing, Verdict};
 
 /// How many of the tests that were run alone are named unless the view is verbose.
 const NAMED: usize = 3;
@@ -100,15 +100,31 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
 /// `25 tests: 20 stable (4 verified), 3 ID (2 causes, 1 advice), 2 not-run`.
 fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let summary = &report.summary;
+    let causes: Vec<_> = causes
+        .iter()
+        .filter(|cause| !cause.is_of_timing())
+        .collect();
     let confirmed = causes.iter().filter(|cause| cause.is_confirmed()).count();
     let known = causes.iter().filter(|cause| cause.is_known()).count();
+    let of = |holds: &dyn Fn(&TestReport) -> bool| {
+        let tests = report.tests.iter();
+        tests.filter(|test| holds(test)).count() as u64
+    };
+    let races = of(&|test| test.reason == Some(Timing::Race));
+    let timed = of(&|test| test.reason == Some(Timing::Time));
+    let late = of(&|test| test.reason.is_some() && test.advice().is_some());
+    let nd = [
+        (races, if races == 1 { "race" } else { "races" }),
+        (timed, "time"),
+        (late, "advice"),
+    ];
     let id = [
         (
             confirmed as u64,
             if confirmed == 1 { "cause" } else { "causes" },
         ),
         ((known - confirmed) as u64, "suspected"),
-        (summary.advice, "advice"),
+        (summary.advice - late, "advice"),
     ];
     let is_verified =
         |test: &&TestReport| test.verdict == Verdict::Stable && !test.verified.is_empty();
@@ -120,7 +136,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
         (summary.stable, "stable", stable.as_slice()),
         (summary.id, "ID", &id),
         (summary.od, "OD", &od),
-        (summary.nd, "ND", &[]),
+        (summary.nd, "ND", &nd),
         (summary.ud, "UD", &[]),
         (summary.network, "network", &[]),
         (summary.broken, "broken", &[]),

@@ -4,11 +4,15 @@ use std::fmt::Write;
 
 use nondex_core::Kind;
 
+use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
 
 /// Which freedom a call has, and what of it decides.
 pub(super) fn what(culprit: &Culprit) -> String {
     let len = culprit.len;
+    if let Some(text) = timing::what(culprit) {
+        return text;
+    }
     let mut text = number(culprit).unwrap_or_else(|| {
         match (culprit.kind, culprit.elements, culprit.position) {
             (Kind::Permute, Some(mut pair), _) => {

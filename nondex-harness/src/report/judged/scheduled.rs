@@ -1,7 +1,7 @@
 //! What is reported of threads and time.
 
 use camino::Utf8Path;
-use nondex_core::{RunSpec, ScheduleRecord, WaitRecord};
+use nondex_core::{Frame, RunSpec, ScheduleRecord, WaitRecord};
 
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::evidence::Evidence;
@@ -67,11 +67,37 @@ fn wait(wait: &WaitRecord, workspace: &Workspace, cwd: &Utf8Path) -> WaitReport 
     WaitReport {
         thread: wait.thread.clone(),
         name: wait.name.clone(),
-        operation: wait.operation.clone(),
+        operation: api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned),
         on: wait.on,
         file,
         line,
     }
+}
+
+/// The call of std in which a thread with this stack waits.
+fn api(stack: &[Frame]) -> Option<&'static str> {
+    const CALLS: [(&str, &str); 12] = [
+        ("Condvar::wait", "Condvar::wait"),
+        ("Mutex", "Mutex::lock"),
+        ("RwLock", "RwLock"),
+        ("Barrier", "Barrier::wait"),
+        ("JoinHandle", "JoinHandle::join"),
+        ("JoinInner", "JoinHandle::join"),
+        ("thread::scope", "thread::scope"),
+        ("mpsc", "mpsc::Receiver::recv"),
+        ("thread::park", "thread::park"),
+        ("OnceLock", "OnceLock"),
+        ("once::Once", "Once::call_once"),
+        ("sleep", "thread::sleep"),
+    ];
+    let is_std = |frame: &&Frame| frame.file.starts_with("library/");
+    let of_std = stack.iter().take_while(is_std);
+    // The outermost one is what the user called: a channel waits in `park`.
+    let found = of_std.filter_map(|frame| {
+        let mut calls = CALLS.iter();
+        calls.find(|(part, _)| frame.function.contains(part))
+    });
+    found.last().map(|(_, name)| *name)
 }
 
 /// Why a replay may take another course, if it may.
@@ -98,4 +124,68 @@ pub(super) fn uncertainty(scheduled: &Scheduled) -> Option<String> {
         })
         .collect();
     (!causes.is_empty()).then(|| format!("replay is not certain: {}", causes.join(", and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_call_of_std_that_the_users_own_code_made_is_named() {
+        let frame = |function: &str, file: &str| Frame {
+            function: function.to_owned(),
+            file: file.to_owned(),
+            line: 1,
+        };
+        let std = |function| frame(function, "library/std/src/x.rs");
+        let user = frame("app::take", "src/lib.rs");
+        let start = std("core::ops::function::FnOnce::call_once");
+        for (calls, expected) in [
+            (
+                vec![
+                    std("std::sys::sync::mutex::futex::Mutex::lock_contended"),
+                    std("std::sync::poison::mutex::Mutex<T>::lock"),
+                ],
+                Some("Mutex::lock"),
+            ),
+            (
+                vec![
+                    std("std::thread::park"),
+                    std("std::sync::mpsc::Receiver<T>::recv"),
+                ],
+                Some("mpsc::Receiver::recv"),
+            ),
+            (
+                vec![std("std::thread::join_handle::JoinHandle<T>::join")],
+                Some("JoinHandle::join"),
+            ),
+            (vec![], None),
+        ] {
+            let stack = [calls, vec![user.clone(), start.clone()]].concat();
+            assert_eq!(api(&stack), expected, "{stack:?}");
+        }
+    }
+
+    #[test]
+    fn a_replay_is_certain_only_if_the_scheduler_saw_everything() {
+        let scheduled = |leaks, outside, asynchronous| Scheduled {
+            threads: 2,
+            steps: 9,
+            switches: 1,
+            holds: 0,
+            time_us: 0,
+            leaks,
+            outside,
+            asynchronous,
+            repeatable: leaks + outside + asynchronous == 0,
+            end: None,
+            waits: Vec::new(),
+        };
+        assert_eq!(uncertainty(&scheduled(0, 0, 0)), None);
+        assert_eq!(
+            uncertainty(&scheduled(1, 0, 3)).unwrap(),
+            "replay is not certain: a thread slept where the scheduler does not see it once, and a thread was stopped between two \
+             operations 3 times"
+        );
+    }
 }

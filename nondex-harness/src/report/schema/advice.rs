@@ -2,13 +2,15 @@
 
 use nondex_core::{Family, Level};
 
-use super::{TestReport, Verdict};
+use super::TestReport;
 
 /// Why a finding is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// It fails only when what nobody changed has another order when it is read again.
     ReadAgain,
+    /// It fails only when a thread waits longer than any machine makes it wait.
+    Starved,
     /// It fails only when the order with a fixed hasher does not follow from what was inserted and removed.
     FixedHasher,
 }
@@ -20,6 +22,9 @@ impl Advice {
         match self {
             Advice::ReadAgain => {
                 "what nobody changes keeps its order today, though nothing promises it: this fails the run only with `--strict`"
+            }
+            Advice::Starved => {
+                "no machine that still works holds a thread back for so long: this fails the run only with `--strict`"
             }
             Advice::FixedHasher => {
                 "the hasher is fixed, so in every implementation there is the order follows from what was inserted and removed: \
@@ -35,10 +40,11 @@ impl TestReport {
     #[must_use]
     pub fn advice(&self) -> Option<Advice> {
         let fails_in_base_order = || self.failures.iter().any(|failure| failure.level.is_none());
-        if self.verdict != Verdict::ImplementationDependent || fails_in_base_order() {
+        if !self.is_dependent() || fails_in_base_order() {
             return None;
         }
         match self.weakest_level? {
+            Level::Full if self.reason.is_some() => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
             Level::Eq | Level::Id => {
                 let mut culprits = self.culprits.iter();
