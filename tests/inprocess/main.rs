@@ -4,6 +4,8 @@
 
 mod pairs;
 mod states;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod threads;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -92,6 +94,22 @@ enum Harness {
 /// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
 /// the same time.
 fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
+    compile_with(name, edition, harness, &[])
+}
+
+/// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share functions with the stand-in, in
+/// which they are not.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn compile_threads(name: &str) -> PathBuf {
+    let flags = [
+        "-Copt-level=2",
+        "-Cpasses=tsan",
+        "-Cllvm-args=-tsan-instrument-func-entry-exit=false",
+    ];
+    compile_with(name, "2024", Harness::Interposed, &flags)
+}
+
+fn compile_with(name: &str, edition: &str, harness: Harness, flags: &[&str]) -> PathBuf {
     static COMPILED: AtomicUsize = AtomicUsize::new(0);
     let number = COMPILED.fetch_add(1, Ordering::Relaxed);
     let directory = Path::new(TEMPORARY).join(format!("{harness:?}-{edition}-{number}"));
@@ -99,7 +117,8 @@ fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
     let executable = directory.join(name.strip_suffix(".rs").unwrap());
     let mut rustc = Command::new("rustc");
     rustc.args(["--test", "--edition", edition, "-o"]);
-    rustc.arg(&executable).arg(fixture(name));
+    rustc.args([&executable]).args(flags);
+    rustc.arg(fixture(name));
     let stand_in = match harness {
         Harness::Libtest => None,
         Harness::Ours => Some(stand_in(false)),

@@ -10,13 +10,12 @@ mod watch;
 
 use ::std::ffi::{CString, c_char};
 use ::std::ptr;
-use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
 use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{Context, RunSpec, ScheduleRecord, StateChange, StateId};
+use nondex_core::{RunSpec, ScheduleRecord, StateChange, StateId};
 
 #[cfg(target_pointer_width = "64")]
 use crate::schedule;
@@ -55,9 +54,9 @@ impl System for Process {
         watch::begin(states)
     }
 
-    fn begin_schedule(&self, context: &Arc<Context>, test: &str) {
+    fn begin_schedule(&self, spec: &RunSpec, test: &str) {
         #[cfg(target_pointer_width = "64")]
-        schedule::begin(context, test);
+        schedule::begin(spec, test);
     }
 
     fn end_schedule(&self) -> Option<ScheduleRecord> {

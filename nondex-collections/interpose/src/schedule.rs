@@ -21,6 +21,7 @@ pub(crate) mod futex;
 mod kernel;
 pub(crate) mod life;
 mod lock;
+mod pthread;
 mod thread;
 
 use ::std::cell::Cell;

@@ -279,7 +279,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     if context.spec.scheduled
         && let Some(system) = system()
     {
-        system.begin_schedule(context, test);
+        system.begin_schedule(&context.spec, test);
     }
     entered
 }

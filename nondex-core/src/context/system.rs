@@ -1,10 +1,9 @@
 //! What a test process can do to itself beyond std: whoever interposes the functions of libc provides it before `main`.
 
 use std::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::run::Context;
 use super::stack::Stack;
 use crate::protocol::outcome::Outcome;
 use crate::protocol::scheduling::ScheduleRecord;
@@ -30,9 +29,8 @@ pub trait System: Debug + Sync {
     /// Puts these parts of the state back to what they were when it was [marked](System::mark), as far as that can be done.
     fn restore(&self, states: &[StateId]);
 
-    /// Schedules this thread, the own one of a test, and all threads that it starts, if the spec of the run asks for it and this
-    /// process can.
-    fn begin_schedule(&self, context: &Arc<Context>, test: &str);
+    /// Schedules this thread, the own one of a test of this process's run, and all threads that it starts, if the spec asks for it.
+    fn begin_schedule(&self, spec: &RunSpec, test: &str);
 
     /// Lets all threads run free; what was done, if they were scheduled.
     fn end_schedule(&self) -> Option<ScheduleRecord>;

@@ -57,6 +57,7 @@ pub(super) static SHARED: Lock<Shared> = Lock::new(Shared::new());
 pub(super) const GO: u32 = 1;
 pub(super) const LOOK: u32 = 2;
 pub(super) const REPORT: u32 = 3;
+pub(super) const FLUSH: u32 = 4;
 
 const BUCKETS: usize = 256;
 
@@ -102,6 +103,8 @@ pub(super) struct Shared {
     /// How far the threads were when the watcher looked last, and how often they were there.
     progress: u64,
     quiet: u32,
+    /// Whether a thread is about to end the process.
+    pub(super) is_ending: bool,
     pub(super) counts: Counts,
 }
 
@@ -135,6 +138,7 @@ impl Shared {
             slept: 0,
             progress: 0,
             quiet: 0,
+            is_ending: false,
             counts: Counts {
                 threads: 0,
                 switches: 0,
@@ -331,6 +335,15 @@ impl Shared {
     }
 
     fn pick(&mut self) -> Next {
+        if self.is_ending {
+            return Next::Nobody;
+        }
+        let next = self.find();
+        self.is_ending = matches!(next, Next::End(_));
+        next
+    }
+
+    fn find(&mut self) -> Next {
         self.sync_time();
         loop {
             self.wake_due();
@@ -431,6 +444,14 @@ impl Shared {
             Ordering::Relaxed,
         );
         tell(next, GO);
+    }
+
+    /// As [`give`](Shared::give), from the watcher, which goes on watching unless it is the one.
+    fn give_from_watcher(&mut self, me: Ref, next: Ref) {
+        self.give(next);
+        if next.is(me) {
+            self.let_watch();
+        }
     }
 
     pub(super) fn set_attention(&self) {
@@ -568,6 +589,7 @@ fn await_baton(me: Ref) {
         match me.go.swap(0, Ordering::Acquire) {
             GO => break,
             REPORT => ending::report(me),
+            FLUSH => ending::flush(),
             _ => {}
         }
         let none = ptr::null_mut();
@@ -609,12 +631,15 @@ fn pause() -> Duration {
 /// Looks, for all, whether somebody can go on.
 fn watch(me: Ref) {
     let mut shared = SHARED.lock();
-    if !IS_ON.load(Ordering::Relaxed) || !ptr::eq(WATCHER.load(Ordering::Relaxed), me) {
+    if !IS_ON.load(Ordering::Relaxed)
+        || shared.is_ending
+        || !ptr::eq(WATCHER.load(Ordering::Relaxed), me)
+    {
         return;
     }
     let Some(running) = shared.running else {
         match shared.pick() {
-            Next::Thread(next) => shared.give(next),
+            Next::Thread(next) => shared.give_from_watcher(me, next),
             Next::Nobody => {}
             Next::End(kind) => {
                 drop(shared);
@@ -653,7 +678,7 @@ fn watch(me: Ref) {
     running.is_stuck.store(true, Ordering::Release);
     shared.running = None;
     if let Next::Thread(next) = shared.pick() {
-        shared.give(next);
+        shared.give_from_watcher(me, next);
     }
 }
 

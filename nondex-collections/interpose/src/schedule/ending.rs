@@ -8,7 +8,7 @@ use ::std::time::Duration;
 use nondex_core::context::{self, stack};
 use nondex_core::{Context, Frame, ScheduleEnd, ScheduleEndKind, ScheduleRecord, WaitRecord};
 
-use super::baton::{self, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
+use super::baton::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::kernel;
 use super::lock::Lock;
 use super::thread::{Ref, State};
@@ -21,11 +21,12 @@ static SESSION: Lock<Option<(Arc<Context>, String)>> = Lock::new(None);
 /// What the threads say that wait when the process ends.
 static REPORTS: Lock<Vec<(u64, WaitRecord)>> = Lock::new(Vec::new());
 
-/// Set when a thread has said what it waits for.
-static HAS_REPORTED: AtomicU32 = AtomicU32::new(0);
+/// Set when a thread has done what it was asked for while it waits.
+static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 
-/// How long a thread may take to say what it waits for. It reads debug information.
+/// How long a thread may take to say what it waits for, for which it reads debug information, and to write what it chose.
 const REPORT_LIMIT: Duration = Duration::from_secs(3);
+const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 /// So many threads are asked.
 const MAX_REPORTS: usize = 64;
@@ -56,6 +57,7 @@ extern "C" fn at_exit() {
         return;
     }
     let _busy = super::Busy::begin(me);
+    flush_all(me);
     let record = record(&SHARED.lock());
     say(record);
 }
@@ -93,7 +95,8 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         }
     }
     let (record, threads) = {
-        let shared = SHARED.lock();
+        let mut shared = SHARED.lock();
+        shared.is_ending = true;
         let threads: Vec<Ref> = shared.alive.iter().copied().collect();
         (record(&shared), threads)
     };
@@ -102,9 +105,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
         if me.is_some_and(|me| me.is(thread)) {
             report(thread);
         } else if matches!(thread.state.get(), State::Ready | State::Blocked) {
-            HAS_REPORTED.store(0, Ordering::Relaxed);
-            baton::tell(thread, REPORT);
-            kernel::wait(&HAS_REPORTED, Some(REPORT_LIMIT));
+            ask(thread, REPORT, REPORT_LIMIT);
         }
     }
     let mut reports = ::std::mem::take(&mut *REPORTS.lock());
@@ -174,8 +175,43 @@ pub(super) fn report(me: Ref) {
         stack: stack::capture(),
     };
     REPORTS.lock().push((me.order.get(), wait));
-    HAS_REPORTED.store(1, Ordering::Release);
-    kernel::wake(&HAS_REPORTED);
+    has_done();
+}
+
+/// Lets a thread that waits for the baton do something.
+fn ask(thread: Ref, what: u32, limit: Duration) {
+    HAS_DONE.store(0, Ordering::Relaxed);
+    baton::tell(thread, what);
+    let since = kernel::clock(libc::CLOCK_MONOTONIC);
+    while HAS_DONE.load(Ordering::Acquire) == 0 {
+        let passed = kernel::clock(libc::CLOCK_MONOTONIC) - since;
+        match limit.checked_sub(Duration::from_nanos(passed)) {
+            Some(left) => kernel::wait(&HAS_DONE, Some(left)),
+            None => return,
+        }
+    }
+}
+
+fn has_done() {
+    HAS_DONE.store(1, Ordering::Release);
+    kernel::wake(&HAS_DONE);
+}
+
+/// Lets all other threads write what they chose so far: whether they come to it by themselves is not in our hands.
+pub(super) fn flush_all(me: Ref) {
+    let threads: Vec<Ref> = SHARED.lock().alive.iter().copied().collect();
+    for thread in threads {
+        let waits = matches!(thread.state.get(), State::Ready | State::Blocked);
+        if waits && !thread.is(me) {
+            ask(thread, FLUSH, FLUSH_LIMIT);
+        }
+    }
+}
+
+/// Writes what this thread chose so far.
+pub(super) fn flush() {
+    context::flush();
+    has_done();
 }
 
 /// Says it where a panic would be said.

@@ -155,6 +155,11 @@ fn wait(
 /// Wakes up to `count` threads.
 fn wake(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
     super::operation(me, Operation::FutexWake);
+    wake_at(me, address, bits, count)
+}
+
+/// Wakes up to `count` of those that wait at an address.
+pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
     let _busy = super::Busy::begin(me);
     let is_it = |thread: &Ref| thread.bits.get() & bits != 0;
     let mut shared = SHARED.lock();

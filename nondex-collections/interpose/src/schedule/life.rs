@@ -5,9 +5,8 @@ use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use ::std::sync::Arc;
 use nondex_core::protocol::scheduling::MAX_STEPS;
-use nondex_core::{Context, ScheduleRecord, hash};
+use nondex_core::{RunSpec, ScheduleRecord, context, hash};
 
 use super::baton::{self, IS_ON, NOW, SHARED, STEPS};
 use super::thread::{Ref, State, Woken};
@@ -34,9 +33,11 @@ pub(crate) fn has_company() -> bool {
 }
 
 /// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a process.
-pub(crate) fn begin(context: &Arc<Context>, test: &str) {
+pub(crate) fn begin(spec: &RunSpec, test: &str) {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-    let spec = context.spec();
+    let Some(context) = context::global() else {
+        return;
+    };
     if !spec.scheduled
         || !context.is_own_process()
         || test != spec.test
@@ -80,6 +81,7 @@ pub(crate) fn end() -> Option<ScheduleRecord> {
     if !baton::is_running(me) {
         return None;
     }
+    ending::flush_all(me);
     let mut shared = SHARED.lock();
     let record = ending::record(&shared);
     shared.free_all(me);

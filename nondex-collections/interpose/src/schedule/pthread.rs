@@ -1,0 +1,344 @@
+//! C's mutexes, condition variables, read-write locks and semaphores. What they are is left to libc, which is asked without waiting;
+//! a scheduled thread that would wait does so here, at the address of the lock.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::sync::atomic::Ordering;
+
+use super::baton::{self, IS_ON, NOW, SHARED};
+use super::choices::{self, TIMED_WAITS};
+use super::thread::{Ref, Woken};
+use super::{Busy, Operation, futex, kernel, me};
+use crate::libc;
+use crate::original;
+
+type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
+type OfTime = unsafe extern "C" fn(*mut c_void, *const libc::timespec) -> c_int;
+type OfClock = unsafe extern "C" fn(*mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
+type Wait = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+type WaitTime = unsafe extern "C" fn(*mut c_void, *mut c_void, *const libc::timespec) -> c_int;
+type WaitClock =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, libc::clockid_t, *const libc::timespec) -> c_int;
+
+/// How a thread that tries a lock is told that it would wait.
+#[derive(Clone, Copy)]
+struct Tried(fn(c_int) -> bool);
+
+/// As the functions of pthread, by their result.
+const BY_RESULT: Tried = Tried(|result| result == libc::EBUSY);
+
+/// As the functions of semaphores, by `errno`.
+const BY_ERRNO: Tried = Tried(|result| {
+    // SAFETY: the location is valid for the life of the thread.
+    result != 0 && unsafe { *libc::__errno_location() } == libc::EAGAIN
+});
+
+/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error: libc is to say so.
+fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
+    /// Where glibc keeps the owner and the kind of a mutex, on 64-bit systems; all locks are longer.
+    const OWNER: usize = 2;
+    const KIND: usize = 4;
+    const ERRORCHECK: i32 = 2;
+    let words = lock.cast::<i32>();
+    // SAFETY: a lock is at least as long as that, and what is read is only compared.
+    let (owner, kind) = unsafe {
+        (
+            words.add(OWNER).read_volatile(),
+            words.add(KIND).read_volatile(),
+        )
+    };
+    kind & 3 == ERRORCHECK && owner == me.number.get()
+}
+
+/// Takes a lock by trying, and by waiting until it may have become free. `None` when the lock is to be waited for as libc does it, or,
+/// with the `Err`, because its time has come.
+fn take(
+    me: Ref,
+    lock: *mut c_void,
+    deadline: Option<u64>,
+    would_wait: Tried,
+    attempt: impl Fn() -> c_int,
+) -> Result<c_int, Woken> {
+    super::operation(me, Operation::Pthread);
+    let mut deadline = deadline;
+    let mut is_first = true;
+    loop {
+        if super::me().is_none() {
+            return Err(Woken::Free);
+        }
+        let result = attempt();
+        if !(would_wait.0)(result) {
+            return Ok(result);
+        }
+        if says_deadlock(me, lock) {
+            return Err(Woken::Free);
+        }
+        let _busy = Busy::begin(me);
+        if is_first {
+            let late = deadline.map_or(0, |_| choices::late(me, TIMED_WAITS));
+            deadline = deadline.map(|deadline| deadline.saturating_add(late));
+        }
+        if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+            return Err(Woken::Time);
+        }
+        let mut shared = SHARED.lock();
+        me.waits_again.set(!is_first);
+        is_first = false;
+        shared.wait_at(me, Operation::Pthread, lock.addr(), u32::MAX);
+        if let Some(deadline) = deadline {
+            shared.wait_until(me, deadline);
+        }
+        match baton::block(me, shared) {
+            Woken::Done => {}
+            woken => return Err(woken),
+        }
+    }
+}
+
+/// Wakes up to `count` of those that wait at an address, after something was given free.
+fn wake(address: *mut c_void, count: c_int) {
+    match me() {
+        Some(me) => {
+            futex::wake_at(me, address.addr(), u32::MAX, count);
+        }
+        None if IS_ON.load(Ordering::Relaxed) => {
+            futex::wake_from_anywhere(address.addr(), u32::MAX, count);
+        }
+        None => {}
+    }
+}
+
+/// The virtual time of a deadline on a clock.
+///
+/// # Safety
+/// The time must be valid.
+unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
+    // SAFETY: as the caller promises.
+    super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
+}
+
+/// The clock of a deadline that does not say which it is on: its number is far from the other one's.
+///
+/// # Safety
+/// The time must be valid.
+unsafe fn clock_of(time: *const libc::timespec) -> libc::clockid_t {
+    // SAFETY: as the caller promises.
+    let time = kernel::nanoseconds(unsafe { &*time });
+    let distance = |clock| super::start_of(clock).abs_diff(time);
+    if distance(libc::CLOCK_MONOTONIC) < distance(libc::CLOCK_REALTIME) {
+        libc::CLOCK_MONOTONIC
+    } else {
+        libc::CLOCK_REALTIME
+    }
+}
+
+/// What a function returns when the time has come.
+fn timed_out(tried: Tried) -> c_int {
+    if (tried.0)(libc::EBUSY) {
+        return libc::ETIMEDOUT;
+    }
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() = libc::ETIMEDOUT };
+    -1
+}
+
+/// A function that takes a lock without a limit, by one that tries.
+macro_rules! taking {
+    ($name:ident $text:literal by $try:literal, $would_wait:ident) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
+            if let Some(me) = me()
+                && let Some(attempt) = original!($try: OfLock)
+            {
+                // SAFETY: the caller's lock.
+                let taken = take(me, lock, None, $would_wait, || unsafe { attempt(lock) });
+                if let Ok(result) = taken {
+                    return result;
+                }
+            }
+            match original!($text: OfLock) {
+                // SAFETY: the caller's lock.
+                Some(original) => unsafe { original(lock) },
+                None => libc::EINVAL,
+            }
+        }
+    };
+}
+
+/// The functions that take a lock until a time.
+macro_rules! taking_until {
+    ($timed:ident $timed_text:literal $clocked:ident $clocked_text:literal by $try:literal, $would_wait:ident) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
+            if let Some(me) = me()
+                && let Some(attempt) = original!($try: OfLock)
+            {
+                // SAFETY: the caller's time.
+                let deadline = unsafe { deadline(libc::CLOCK_REALTIME, time) };
+                // SAFETY: the caller's lock.
+                let attempt = || unsafe { attempt(lock) };
+                match take(me, lock, Some(deadline), $would_wait, attempt) {
+                    Ok(result) => return result,
+                    Err(Woken::Time) => return timed_out($would_wait),
+                    Err(_) => {}
+                }
+            }
+            match original!($timed_text: OfTime) {
+                // SAFETY: the caller's arguments.
+                Some(original) => unsafe { original(lock, time) },
+                None => libc::EINVAL,
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $clocked(
+            lock: *mut c_void,
+            clock: libc::clockid_t,
+            time: *const libc::timespec,
+        ) -> c_int {
+            if let Some(me) = me()
+                && let Some(attempt) = original!($try: OfLock)
+            {
+                // SAFETY: the caller's time.
+                let deadline = unsafe { deadline(clock, time) };
+                // SAFETY: the caller's lock.
+                let attempt = || unsafe { attempt(lock) };
+                match take(me, lock, Some(deadline), $would_wait, attempt) {
+                    Ok(result) => return result,
+                    Err(Woken::Time) => return timed_out($would_wait),
+                    Err(_) => {}
+                }
+            }
+            match original!($clocked_text: OfClock) {
+                // SAFETY: the caller's arguments.
+                Some(original) => unsafe { original(lock, clock, time) },
+                None => libc::EINVAL,
+            }
+        }
+    };
+}
+
+/// A function that gives something free.
+macro_rules! giving {
+    ($name:ident $text:literal to $count:literal) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
+            super::point(Operation::Pthread);
+            let result = match original!($text: OfLock) {
+                // SAFETY: the caller's lock.
+                Some(original) => unsafe { original(lock) },
+                None => libc::EINVAL,
+            };
+            wake(lock, $count);
+            result
+        }
+    };
+}
+
+taking!(pthread_mutex_lock c"pthread_mutex_lock" by c"pthread_mutex_trylock", BY_RESULT);
+taking_until!(pthread_mutex_timedlock c"pthread_mutex_timedlock"
+    pthread_mutex_clocklock c"pthread_mutex_clocklock" by c"pthread_mutex_trylock", BY_RESULT);
+giving!(pthread_mutex_unlock c"pthread_mutex_unlock" to 1);
+
+taking!(pthread_rwlock_rdlock c"pthread_rwlock_rdlock" by c"pthread_rwlock_tryrdlock", BY_RESULT);
+taking_until!(pthread_rwlock_timedrdlock c"pthread_rwlock_timedrdlock"
+    pthread_rwlock_clockrdlock c"pthread_rwlock_clockrdlock" by c"pthread_rwlock_tryrdlock", BY_RESULT);
+taking!(pthread_rwlock_wrlock c"pthread_rwlock_wrlock" by c"pthread_rwlock_trywrlock", BY_RESULT);
+taking_until!(pthread_rwlock_timedwrlock c"pthread_rwlock_timedwrlock"
+    pthread_rwlock_clockwrlock c"pthread_rwlock_clockwrlock" by c"pthread_rwlock_trywrlock", BY_RESULT);
+giving!(pthread_rwlock_unlock c"pthread_rwlock_unlock" to 2_147_483_647);
+
+taking!(sem_wait c"sem_wait" by c"sem_trywait", BY_ERRNO);
+taking_until!(sem_timedwait c"sem_timedwait" sem_clockwait c"sem_clockwait" by c"sem_trywait", BY_ERRNO);
+giving!(sem_post c"sem_post" to 1);
+
+/// Gives the mutex free, waits for the condition, and takes the mutex again.
+///
+/// # Safety
+/// The arguments must be those of `pthread_cond_wait`, with a deadline in virtual time.
+unsafe fn wait(
+    me: Ref,
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    deadline: Option<u64>,
+) -> c_int {
+    super::operation(me, Operation::Pthread);
+    let Some(unlock) = original!(c"pthread_mutex_unlock": OfLock) else {
+        return libc::EINVAL;
+    };
+    let busy = Busy::begin(me);
+    let late = deadline.map_or(0, |_| choices::late(me, TIMED_WAITS));
+    let mut shared = SHARED.lock();
+    // SAFETY: the caller's mutex.
+    let error = unsafe { unlock(mutex) };
+    if error != 0 {
+        return error;
+    }
+    shared.wait_at(me, Operation::Pthread, condition.addr(), u32::MAX);
+    if let Some(deadline) = deadline {
+        shared.wait_until(me, deadline.saturating_add(late));
+    }
+    let next = shared.waiting_at(mutex.addr()).next();
+    if let Some(next) = next {
+        shared.make_ready(next, Woken::Done);
+    }
+    let woken = baton::block(me, shared);
+    drop(busy);
+    // SAFETY: as above.
+    let error = unsafe { pthread_mutex_lock(mutex) };
+    if error == 0 && woken == Woken::Time {
+        libc::ETIMEDOUT
+    } else {
+        error
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cond_wait(condition: *mut c_void, mutex: *mut c_void) -> c_int {
+    if let Some(me) = me() {
+        // SAFETY: the caller's arguments.
+        return unsafe { wait(me, condition, mutex, None) };
+    }
+    match original!(c"pthread_cond_wait": Wait) {
+        // SAFETY: the caller's arguments.
+        Some(original) => unsafe { original(condition, mutex) },
+        None => libc::EINVAL,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cond_timedwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    time: *const libc::timespec,
+) -> c_int {
+    if let Some(me) = me() {
+        // SAFETY: the caller's arguments.
+        return unsafe { wait(me, condition, mutex, Some(deadline(clock_of(time), time))) };
+    }
+    match original!(c"pthread_cond_timedwait": WaitTime) {
+        // SAFETY: the caller's arguments.
+        Some(original) => unsafe { original(condition, mutex, time) },
+        None => libc::EINVAL,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_cond_clockwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+) -> c_int {
+    if let Some(me) = me() {
+        // SAFETY: the caller's arguments.
+        return unsafe { wait(me, condition, mutex, Some(deadline(clock, time))) };
+    }
+    match original!(c"pthread_cond_clockwait": WaitClock) {
+        // SAFETY: the caller's arguments.
+        Some(original) => unsafe { original(condition, mutex, clock, time) },
+        None => libc::EINVAL,
+    }
+}
+
+giving!(pthread_cond_signal c"pthread_cond_signal" to 1);
+giving!(pthread_cond_broadcast c"pthread_cond_broadcast" to 2_147_483_647);

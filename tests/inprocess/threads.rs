@@ -1,0 +1,187 @@
+//! Threads that are scheduled: the same schedule for the same spec, right programs stay right, and wrong ones fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
+
+use crate::{compile_threads, fixture};
+
+fn executable() -> &'static Path {
+    static COMPILED: OnceLock<PathBuf> = OnceLock::new();
+    COMPILED.get_or_init(|| compile_threads("threads.rs"))
+}
+
+/// The tests of the fixture whose names begin so.
+fn tests(kind: &str) -> Vec<String> {
+    let source = fs::read_to_string(fixture("threads.rs")).unwrap();
+    let names = source.lines().filter_map(|line| {
+        let name = line.strip_prefix("fn ")?.strip_suffix("() {")?;
+        name.starts_with(kind).then(|| name.to_owned())
+    });
+    names.collect()
+}
+
+/// Runs a test as a spec says, and gives all that it recorded, and its record.
+fn run(spec: &RunSpec) -> (String, RunRecord) {
+    use std::os::unix::process::ExitStatusExt;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let number = RUNS.fetch_add(1, Ordering::Relaxed);
+    let path = executable().with_file_name(format!("{number}.jsonl"));
+    let mut spec = spec.clone();
+    spec.record = Some(path.clone());
+    spec.scheduled = true;
+    let output = Command::new(executable())
+        .args(["--exact", &spec.test, "--nocapture"])
+        .env("NONDEX_SPEC", spec.to_json())
+        .output()
+        .unwrap();
+    let status = output.status;
+    let end = match (status.code(), status.signal()) {
+        (Some(code), _) => Outcome::Exited(code),
+        (None, signal) => Outcome::Signalled(signal.unwrap()),
+    };
+    let events = fs::read_to_string(&path).unwrap_or_default();
+    let _ = fs::remove_file(path);
+    let record = RunRecord::fold(&spec, RunRecord::parse_events(&events).unwrap(), end);
+    (events, record)
+}
+
+/// A clean run and some seeds at the least and the most realistic level.
+fn specs(test: &str, seeds: u64) -> Vec<RunSpec> {
+    let mut specs = vec![RunSpec::clean(test)];
+    for level in [Level::Std, Level::Full] {
+        specs.extend((0..seeds).map(|seed| RunSpec::new(test, level, seed)));
+    }
+    specs
+}
+
+#[test]
+fn right_programs_pass_under_every_schedule_without_a_leak() {
+    for test in tests("right_") {
+        for spec in specs(&test, 8) {
+            let (events, record) = run(&spec);
+            let about = format!("{test} {} {} {events}", spec.level, spec.seed);
+            assert_eq!(record.outcome, Outcome::Passed, "{about}");
+            let schedule = record.schedule.expect(&test);
+            assert!(schedule.threads >= 2, "{about}");
+            if test != "right_children" {
+                assert!(schedule.is_repeatable(), "{about}");
+            }
+            let is_clean = spec.choices == Selection::None;
+            assert!(!is_clean || !record.points.is_empty(), "{about}");
+        }
+    }
+}
+
+#[test]
+fn the_same_spec_is_the_same_schedule() {
+    for test in [
+        "right_mutex",
+        "right_channels",
+        "wrong_if",
+        "wrong_order_of_locks",
+    ] {
+        for seed in 0..4 {
+            let spec = RunSpec::new(test, Level::Std, seed);
+            let records: BTreeSet<String> = (0..12).map(|_| run(&spec).0).collect();
+            assert_eq!(records.len(), 1, "{test} {seed}");
+        }
+    }
+}
+
+#[test]
+fn other_seeds_are_other_schedules_and_a_clean_run_holds_nobody_back() {
+    let switches = |spec: &RunSpec| {
+        let schedule = run(spec).1.schedule.unwrap();
+        (schedule.switches, schedule.steps, schedule.holds)
+    };
+    let clean = switches(&RunSpec::clean("right_mutex"));
+    assert_eq!(clean.2, 0);
+    let seeds = (0..8).map(|seed| switches(&RunSpec::new("right_mutex", Level::Std, seed)));
+    let seeds: BTreeSet<_> = seeds.collect();
+    assert!(
+        seeds.len() > 6 && seeds.iter().all(|seed| seed.2 > 0),
+        "{seeds:?}"
+    );
+}
+
+#[test]
+fn wrong_programs_fail_under_some_seed_and_then_always() {
+    for test in tests("wrong_") {
+        assert_eq!(
+            run(&RunSpec::clean(&*test)).1.outcome,
+            Outcome::Passed,
+            "{test}"
+        );
+        let seeds = (0..50).map(|seed| RunSpec::new(&*test, Level::Std, seed));
+        let failing = seeds
+            .map(|spec| (run(&spec), spec))
+            .find(|((_, record), _)| record.outcome != Outcome::Passed);
+        let ((events, _), spec) = failing.expect(&test);
+        for _ in 0..5 {
+            assert_eq!(run(&spec).0, events, "{test} {}", spec.seed);
+        }
+    }
+}
+
+#[test]
+fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
+    for spec in specs("hangs_for_ever", 3) {
+        let (events, record) = run(&spec);
+        assert_eq!(record.outcome, Outcome::Failed, "{events}");
+        let end = record.schedule.unwrap().end.unwrap();
+        assert_eq!(end.kind, ScheduleEndKind::Deadlock);
+        let waits: Vec<_> = end
+            .waits
+            .iter()
+            .map(|wait| (&*wait.thread, &*wait.operation, wait.name.as_deref()))
+            .collect();
+        let own = ("0", "join", Some("hangs_for_ever"));
+        assert_eq!(waits, [own, ("0.0", "futex wait", None)]);
+    }
+    let locks = (0..100).map(|seed| RunSpec::new("wrong_order_of_locks", Level::Std, seed));
+    let end = locks.map(|spec| run(&spec).1.schedule.unwrap().end);
+    let end = end.flatten().next().expect("some seed makes it lock");
+    let on: BTreeMap<&str, _> = end
+        .waits
+        .iter()
+        .map(|wait| (wait.name.as_deref().unwrap_or_default(), wait.on))
+        .collect();
+    assert_eq!(on.len(), 2);
+    assert!(on["other"].is_some() && on["other"] != on["wrong_order_of_locks"]);
+}
+
+#[test]
+fn a_test_that_never_ends_is_ended_at_its_limit() {
+    for spec in specs("never_ends", 2) {
+        let spec = RunSpec {
+            max_steps: 20_000,
+            ..spec
+        };
+        let (events, record) = run(&spec);
+        assert_eq!(record.outcome, Outcome::Failed, "{events}");
+        let end = record.schedule.unwrap().end.unwrap();
+        assert_eq!((end.kind, end.waits.len()), (ScheduleEndKind::Steps, 2));
+    }
+}
+
+#[test]
+fn a_process_that_a_thread_ends_says_what_was_scheduled() {
+    for (test, outcome) in [
+        ("ends_by_exit_in_a_thread", Outcome::Exited(7)),
+        ("ends_by_abort_in_a_thread", Outcome::Signalled(6)),
+    ] {
+        for spec in specs(test, 3) {
+            let (events, record) = run(&spec);
+            assert_eq!(record.outcome, outcome, "{events}");
+            let has_ended_by_exit = matches!(outcome, Outcome::Exited(_));
+            assert_eq!(record.schedule.is_some(), has_ended_by_exit, "{events}");
+        }
+    }
+}
