@@ -22,15 +22,16 @@ mod kernel;
 pub(crate) mod life;
 mod lock;
 mod pthread;
+mod shared;
 mod thread;
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicU64, Ordering};
 use ::std::time::Duration;
 
-use baton::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 use choices::{Class, SLEEPS};
 pub(crate) use life::{begin, end, has_company};
+use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
 use thread::{Ref, State};
 
@@ -141,7 +142,7 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.me.is_busy.set(false);
-        if !baton::IS_ON.load(Ordering::Relaxed) {
+        if !shared::IS_ON.load(Ordering::Relaxed) {
             forget();
         }
         drop(self.errno.take());

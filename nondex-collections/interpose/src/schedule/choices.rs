@@ -13,7 +13,7 @@ use nondex_core::hash::mix;
 use nondex_core::{Family, Model, RunSpec, Selection, model};
 use rand_core::Rng;
 
-use super::baton::READY;
+use super::shared::READY;
 use super::thread::Ref;
 use crate::{origin, own};
 

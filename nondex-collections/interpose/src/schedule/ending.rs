@@ -8,9 +8,9 @@ use ::std::time::Duration;
 use nondex_core::context::{self, stack};
 use nondex_core::{Context, Frame, ScheduleEnd, ScheduleEndKind, ScheduleRecord, WaitRecord};
 
-use super::baton::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::kernel;
 use super::lock::Lock;
+use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
 use super::{Operation, SELF};
 use crate::libc;
@@ -181,7 +181,7 @@ pub(super) fn report(me: Ref) {
 /// Lets a thread that waits for the baton do something.
 fn ask(thread: Ref, what: u32, limit: Duration) {
     HAS_DONE.store(0, Ordering::Relaxed);
-    baton::tell(thread, what);
+    shared::tell(thread, what);
     let since = kernel::clock(libc::CLOCK_MONOTONIC);
     while HAS_DONE.load(Ordering::Acquire) == 0 {
         let passed = kernel::clock(libc::CLOCK_MONOTONIC) - since;

@@ -4,8 +4,9 @@ use ::std::ffi::{c_int, c_long};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
-use super::baton::{self, IS_ON, NOW, SHARED};
+use super::baton;
 use super::choices::{self, TIMED_WAITS};
+use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
 use super::{Operation, kernel};
 use crate::libc;

@@ -8,7 +8,8 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use nondex_core::protocol::scheduling::MAX_STEPS;
 use nondex_core::{RunSpec, ScheduleRecord, context, hash};
 
-use super::baton::{self, IS_ON, NOW, SHARED, STEPS};
+use super::baton;
+use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
 use super::{Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me};
 use crate::{libc, original};
@@ -62,7 +63,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     } else {
         spec.max_steps
     };
-    baton::MAX_STEPS.store(max_steps, Ordering::Relaxed);
+    LIMIT.store(max_steps, Ordering::Relaxed);
     choices::begin(spec);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
@@ -176,7 +177,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if !baton::is_running(me) {
         return;
     }
-    NOW.fetch_add(baton::STEP, Ordering::Relaxed);
+    NOW.fetch_add(STEP, Ordering::Relaxed);
     STEPS.fetch_add(1, Ordering::Relaxed);
     let mut shared = SHARED.lock();
     shared.remove(me);

@@ -1,0 +1,500 @@
+//! What all threads share: who runs, who could, what the others wait for, and when.
+//!
+//! Without a choice, the schedule is close to the machine's and fair: the running thread goes on until it waits, yields, or has
+//! had its slice; those that could run follow in the order in which they became ready. Virtual time goes on with each operation, and jumps
+//! to the next deadline when everybody waits.
+
+use ::std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use ::std::{mem, ptr};
+
+use nondex_core::{ScheduleEndKind, hidden};
+
+use super::Operation;
+use super::kernel;
+use super::lock::Lock;
+use super::thread::{List, Place, Ref, State, Thread, Timers, Woken};
+use crate::libc;
+
+/// How long an operation takes, in nanoseconds of virtual time, as everything here.
+pub(super) const STEP: u64 = 100;
+
+/// How long a thread runs while others could.
+pub(super) const SLICE: u64 = 1_000_000;
+
+/// How long nothing may come of what only the world outside could do, in real time, until that is a deadlock.
+const OUTSIDE_LIMIT: u64 = 10_000_000_000;
+
+/// How much virtual time may be slept away.
+const SLEEP_LIMIT: u64 = 3_600_000_000_000;
+
+/// Whether there are threads that are scheduled.
+pub(super) static IS_ON: AtomicBool = AtomicBool::new(false);
+/// How many operations there were. This and the time are written by the running thread alone, or with the lock.
+pub(super) static STEPS: AtomicU64 = AtomicU64::new(0);
+pub(super) static NOW: AtomicU64 = AtomicU64::new(0);
+/// When the running thread must look up.
+pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
+/// How many threads there are, and how many of them could run.
+pub(super) static ALIVE: AtomicU32 = AtomicU32::new(0);
+pub(super) static READY: AtomicU32 = AtomicU32::new(0);
+pub(super) static MAX_STEPS: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// The waiting thread that looks whether the running one sleeps unseen.
+pub(super) static WATCHER: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
+
+pub(super) static SHARED: Lock<Shared> = Lock::new(Shared::new());
+
+/// What a thread is told by its futex.
+pub(super) const GO: u32 = 1;
+pub(super) const LOOK: u32 = 2;
+pub(super) const REPORT: u32 = 3;
+pub(super) const FLUSH: u32 = 4;
+
+const BUCKETS: usize = 256;
+
+/// What was counted for the record.
+#[derive(Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) threads: u64,
+    pub(super) switches: u64,
+    pub(super) holds: u64,
+    pub(super) leaks: u64,
+    pub(super) outside: u64,
+    pub(super) asynchronous: u64,
+}
+
+/// What all threads share.
+pub(super) struct Shared {
+    pub(super) running: Option<Ref>,
+    pub(super) ready: List,
+    addresses: [List; BUCKETS],
+    pub(super) polls: List,
+    pub(super) timers: Timers,
+    /// How many of the timers end a hold.
+    holding: usize,
+    /// All threads that have not ended.
+    pub(super) alive: hidden::Vec<Ref>,
+    /// Those that have ended, and whose handles are still good.
+    ended: hidden::Vec<Ref>,
+    /// Those whose place another one may take.
+    free: hidden::Vec<Ref>,
+    pub(super) slice_end: u64,
+    /// Whether a hold has just ended.
+    pub(super) preempts: bool,
+    /// How many threads, or children, do something that only real time sees the end of.
+    pub(super) outside: u32,
+    /// When virtual time was last brought to the real one, if it runs with it.
+    real_at: Option<u64>,
+    /// Since when there is nothing but the world outside to wait for.
+    pub(super) idle_since: Option<u64>,
+    order: u64,
+    /// How much time may pass by sleeping.
+    sleep_limit: u64,
+    slept: u64,
+    /// How far the threads were when the watcher looked last, and how often they were there.
+    pub(super) progress: u64,
+    pub(super) quiet: u32,
+    /// Whether a thread is about to end the process.
+    pub(super) is_ending: bool,
+    pub(super) counts: Counts,
+}
+
+/// Who is next.
+pub(super) enum Next {
+    Thread(Ref),
+    /// Nobody, until the world outside has done something.
+    Nobody,
+    End(ScheduleEndKind),
+}
+
+impl Shared {
+    const fn new() -> Self {
+        Shared {
+            running: None,
+            ready: List::new(),
+            addresses: [const { List::new() }; BUCKETS],
+            polls: List::new(),
+            timers: Timers::new(),
+            holding: 0,
+            alive: hidden::vec(),
+            ended: hidden::vec(),
+            free: hidden::vec(),
+            slice_end: SLICE,
+            preempts: false,
+            outside: 0,
+            real_at: None,
+            idle_since: None,
+            order: 0,
+            sleep_limit: SLEEP_LIMIT,
+            slept: 0,
+            progress: 0,
+            quiet: 0,
+            is_ending: false,
+            counts: Counts {
+                threads: 0,
+                switches: 0,
+                holds: 0,
+                leaks: 0,
+                outside: 0,
+                asynchronous: 0,
+            },
+        }
+    }
+
+    /// A place for another thread.
+    pub(super) fn add(&mut self, key: u64, path: &str) -> Ref {
+        let thread = self.free.pop().unwrap_or_else(Thread::new);
+        let thread = thread.renew(key, path);
+        self.alive.push(thread);
+        self.timers.reserve(self.alive.len());
+        self.free.reserve(self.alive.len());
+        self.counts.threads += 1;
+        ALIVE.store(self.alive.len() as u32, Ordering::Relaxed);
+        thread
+    }
+
+    /// Notes that a thread has ended, or was never begun.
+    pub(super) fn remove(&mut self, thread: Ref) {
+        self.take_out(thread);
+        if thread.handle.get() != 0 && !thread.is_detached.get() {
+            self.ended.push(thread);
+        }
+        thread.state.set(State::Ended);
+        self.alive.retain(|other| !other.is(thread));
+        ALIVE.store(self.alive.len() as u32, Ordering::Relaxed);
+    }
+
+    /// Gives the place of a thread that nobody asks for any more to another one.
+    pub(super) fn give_back(&mut self, thread: Ref) {
+        self.free.push(thread);
+    }
+
+    /// Takes a thread out of all lists.
+    pub(super) fn take_out(&mut self, thread: Ref) {
+        match thread.place.get() {
+            Place::Nowhere => {}
+            Place::Ready => {
+                self.ready.remove(thread);
+                READY.fetch_sub(1, Ordering::Relaxed);
+            }
+            Place::Address => self.addresses[bucket(thread.address.get())].remove(thread),
+            Place::Polls => self.polls.remove(thread),
+        }
+        if thread.timer.get() != 0 {
+            self.timers.remove(thread);
+            if thread.operation.get() == Operation::Hold {
+                self.holding -= 1;
+            }
+        }
+    }
+
+    /// Lets a thread go on in its turn.
+    pub(super) fn make_ready(&mut self, thread: Ref, woken: Woken) {
+        self.take_out(thread);
+        thread.woken.set(woken);
+        thread.state.set(State::Ready);
+        READY.fetch_add(1, Ordering::Relaxed);
+        self.ready.push(thread, Place::Ready);
+    }
+
+    /// Lets a thread go on before all others that are ready.
+    pub(super) fn make_next(&mut self, thread: Ref) {
+        self.take_out(thread);
+        thread.state.set(State::Ready);
+        READY.fetch_add(1, Ordering::Relaxed);
+        self.ready.push_front(thread, Place::Ready);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Ref> {
+        let next = self.ready.pop()?;
+        READY.fetch_sub(1, Ordering::Relaxed);
+        Some(next)
+    }
+
+    /// Says what a thread waits for, before it [blocks](block).
+    pub(super) fn wait_at(&mut self, me: Ref, operation: Operation, address: usize, bits: u32) {
+        me.operation.set(operation);
+        me.address.set(address);
+        me.bits.set(bits);
+        self.addresses[bucket(address)].push(me, Place::Address);
+    }
+
+    /// Says that a thread waits until a time, too.
+    pub(super) fn wait_until(&mut self, me: Ref, deadline: u64) {
+        self.order += 1;
+        if me.operation.get() == Operation::Hold {
+            self.holding += 1;
+        }
+        self.timers.insert(me, deadline, self.order);
+    }
+
+    /// Says that a thread waits for what can be asked for.
+    pub(super) fn wait_by_asking(&mut self, me: Ref) {
+        self.polls.push(me, Place::Polls);
+    }
+
+    /// The threads that wait at an address, the first one first.
+    pub(super) fn waiting_at(&self, address: usize) -> impl Iterator<Item = Ref> {
+        let all = self.addresses[bucket(address)].iter();
+        all.filter(move |thread| thread.address.get() == address)
+    }
+
+    /// Lets time that passes by sleeping be longer, because it was prolonged.
+    pub(super) fn prolong(&mut self, time: u64) {
+        self.sleep_limit = self.sleep_limit.saturating_add(time);
+    }
+
+    /// Counts what real time sees the end of.
+    pub(super) fn add_outside(&mut self) {
+        self.sync_time();
+        self.outside += 1;
+        if self.real_at.is_none() {
+            self.real_at = Some(kernel::clock(libc::CLOCK_MONOTONIC));
+        }
+    }
+
+    /// See [`add_outside`](Shared::add_outside).
+    pub(super) fn remove_outside(&mut self) {
+        self.sync_time();
+        self.outside -= 1;
+        if self.outside == 0 {
+            self.real_at = None;
+        }
+    }
+
+    /// Lets virtual time be as late as real time, where it runs with it.
+    pub(super) fn sync_time(&mut self) {
+        if let Some(at) = self.real_at {
+            let real = kernel::clock(libc::CLOCK_MONOTONIC);
+            let passed = real.saturating_sub(at);
+            NOW.fetch_add(passed, Ordering::Relaxed);
+            self.prolong(passed);
+            self.real_at = Some(real);
+        }
+    }
+
+    /// Wakes those whose time has come.
+    pub(super) fn wake_due(&mut self) {
+        let now = NOW.load(Ordering::Relaxed);
+        while let Some(first) = self.timers.first()
+            && first.deadline.get() <= now
+        {
+            if first.operation.get() == Operation::Hold {
+                self.make_next(first);
+                self.preempts = true;
+            } else {
+                self.make_ready(first, Woken::Time);
+            }
+        }
+    }
+
+    /// Asks for those that wait for what can be asked for.
+    pub(super) fn ask(&mut self) {
+        let mut next = self.polls.first();
+        while let Some(thread) = next {
+            next = self.polls.iter().skip_while(|t| !t.is(thread)).nth(1);
+            let Some(question) = thread.question.get() else {
+                continue;
+            };
+            // SAFETY: the thread waits in the function whose question it is, and nobody else asks while the lock is held.
+            if unsafe { (*question)() } {
+                self.make_ready(thread, Woken::Done);
+            }
+        }
+    }
+
+    /// Lets time pass to the next deadline; false when nobody waits for one.
+    pub(super) fn pass_time(&mut self) -> bool {
+        let Some(first) = self.timers.first() else {
+            return false;
+        };
+        if self.timers_of_sleep() == 0 {
+            // Held back until nobody else can do anything.
+            self.make_next(first);
+            return true;
+        }
+        let now = NOW.load(Ordering::Relaxed);
+        let passed = first.deadline.get().saturating_sub(now);
+        self.slept = self.slept.saturating_add(passed);
+        NOW.store(now + passed, Ordering::Relaxed);
+        self.wake_due();
+        true
+    }
+
+    pub(super) fn timers_of_sleep(&self) -> usize {
+        self.timers.len() - self.holding
+    }
+
+    pub(super) fn pick(&mut self) -> Next {
+        if self.is_ending {
+            return Next::Nobody;
+        }
+        let next = self.find();
+        self.is_ending = matches!(next, Next::End(_));
+        next
+    }
+
+    pub(super) fn find(&mut self) -> Next {
+        self.sync_time();
+        loop {
+            self.wake_due();
+            self.preempts = false;
+            if let Some(next) = self.pop() {
+                self.end_idling();
+                return Next::Thread(next);
+            }
+            self.ask();
+            if !self.ready.is_empty() {
+                continue;
+            }
+            if self.outside > 0 {
+                return Next::Nobody;
+            }
+            if self.pass_time() {
+                if self.slept > self.sleep_limit {
+                    return Next::End(ScheduleEndKind::Time);
+                }
+                continue;
+            }
+            if self.polls.is_empty() || self.has_idled() {
+                return Next::End(ScheduleEndKind::Deadlock);
+            }
+            return Next::Nobody;
+        }
+    }
+
+    /// Begins to wait for the world outside; whether that was too long.
+    pub(super) fn has_idled(&mut self) -> bool {
+        let real = kernel::clock(libc::CLOCK_MONOTONIC);
+        self.real_at = Some(real);
+        let since = *self.idle_since.get_or_insert(real);
+        real - since > OUTSIDE_LIMIT
+    }
+
+    pub(super) fn end_idling(&mut self) {
+        if self.idle_since.take().is_some() {
+            self.counts.outside += 1;
+            if self.outside == 0 {
+                self.real_at = None;
+            }
+        }
+    }
+
+    /// Begins with the test's own thread.
+    pub(super) fn begin(&mut self, thread: Ref) {
+        self.run(thread);
+    }
+
+    /// The thread with a handle that was not joined yet.
+    pub(super) fn of_handle(&self, handle: libc::pthread_t) -> Option<Ref> {
+        let mut threads = self.alive.iter().chain(&self.ended).rev();
+        threads
+            .find(|thread| thread.handle.get() == handle)
+            .copied()
+    }
+
+    /// Lets another thread take the place of one that was joined or detached, and has ended.
+    pub(super) fn joined(&mut self, thread: Ref) {
+        thread.handle.set(0);
+        self.ended.retain(|other| !other.is(thread));
+        self.give_back(thread);
+    }
+
+    /// Lets a waiting thread wait at another address.
+    pub(super) fn move_to(&mut self, thread: Ref, address: usize) {
+        self.addresses[bucket(thread.address.get())].remove(thread);
+        thread.address.set(address);
+        self.addresses[bucket(address)].push(thread, Place::Address);
+    }
+
+    /// Lets somebody see to it that a thread which was made ready from outside runs.
+    pub(super) fn let_run(&self) {
+        if self.running.is_none() {
+            self.let_watch();
+        }
+        ATTENTION.store(0, Ordering::Relaxed);
+    }
+
+    /// Makes a thread the running one.
+    pub(super) fn run(&mut self, next: Ref) {
+        next.state.set(State::Running);
+        self.running = Some(next);
+        self.slice_end = NOW.load(Ordering::Relaxed) + SLICE;
+        self.set_attention();
+    }
+
+    /// Gives the baton to another thread.
+    pub(super) fn give(&mut self, next: Ref) {
+        self.counts.switches += 1;
+        self.run(next);
+        let watcher = ptr::from_ref(next).cast_mut();
+        let _ = WATCHER.compare_exchange(
+            watcher,
+            ptr::null_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        tell(next, GO);
+    }
+
+    /// As [`give`](Shared::give), from the watcher, which goes on watching unless it is the one.
+    pub(super) fn give_from_watcher(&mut self, me: Ref, next: Ref) {
+        self.give(next);
+        if next.is(me) {
+            self.let_watch();
+        }
+    }
+
+    pub(super) fn set_attention(&self) {
+        let first = self
+            .timers
+            .first()
+            .map_or(u64::MAX, |first| first.deadline.get());
+        ATTENTION.store(first.min(self.slice_end), Ordering::Relaxed);
+    }
+
+    /// Sees to it that somebody watches, when this thread will not.
+    pub(super) fn let_watch(&self) {
+        if !WATCHER.load(Ordering::Relaxed).is_null() {
+            let watcher = WATCHER.load(Ordering::Relaxed);
+            let known = self.alive.iter().find(|t| ptr::eq(**t, watcher));
+            if let Some(watcher) = known {
+                let _ = watcher
+                    .go
+                    .compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
+                kernel::wake(&watcher.go);
+            }
+            return;
+        }
+        let waits = |thread: &&Ref| matches!(thread.state.get(), State::Ready | State::Blocked);
+        if let Some(thread) = self.alive.iter().find(waits) {
+            let _ = thread
+                .go
+                .compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
+            kernel::wake(&thread.go);
+        }
+    }
+
+    /// Lets everybody run free.
+    pub(super) fn free_all(&mut self, me: Ref) {
+        IS_ON.store(false, Ordering::Relaxed);
+        WATCHER.store(ptr::null_mut(), Ordering::Relaxed);
+        self.running = None;
+        for thread in mem::replace(&mut self.alive, hidden::vec()) {
+            if !thread.is(me) {
+                thread.woken.set(Woken::Free);
+                tell(thread, GO);
+            }
+        }
+        ALIVE.store(0, Ordering::Relaxed);
+    }
+}
+
+fn bucket(address: usize) -> usize {
+    nondex_core::hash::mix(address as u64) as usize % BUCKETS
+}
+
+pub(super) fn tell(thread: Ref, what: u32) {
+    thread.go.store(what, Ordering::Release);
+    kernel::wake(&thread.go);
+}
