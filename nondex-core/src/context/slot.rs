@@ -111,6 +111,14 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     })
 }
 
+/// Notes that what this thread creates here makes a choice elsewhere, as `caller`'s: the stack of that choice is this one.
+pub fn note_creation(model: &'static Model, caller: Caller) {
+    with_inherited_state(|state| {
+        let keys = &state.context.shared.keys;
+        keys.note_creation(model, caller, &state.context.spec.trace);
+    });
+}
+
 /// The key of a `RandomState` as it is without the seed.
 pub(crate) fn key_without_seed(table_key: u64) -> u64 {
     let secret = with_inherited_state(|state| state.context.shared.keys.secret)

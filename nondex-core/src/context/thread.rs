@@ -95,10 +95,15 @@ impl SiteState {
             stack: Vec::new(),
         };
         if state.is_traced && !state.off && state.given.is_empty() {
-            let created = context.shared.keys.created(&state.site());
-            state.stack = created.unwrap_or_else(stack::capture);
+            state.stack = state.capture(context);
         }
         state
+    }
+
+    /// The stack of a call: where its object or its thread was created, when that was noted.
+    fn capture(&self, context: &Context) -> Vec<Frame> {
+        let created = context.shared.keys.created(&self.site());
+        created.unwrap_or_else(stack::capture)
     }
 
     fn site(&self) -> Site {
@@ -358,7 +363,7 @@ impl ThreadState {
         let given = state.given.iter().find(|(number, _)| *number == ordinal);
         if state.is_traced && given.is_some() {
             // Of all calls at the site, this is the one that is looked at.
-            state.stack = stack::capture();
+            state.stack = state.capture(&self.context);
         }
         Some(Reached {
             level: self.context.spec.level,

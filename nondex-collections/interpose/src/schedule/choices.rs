@@ -10,7 +10,7 @@ use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice;
 use nondex_core::hash::mix;
-use nondex_core::{Family, Model, RunSpec, Selection, model};
+use nondex_core::{Family, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
 use super::shared::READY;
@@ -106,10 +106,14 @@ pub(super) fn fires(me: Ref, class: Class) -> bool {
     if mode <= CLEAN {
         return mode == CLEAN && me.marks[OPERATIONS].get() && READY.load(Ordering::Relaxed) > 0;
     }
-    let number = me.operations.get();
+    fires_at(me, class, me.operations.get())
+}
+
+/// Whether the operation of a thread with this number is a choice.
+fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     let word = word(me, 0, number);
     let drawn = word >> 32;
-    let fires = if mode == FEW {
+    let fires = if MODE.load(Ordering::Relaxed) == FEW {
         3 * drawn * number < u64::from(RATE.load(Ordering::Relaxed)) << 32
     } else {
         let chance = match class {
@@ -128,7 +132,21 @@ pub(super) fn hold(me: Ref) -> u64 {
     };
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
-    choice::hold(&model::THREAD_SPAWN, origin::caller()).unwrap_or(0)
+    let caller = me.caller.take().unwrap_or_else(origin::caller);
+    choice::hold(&model::THREAD_SPAWN, caller).unwrap_or(0)
+}
+
+/// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
+pub(super) fn will_start(thread: Ref) {
+    if MODE.load(Ordering::Relaxed) <= CLEAN || !fires_at(thread, Class::System, 1) {
+        return;
+    }
+    let Some(_work) = own::work() else {
+        return;
+    };
+    let caller = origin::caller();
+    context::note_creation(&model::THREAD_SPAWN, caller);
+    thread.caller.set(Some(caller));
 }
 
 /// How much later than asked a thread wakes: from a sleep, or else from a timed wait.

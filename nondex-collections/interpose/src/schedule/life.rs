@@ -108,9 +108,9 @@ pub(crate) fn start(path: &str) -> Option<Started> {
     if !baton::is_running(me) {
         return None;
     }
-    let mut shared = SHARED.lock();
-    let thread = shared.add(me.next_child(), path);
-    shared.make_ready(thread, Woken::Done);
+    let thread = SHARED.lock().add(me.next_child(), path);
+    choices::will_start(thread);
+    SHARED.lock().make_ready(thread, Woken::Done);
     Some(Started(thread))
 }
 

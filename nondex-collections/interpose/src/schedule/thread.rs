@@ -4,7 +4,7 @@ use ::std::cell::Cell;
 use ::std::mem;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use nondex_core::{hash, hidden};
+use nondex_core::{Caller, hash, hidden};
 
 use super::Operation;
 use crate::libc;
@@ -63,6 +63,8 @@ pub(super) struct Thread {
     pub(super) operations: Cell<u64>,
     /// Whether it has still to say that there is something to choose, for operations, sleeps and timed waits.
     pub(super) marks: [Cell<bool>; 2],
+    /// What its first operation is known by, if it is held back there.
+    pub(super) caller: Cell<Option<Caller>>,
     /// How often it slept or waited for a time.
     pub(super) timed: Cell<u64>,
     /// How long it has done nothing but look at the same few places.
@@ -113,6 +115,7 @@ impl Thread {
             children: Cell::new(0),
             operations: Cell::new(0),
             marks: [const { Cell::new(true) }; 2],
+            caller: Cell::new(None),
             timed: Cell::new(0),
             idle: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
@@ -158,6 +161,7 @@ impl Thread {
         self.idle.set(0);
         self.number.set(0);
         self.handle.set(0);
+        self.caller.set(None);
         self.rounds.set(0);
         self.state.set(State::Ready);
         self.operation.set(Operation::Start);
