@@ -53,6 +53,8 @@ pub(crate) enum Operation {
     /// Being held back.
     Hold,
     Atomic,
+    /// An atomic operation of those that count owners.
+    Count,
     /// A lock, a condition variable or a semaphore of C.
     Pthread,
     /// A reading of the clock.
@@ -82,7 +84,7 @@ impl Operation {
             Operation::Yield => "yield",
             Operation::Sleep => "sleep",
             Operation::Hold => "held back",
-            Operation::Atomic => "atomic",
+            Operation::Atomic | Operation::Count => "atomic",
             Operation::Pthread => "pthread wait",
             Operation::Clock => "clock",
             Operation::Poll => "poll",
@@ -97,6 +99,7 @@ impl Operation {
 
     const fn class(self) -> Class {
         match self {
+            Operation::Count => Class::Count,
             Operation::Atomic | Operation::Clock => Class::Atomic,
             _ => Class::System,
         }
@@ -175,17 +178,20 @@ fn operation(me: Ref, operation: Operation) {
         return;
     }
     NOW.store(now, Ordering::Relaxed);
-    if !matches!(operation, Operation::Atomic | Operation::Clock) {
+    if !matches!(
+        operation,
+        Operation::Atomic | Operation::Count | Operation::Clock
+    ) {
         me.idle.set(me.idle.get().saturating_add(SPIN / 2));
         if operation != Operation::Yield {
             me.idle.set(0);
         }
     }
     let yields = operation == Operation::Yield;
-    me.operations.set(me.operations.get() + 1);
     if ALIVE.load(Ordering::Relaxed) < 2 {
         return;
     }
+    me.operations.set(me.operations.get() + 1);
     STEPS.store(STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     let fires = choices::fires(me, operation.class());
     if fires || yields || now >= ATTENTION.load(Ordering::Relaxed) {

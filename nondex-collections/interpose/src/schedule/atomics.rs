@@ -16,6 +16,20 @@ fn before() {
     }
 }
 
+/// An atomic addition of this thread, or the like, is next.
+#[inline]
+fn before_change(order: c_int) {
+    if let Some(me) = me() {
+        let counts = order == RELAXED || order == RELEASE;
+        let kind = if counts {
+            Operation::Count
+        } else {
+            Operation::Atomic
+        };
+        operation(me, kind);
+    }
+}
+
 /// This thread has changed nothing there.
 #[inline]
 fn has_looked<T>(place: *mut T) {
@@ -32,7 +46,9 @@ fn has_changed() {
     }
 }
 
-/// The C++ memory order that stores of the strongest kind have.
+/// Memory orders of C++: of one more owner, of one less, and of the strongest stores.
+const RELAXED: c_int = 0;
+const RELEASE: c_int = 3;
 const SEQ_CST: c_int = 5;
 
 /// The operations of one size. All are of the strongest order, which costs nothing more but for a store.
@@ -106,9 +122,9 @@ macro_rules! operations {
         unsafe extern "C" fn $fetch(
             place: *mut $integer,
             value: $integer,
-            _order: c_int,
+            order: c_int,
         ) -> $integer {
-            before();
+            before_change(order);
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed();

@@ -8,7 +8,7 @@
 
 use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use nondex_core::choice;
+use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
 use nondex_core::{Family, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
@@ -36,6 +36,57 @@ static ATOMIC: AtomicU32 = AtomicU32::new(0);
 /// How many are fired at, in thirds, each time that the number of operations is multiplied by e.
 static RATE: AtomicU32 = AtomicU32::new(0);
 
+/// The longest hold at an operation, in nanoseconds.
+static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// How a seed chooses where a thread is held back, and for how long at most.
+struct Policy {
+    kind: Kind,
+    /// How often the shortest hold may be doubled: short ones are steps that threads take in turn, long ones let the others do
+    /// all that they can.
+    doublings: u32,
+}
+
+enum Kind {
+    /// At one of so many powers of two of operations of libc, and of atomics.
+    Walk { system: u32, atomic: u32 },
+    /// At so many thirds of an operation, each time that the number of operations is multiplied by e.
+    Few { thirds: u32 },
+}
+
+const fn walk(system: u32, atomic: u32, doublings: u32) -> Policy {
+    Policy {
+        kind: Kind::Walk { system, atomic },
+        doublings,
+    }
+}
+
+const fn few(thirds: u32, doublings: u32) -> Policy {
+    Policy {
+        kind: Kind::Few { thirds },
+        doublings,
+    }
+}
+
+/// The longest hold is the level's.
+const ANY: u32 = 40;
+
+/// The policies of seeds that follow each other: for programs of a few operations first.
+static POLICIES: [Policy; 12] = [
+    walk(0, 0, 4),
+    few(12, 8),
+    walk(1, 1, 3),
+    few(6, ANY),
+    walk(1, 2, 10),
+    few(24, 5),
+    walk(1, 3, ANY),
+    few(3, ANY),
+    walk(0, 0, 5),
+    few(1, ANY),
+    walk(2, 5, ANY),
+    few(9, 12),
+];
+
 /// How many operations were fired at.
 static FIRED: AtomicU64 = AtomicU64::new(0);
 
@@ -43,11 +94,13 @@ static FIRED: AtomicU64 = AtomicU64::new(0);
 const MANY: u64 = 20_000;
 const SELDOM: u64 = 64;
 
-/// The two kinds of operations.
+/// The kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     System,
     Atomic,
+    /// What counts owners: each start of a thread has several, and hardly a race depends on one.
+    Count,
 }
 
 /// What each thread says once in a clean run.
@@ -68,20 +121,22 @@ pub(super) fn begin(spec: &RunSpec) {
     IS_TIMED.store(u8::from(times), Ordering::Relaxed);
     let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
-    // Seeds that follow each other are of all kinds.
-    let (system, atomic) = [(1, 3), (2, 5), (1, 7), (3, 4)][(spec.seed / 2 % 4) as usize];
+    let policy = &POLICIES[(spec.seed % POLICIES.len() as u64) as usize];
+    let (mode, system, atomic) = match policy.kind {
+        Kind::Walk { system, atomic } => (WALK, system, atomic),
+        Kind::Few { thirds } => {
+            RATE.store(thirds, Ordering::Relaxed);
+            (FEW, 0, 0)
+        }
+    };
     SYSTEM.store(u32::MAX >> system, Ordering::Relaxed);
     ATOMIC.store(u32::MAX >> atomic, Ordering::Relaxed);
-    RATE.store(
-        [1, 3, 6, 2][(spec.seed / 2 % 4) as usize],
-        Ordering::Relaxed,
-    );
+    MOST.store(SHORTEST << policy.doublings, Ordering::Relaxed);
     FIRED.store(0, Ordering::Relaxed);
-    let mode = match (schedules, is_clean, spec.seed % 2) {
-        (false, ..) => OFF,
-        (true, true, _) => CLEAN,
-        (true, false, 0) => WALK,
-        (true, false, _) => FEW,
+    let mode = match (schedules, is_clean) {
+        (false, _) => OFF,
+        (true, true) => CLEAN,
+        (true, false) => mode,
     };
     MODE.store(mode, Ordering::Relaxed);
 }
@@ -112,13 +167,16 @@ pub(super) fn fires(me: Ref, class: Class) -> bool {
 /// Whether the operation of a thread with this number is a choice.
 fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     let word = word(me, 0, number);
-    let drawn = word >> 32;
+    let drawn = match class {
+        Class::Count => word >> 29,
+        Class::System | Class::Atomic => word >> 32,
+    };
     let fires = if MODE.load(Ordering::Relaxed) == FEW {
-        3 * drawn * number < u64::from(RATE.load(Ordering::Relaxed)) << 32
+        (3 * drawn).saturating_mul(number) < u64::from(RATE.load(Ordering::Relaxed)) << 32
     } else {
         let chance = match class {
             Class::System => &SYSTEM,
-            Class::Atomic => &ATOMIC,
+            Class::Atomic | Class::Count => &ATOMIC,
         };
         drawn < chance.load(Ordering::Relaxed).into()
     };
@@ -133,7 +191,7 @@ pub(super) fn hold(me: Ref) -> u64 {
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
     let caller = me.caller.take().unwrap_or_else(origin::caller);
-    choice::hold(&model::THREAD_SPAWN, caller).unwrap_or(0)
+    choice::hold(&model::THREAD_SPAWN, caller, MOST.load(Ordering::Relaxed)).unwrap_or(0)
 }
 
 /// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
@@ -169,7 +227,7 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     } else {
         &model::CONDVAR_WAIT_TIMEOUT
     };
-    choice::hold(model, origin::caller()).unwrap_or(0)
+    choice::hold(model, origin::caller(), u64::MAX).unwrap_or(0)
 }
 
 /// Whether a wait ends at once, without a cause.
