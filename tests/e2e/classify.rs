@@ -42,7 +42,13 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
     assert_eq!(
         steps(&report, "tests::wants_two_processors"),
-        [("clean", 20, 0), ("alone", 12, 0), ("one-core", 3, 3)]
+        [
+            ("clean", 2 + 20, 0),
+            ("interleavings", 50, 0),
+            ("further-seeds", 12, 0),
+            ("alone", 12, 0),
+            ("one-core", 3, 3)
+        ]
     );
     assert_eq!(found.failures.len(), 1);
 

@@ -17,6 +17,7 @@ mod examples;
 mod findings;
 mod guard;
 mod hostile;
+mod interleavings;
 mod interruption;
 mod keys;
 mod known;

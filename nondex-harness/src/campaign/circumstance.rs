@@ -28,7 +28,9 @@ pub(super) fn under<T>(
     action: impl FnOnce(&TestBinary) -> T,
 ) -> io::Result<T> {
     match circumstance {
-        Circumstance::Alone | Circumstance::Natural => Ok(action(binary)),
+        Circumstance::FurtherSeeds | Circumstance::Alone | Circumstance::Natural => {
+            Ok(action(binary))
+        }
         Circumstance::OneCore => on_one_core(|| action(binary)),
         Circumstance::Load => Ok(under_load(|| action(binary))),
         Circumstance::CleanEnvironment => in_clean_environment(binary, folder, action),

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_ordinary};
 use super::launch::{self, Launcher};
 use super::stop::StopFlag;
+use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Limits, Next, Tried, next};
 use crate::judge::{Options, specs};
 use crate::project::{Suite, TestCase};
-use crate::report::schema::{FailureReport, Step};
+use crate::report::judged::order;
+use crate::report::schema::{FailureReport, Step, Timing};
 use crate::report::{TestReport, Verdict};
 
 /// Who reruns tests, one at a time.
@@ -33,6 +35,8 @@ pub struct Reruns<'a> {
 struct Ended {
     outcome: Outcome,
     failure: Option<Failure>,
+    /// What was run, unless it was an ordinary build.
+    spec: Option<RunSpec>,
 }
 
 impl<'a> Reruns<'a> {
@@ -59,8 +63,12 @@ impl<'a> Reruns<'a> {
     pub fn investigate(&self, suite: &Suite, case: &TestCase, report: &mut TestReport) {
         let uses_chance = !report.sources.is_empty();
         let mut limits = self.limits;
+        let mut points = report.points.iter();
+        if !points.any(|point| matches!(point.family, Family::Schedule | Family::Time)) {
+            limits.forget(Circumstance::FurtherSeeds);
+        }
         let mut tried: Vec<Tried> = Vec::new();
-        let mut first: Option<FailureReport> = None;
+        let mut first: Option<Ended> = None;
         let conclusion = loop {
             let circumstance = match next(&limits, uses_chance, &tried) {
                 Next::Run(circumstance) => circumstance,
@@ -84,7 +92,8 @@ impl<'a> Reruns<'a> {
                     failures: 0,
                 });
             }
-            match self.once(circumstance, suite, case) {
+            let number = tried.last().map_or(0, |last| last.runs);
+            match self.once(circumstance, number, suite, case) {
                 Ok(ended) => {
                     let Some(last) = tried.last_mut() else {
                         continue;
@@ -92,7 +101,7 @@ impl<'a> Reruns<'a> {
                     last.runs += 1;
                     if !ended.outcome.passed() {
                         last.failures += 1;
-                        first.get_or_insert_with(|| failure_report(ended));
+                        first.get_or_insert(ended);
                     }
                 }
                 Err(reason) => {
@@ -110,12 +119,43 @@ impl<'a> Reruns<'a> {
             runs: tried.runs,
             failures: tried.failures,
         }));
-        conclude(report, conclusion, &tried, first);
+        conclude(report, conclusion, &tried);
+        if let Some(first) = first.filter(|_| report.verdict != Verdict::Stable) {
+            self.fail(report, suite, first);
+        }
     }
 
+    /// Writes the first failing run into the report; that of a seed as the one to replay.
+    fn fail(&self, report: &mut TestReport, suite: &Suite, first: Ended) {
+        let Ended {
+            outcome,
+            failure,
+            spec,
+        } = first;
+        if let Some(spec) = spec.filter(|spec| spec.choices != Selection::None) {
+            let end = End {
+                outcome,
+                failure,
+                output: None,
+                explanation: None,
+            };
+            order::fail(report, suite, &spec, Some(&end), self.options);
+            return;
+        }
+        let failure = failure.unwrap_or_default();
+        report.failures.push(FailureReport {
+            message: failure.message,
+            file: failure.file,
+            line: failure.line,
+            ..FailureReport::clean(outcome)
+        });
+    }
+
+    /// The run with this number under a circumstance.
     fn once(
         &self,
         circumstance: Circumstance,
+        number: u64,
         suite: &Suite,
         case: &TestCase,
     ) -> Result<Ended, String> {
@@ -125,9 +165,16 @@ impl<'a> Reruns<'a> {
             let (outcome, output) = as_ordinary(|| self.comparison.once(binary, test, timeout))?;
             let failure =
                 (!outcome.passed()).then(|| launch::explain(test, &outcome, &output, timeout));
-            return Ok(Ended { outcome, failure });
+            return Ok(Ended {
+                outcome,
+                failure,
+                spec: None,
+            });
         }
-        let spec = specs::natural_spec(&case.name, self.options);
+        let spec = match circumstance {
+            Circumstance::FurtherSeeds => self.further(&case.name, number),
+            _ => specs::natural_spec(&case.name, self.options),
+        };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
             self.launcher.run(binary, case, &spec)
         });
@@ -136,27 +183,22 @@ impl<'a> Reruns<'a> {
         Ok(Ended {
             outcome: run.outcome,
             failure: run.failure,
+            spec: Some(spec),
         })
     }
-}
 
-fn failure_report(ended: Ended) -> FailureReport {
-    let failure = ended.failure.unwrap_or_default();
-    FailureReport {
-        message: failure.message,
-        file: failure.file,
-        line: failure.line,
-        ..FailureReport::clean(ended.outcome)
+    /// A run with a seed that the campaign has not tried, at the levels that machines of today show.
+    fn further(&self, test: &str, number: u64) -> RunSpec {
+        let seeds = self.options.seeds.iter().max();
+        let first = seeds.map_or(0, |last| last.saturating_add(1));
+        let level = [Level::Std, Level::One][(number % 2) as usize];
+        let options = self.options.of(test);
+        specs::seed_spec(test, level, first.saturating_add(number / 2), &options)
     }
 }
 
 /// Writes what follows into the report.
-fn conclude(
-    report: &mut TestReport,
-    conclusion: Next,
-    tried: &[Tried],
-    first: Option<FailureReport>,
-) {
+fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
     let rate = |circumstance: Circumstance| {
         let mut tried = tried.iter();
         let tried = tried.find(|tried| tried.circumstance == circumstance);
@@ -182,6 +224,10 @@ fn conclude(
         Next::NonDeterministic(circumstance) => {
             report.verdict = Verdict::NonDeterministic;
             let how = match circumstance {
+                Circumstance::FurtherSeeds => {
+                    report.reason = Some(Timing::Race);
+                    "with threads and time from further seeds"
+                }
                 Circumstance::Alone => "in base order, while no other test ran",
                 Circumstance::OneCore => "with all its threads on one processor",
                 Circumstance::Load => "beside busy threads on all processors",
@@ -205,5 +251,4 @@ fn conclude(
     report.failure_bound = None;
     report.verified.clear();
     report.latent = None;
-    report.failures.extend(first);
 }

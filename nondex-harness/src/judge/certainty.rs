@@ -38,11 +38,14 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// How many runs tell of chance: not those in which threads or time took the course that was chosen for them.
+/// How many runs tell of chance: not those in which threads and time took the course that was chosen for them.
 #[must_use]
 pub fn samples(evidence: &Evidence) -> usize {
-    let chosen = evidence.all().filter(|(_, run)| has_timing(run)).count();
-    evidence.count() - chosen
+    let is_timed = evidence.all().any(|(_, run)| has_timing(run));
+    let chosen = evidence
+        .all()
+        .filter(|(spec, _)| is_timed && spec.scheduled);
+    evidence.count() - chosen.count()
 }
 
 /// Whether `test`, which passed in every run so far, also does so as often as is [enough](ENOUGH), where chance may decide.

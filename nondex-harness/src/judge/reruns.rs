@@ -1,7 +1,7 @@
 //! What is tried of a test that no choice and no order makes fail, before it is called stable or of unknown cause.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs such a test a hundred times and gives up. Here
-//! the circumstances change, too: one processor, a busy machine (Silva et al., "The effects of computational resources on flaky
+//! the circumstances change, too: schedules from further seeds, one processor, a busy machine (Silva et al., "The effects of computational resources on flaky
 //! tests", 2023), an empty environment (Bell et al., "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without
 //! this tool. A step ends early when it has shown enough.
 
@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Circumstance {
+    /// With threads and time from seeds that were not tried before.
+    FurtherSeeds,
     /// As in a clean run, while no other test runs.
     Alone,
     /// All its threads on one processor.
@@ -25,7 +27,8 @@ pub enum Circumstance {
 
 impl Circumstance {
     /// Every circumstance, in the order in which they are tried.
-    pub const ALL: [Circumstance; 5] = [
+    pub const ALL: [Circumstance; 6] = [
+        Circumstance::FurtherSeeds,
         Circumstance::Alone,
         Circumstance::OneCore,
         Circumstance::Load,
@@ -37,6 +40,7 @@ impl Circumstance {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Circumstance::FurtherSeeds => "further-seeds",
             Circumstance::Alone => "alone",
             Circumstance::OneCore => "one-core",
             Circumstance::Load => "load",
@@ -49,7 +53,7 @@ impl Circumstance {
 /// How often a test is run under each circumstance, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Alone.
+    /// Under further seeds, and alone, each.
     pub alone: u64,
     /// On one processor, under load, and in a clean environment, each.
     pub changed: u64,
@@ -94,7 +98,7 @@ impl Limits {
             return 0;
         }
         let most = match circumstance {
-            Circumstance::Alone => self.alone,
+            Circumstance::FurtherSeeds | Circumstance::Alone => self.alone,
             Circumstance::Natural => self.natural,
             _ => self.changed,
         };
@@ -194,6 +198,10 @@ mod tests {
     fn the_first_circumstance_that_shows_a_failure_is_the_one_that_is_named() {
         for (fails, expected) in [
             (
+                Circumstance::FurtherSeeds,
+                Next::NonDeterministic(Circumstance::FurtherSeeds),
+            ),
+            (
                 Circumstance::Alone,
                 Next::NonDeterministic(Circumstance::Alone),
             ),
@@ -234,8 +242,11 @@ mod tests {
 
     #[test]
     fn what_never_fails_is_stable_and_costs_less_where_nothing_is_left_to_chance() {
-        assert_eq!(classify(|_| 0, true), (Next::Stable, 100 + 3 * 20 + 100));
-        assert_eq!(classify(|_| 0, false), (Next::Stable, 5 * 10));
+        assert_eq!(
+            classify(|_| 0, true),
+            (Next::Stable, 100 + 100 + 3 * 20 + 100)
+        );
+        assert_eq!(classify(|_| 0, false), (Next::Stable, 6 * 10));
     }
 
     #[test]

@@ -317,10 +317,11 @@ fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> Networ
 
 /// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
 fn steps(evidence: &Evidence) -> Vec<Step> {
-    let kind = |(spec, run): &(&RunSpec, &Run)| match spec.choices {
+    let is_timed = evidence.all().any(|(_, run)| timing::has_timing(run));
+    let kind = |spec: &RunSpec| match spec.choices {
         Selection::None if spec.given.is_empty() => "clean",
         Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
-            match timing::has_timing(run) {
+            match is_timed && spec.scheduled {
                 true => "interleavings",
                 false => "choices",
             }
@@ -328,7 +329,7 @@ fn steps(evidence: &Evidence) -> Vec<Step> {
         _ => "search",
     };
     let step = |name: &str| {
-        let runs = || evidence.all().filter(|run| kind(run) == name);
+        let runs = || evidence.all().filter(|(spec, _)| kind(spec) == name);
         Step {
             name: name.to_owned(),
             runs: runs().count() as u64,

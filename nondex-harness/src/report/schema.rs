@@ -305,7 +305,7 @@ pub struct TestReport {
 /// One step of what was tried of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `alone`, `one-core`, `load`, `clean-environment` or `natural`.
+    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds` (of threads and time), `alone`, `one-core`, `load`, `clean-environment` or `natural`.
     pub name: String,
     /// How many runs were made.
     pub runs: u64,

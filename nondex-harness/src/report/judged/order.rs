@@ -1,6 +1,6 @@
 //! What is written about a test that depends on the tests before it.
 
-use nondex_core::{Outcome, RunSpec, Schedule, Threads};
+use nondex_core::{Outcome, RunSpec, Schedule, Selection, Threads};
 
 use super::reproduce;
 use crate::judge::order::{Behind, Conclusion, Dependence, End};
@@ -152,12 +152,16 @@ fn command(test_id: &str, failure: &FailureReport, options: &Options, threads: T
 }
 
 fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {
+    let is_seeded = spec.choices != Selection::None;
     let failure = end.and_then(|end| end.failure.clone()).unwrap_or_default();
     FailureReport {
         id: Some(id::of(test_id, spec)),
-        level: None,
-        seed: None,
-        schedule: Schedule::default(),
+        level: is_seeded.then_some(spec.level),
+        seed: is_seeded.then_some(spec.seed),
+        schedule: match is_seeded {
+            true => spec.schedule,
+            false => Schedule::default(),
+        },
         message: failure.message,
         file: failure.file,
         line: failure.line,
