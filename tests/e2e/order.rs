@@ -374,3 +374,38 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
         report.notes
     );
 }
+
+#[test]
+fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_share() {
+    let fixture = Fixture::new("order-races");
+    let truth = fs::read_to_string(fixture.path("truth.json")).unwrap();
+    let truth: BTreeMap<String, Value> = serde_json::from_str(&truth).unwrap();
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    assert_eq!(report.tests.len(), truth.len());
+    for test in &report.tests {
+        let expected = &truth[&test.name];
+        assert_eq!(test.verdict.name(), expected["verdict"], "{test:#?}");
+        let Some(race) = &test.race else {
+            assert_eq!(expected["with"], Value::Null, "{test:#?}");
+            continue;
+        };
+        assert_eq!(*race.with, expected["with"][0], "{race:?}");
+        assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
+        let name = expected["state"][1].as_str().unwrap();
+        assert!(race.state.name.ends_with(name), "{race:?}");
+        let read = race.state.read.as_ref().expect("where it is met");
+        let written = race.state.written.as_ref().expect("where it is changed");
+        assert_eq!((&*read.file, &*written.file), ("src/lib.rs", "src/lib.rs"));
+        // The same in every run, and by the command that the report has.
+        for _ in 0..3 {
+            reproduced(&fixture, test).expect(ExitCode::Found);
+        }
+    }
+    let again = reported(&fixture, "order", &[]).report();
+    let races = |report: &Report| -> Vec<_> {
+        let races = report.tests.iter().map(|test| test.race.clone());
+        races.collect()
+    };
+    assert_eq!(races(&again), races(&report));
+}

@@ -9,10 +9,10 @@ use nondex_core::context::{is_forked_beside_threads, level, pause};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{StateId, StateKind};
 
-use crate::Errno;
+use crate::{Errno, meeting};
 
 /// How many accesses of a test are kept.
-const MAX_ACCESSES: usize = 16;
+const MAX_ACCESSES: usize = 64;
 
 #[derive(Default)]
 struct Watched {
@@ -67,15 +67,31 @@ fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
     let _errno = Errno::save();
     let _pause = pause();
     let mut name = name();
-    if kind == StateKind::File && !name.starts_with('/') {
+    let is_relative = kind == StateKind::File && !name.starts_with('/');
+    if is_relative {
         let path = ::std::env::current_dir()
             .unwrap_or_default()
             .join(Path::new(&name));
         name = path.to_string_lossy().into_owned();
     }
-    let state = StateId { kind, name };
+    let mut is_noted = keep(StateId { kind, name }, writes);
+    if is_relative {
+        // It is looked for in the current directory.
+        let name = String::new();
+        let kind = StateKind::Cwd;
+        is_noted |= keep(StateId { kind, name }, false);
+    }
+    if is_noted {
+        meeting::reached();
+    }
+}
+
+/// Keeps an access, if it is watched. Whether it is.
+fn keep(state: StateId, writes: bool) -> bool {
     let is_wanted = WATCHED.lock().is_some_and(|watched| {
-        watched.accesses.len() < MAX_ACCESSES && watched.states.contains(&state)
+        let mut wanted = watched.states.iter();
+        watched.accesses.len() < MAX_ACCESSES
+            && wanted.any(|one| *one == state || one.kind == state.kind && one.name.is_empty())
     });
     if is_wanted {
         let stack = Stack::capture();
@@ -87,4 +103,5 @@ fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
             });
         }
     }
+    is_wanted
 }

@@ -24,6 +24,7 @@ pub mod declared;
 pub mod directory;
 mod entropy;
 mod fork;
+mod meeting;
 #[cfg(feature = "network")]
 mod network;
 mod operations;

@@ -19,7 +19,7 @@ use nondex_core::{RunSpec, ScheduleRecord, StateChange, StateId};
 
 #[cfg(target_pointer_width = "64")]
 use crate::schedule;
-use crate::{accessed, libc};
+use crate::{accessed, libc, meeting};
 
 /// This process.
 #[derive(Debug)]
@@ -52,6 +52,10 @@ impl System for Process {
     fn watch(&self, states: &[StateId]) -> bool {
         accessed::begin(states);
         watch::begin(states)
+    }
+
+    fn interrupt(&self, access: u64, meet: fn(bool) -> bool) {
+        meeting::begin(access, meet);
     }
 
     fn begin_schedule(&self, spec: &RunSpec, test: &str) {

@@ -79,8 +79,10 @@ pub struct RunSpec {
     pub states: bool,
     /// What is put back, before `test`, to what it was before the first test of `before`.
     pub restore: Vec<StateId>,
-    /// The parts of the state to which accesses are recorded.
+    /// The parts of the state to which accesses are recorded. Of variables and files, an empty name stands for all.
     pub watch: Vec<StateId>,
+    /// The access of `test` to what is watched at which the last test of `before` runs, on another thread, while `test` waits; from 0.
+    pub meet: Option<u64>,
 }
 
 json::object!(strict RunSpec {
@@ -106,6 +108,7 @@ json::object!(strict RunSpec {
     states = optional,
     restore = optional,
     watch = optional,
+    meet = optional,
 });
 
 /// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -173,6 +176,7 @@ impl RunSpec {
             states: false,
             restore: Vec::new(),
             watch: Vec::new(),
+            meet: None,
         }
     }
 

@@ -29,6 +29,9 @@ use crate::report::difference;
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
 const MAX_VARIABLE: usize = 100 << 10;
 
+/// What the path of a watched file begins with that is in the folder for temporary files, which each process has for itself.
+pub(super) const IN_TEMPORARY: &str = "$TMPDIR";
+
 /// The exit code of libtest when a test failed, and of a program whose `main` panicked.
 const PANICKED: i32 = 101;
 
@@ -167,7 +170,13 @@ impl<'a> Launcher<'a> {
                     .collect(),
             );
         }
-        let named = self.named(spec, before);
+        let mut named = self.named(spec, before);
+        for state in &mut named.watch {
+            let rest = state.name.strip_prefix(IN_TEMPORARY);
+            if let Some((rest, folder)) = rest.zip(temporary) {
+                state.name = format!("{}{rest}", folder.display());
+            }
+        }
         let progress = TestLimits::new(&named, limits);
         let first = progress.first();
         let ended =

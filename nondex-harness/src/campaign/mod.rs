@@ -19,6 +19,7 @@ pub mod pairs;
 pub mod process;
 pub mod progress;
 pub mod queue;
+mod race;
 pub mod record;
 pub mod reruns;
 mod state;

@@ -9,6 +9,7 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::process;
 use super::progress::Progress;
+use super::race::{self, Races};
 use super::state::States;
 use super::stop::StopFlag;
 use super::{Selected, absolute};
@@ -165,7 +166,9 @@ impl Campaign<'_> {
                 "{count} of the processes with several tests of `{id}` told nothing: {why}"
             ));
         }
-        let mut symbols = None;
+        let mut symbols: Option<Symbols> = None;
+        let racing = self.races(&processes[0], &found, &asked, &mut symbols);
+        let (mut racing, race_runs) = racing.unwrap_or_default();
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
@@ -176,21 +179,35 @@ impl Campaign<'_> {
             let mut report = self.report(processes, *test, &found, suspect, &names, known);
             // They are the price of all; the first one has them, for the sum to be right.
             report.runs = match place {
-                0 => experiments.iter().map(|made| made.count() as u64).sum(),
+                0 => {
+                    let made = experiments.iter().map(|made| made.count() as u64);
+                    made.sum::<u64>() + race_runs
+                }
                 _ => 0,
             };
             if let (Some(dependence), Some(order)) =
                 (suspect.and_then(Suspect::dependence), &mut report.order)
             {
-                let symbols = symbols.get_or_insert_with(|| {
-                    // Without symbols there is still the environment, the folder and the files.
-                    Symbols::of(&suite.binary.executable).unwrap_or_default()
-                });
+                let symbols = symbols.get_or_insert_with(|| symbols_of(suite));
                 let states = States::new(processes, symbols, &self.workspace);
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
                 let made;
                 (order.state, made) = states.shared(first, *test, passes_alone);
                 report.runs += made;
+            }
+            if let Some(place) = racing.iter().position(|race| race.test == *test) {
+                let race = racing.swap_remove(place);
+                if report.verdict == Verdict::Stable {
+                    let end = processes.end(*test, race.run, true);
+                    let options = processes.options_of(*test);
+                    let with = race.race.with.clone();
+                    let spec = RunSpec {
+                        before: vec![with],
+                        ..race.spec
+                    };
+                    order::fail(&mut report, suite, &spec, Some(&end), &options);
+                    order::racing(&mut report, race.race);
+                }
             }
             self.progress.judged(&report);
             reports.push(report);
@@ -307,6 +324,37 @@ impl Campaign<'_> {
         })?;
         let needs_each = needs_each.into_iter().flatten().collect();
         Some((suspected(suspects, concluded, Threads::One), needs_each))
+    }
+
+    /// The races of the asked tests that pass alone, and how many processes were made.
+    fn races(
+        &self,
+        processes: &Processes<'_>,
+        found: &Found,
+        asked: &[usize],
+        symbols: &mut Option<Symbols>,
+    ) -> Option<(Vec<race::Found>, u64)> {
+        let passes = |test: &usize| {
+            let alone = found.alone[*test].as_ref();
+            alone.is_some_and(|end| end.passed() == Some(true))
+                && !found.detection.cutting.contains(test)
+        };
+        let tests: Vec<usize> = (0..processes.tests.len()).filter(passes).collect();
+        let symbols = symbols.get_or_insert_with(|| symbols_of(processes.suite));
+        let is_polluter = |first: usize, then: usize| {
+            let mut suspects = found.suspects.iter().filter(|suspect| suspect.test == then);
+            let dependence = suspects.find_map(Suspect::dependence);
+            dependence.is_some_and(|dependence| {
+                let mut all = dependence.sets.iter().flatten();
+                all.any(|polluter| *polluter == first)
+            })
+        };
+        let races = Races {
+            processes,
+            states: &States::new(processes, symbols, &self.workspace),
+            is_polluter: &is_polluter,
+        };
+        races.find(&tests, asked)
     }
 
     fn report(
@@ -440,6 +488,11 @@ impl Suspect {
             _ => None,
         }
     }
+}
+
+/// The symbols of an executable. Without them there is still the environment, the folder and the files.
+fn symbols_of(suite: &Suite) -> Symbols {
+    Symbols::of(&suite.binary.executable).unwrap_or_default()
 }
 
 fn suspected(tests: Vec<usize>, concluded: Vec<Conclusion>, threads: Threads) -> Vec<Suspect> {

@@ -3,6 +3,7 @@
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
+use super::launch::IN_TEMPORARY;
 use super::order::Processes;
 use crate::judge::run::Run;
 use crate::project::symbols::{Static, Symbols};
@@ -26,10 +27,21 @@ pub(super) struct States<'a> {
 }
 
 /// A part of the state that is left changed.
-struct Part<'s> {
-    state: StateId,
+pub(super) struct Part<'s> {
+    pub(super) state: StateId,
     known: Option<&'s Static>,
     after: Option<String>,
+}
+
+impl Part<'_> {
+    /// One that has no symbol.
+    pub(super) const fn of(state: StateId) -> Self {
+        Part {
+            state,
+            known: None,
+            after: None,
+        }
+    }
 }
 
 impl<'a> States<'a> {
@@ -114,7 +126,10 @@ impl<'a> States<'a> {
     }
 
     /// What is left changed, each part once: whole statics, not those that are about how tests are run.
-    fn parts<'c>(&self, changes: impl Iterator<Item = &'c StateChange>) -> Vec<Part<'_>> {
+    pub(super) fn parts<'c>(
+        &self,
+        changes: impl Iterator<Item = &'c StateChange>,
+    ) -> Vec<Part<'_>> {
         let mut parts: Vec<Part<'_>> = Vec::new();
         let mut add = |part: Part<'_>| {
             if !parts.iter().any(|known| known.state == part.state) {
@@ -145,7 +160,7 @@ impl<'a> States<'a> {
     }
 
     /// A part of the state in the words of a report.
-    fn named(&self, part: &Part<'_>) -> SharedState {
+    pub(super) fn named(&self, part: &Part<'_>) -> SharedState {
         let kind = match part.known {
             Some(known) if known.name == HOOK => "hook",
             _ => part.state.kind.name(),
@@ -172,7 +187,7 @@ impl<'a> States<'a> {
     }
 
     /// The user's line of an access.
-    fn line(&self, access: &AccessRecord) -> Option<Line> {
+    pub(super) fn line(&self, access: &AccessRecord) -> Option<Line> {
         let cwd = &self.processes.suite.binary.cwd;
         let (file, line) = self.workspace.nearest(&access.stack, cwd)?;
         Some(Line { file, line })
@@ -196,11 +211,11 @@ impl<'a> States<'a> {
 }
 
 /// A path without the name that the folder for temporary files has in this run only.
-fn in_temporary(path: &str) -> String {
+pub(super) fn in_temporary(path: &str) -> String {
     let temporary = std::env::temp_dir();
     let start = temporary.join(format!("nondex-{}", std::process::id()));
     match path.strip_prefix(&*start.to_string_lossy()) {
-        Some(rest) if rest.starts_with('/') => format!("$TMPDIR{rest}"),
+        Some(rest) if rest.starts_with('/') => format!("{IN_TEMPORARY}{rest}"),
         _ => path.to_owned(),
     }
 }

@@ -57,6 +57,25 @@ pub struct ReplayArgs {
     #[arg(requires = "after", help_heading = "Replay options")]
     pub threads: Option<Threads>,
 
+    /// Run the last of `--after` in the middle of the test, at an access to this: `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`
+    #[arg(
+        long,
+        value_name = "KIND:NAME",
+        requires = "after",
+        requires = "access"
+    )]
+    #[arg(help_heading = "Replay options")]
+    pub state: Option<String>,
+
+    /// Which access of the test to it, from 0
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "state",
+        help_heading = "Replay options"
+    )]
+    pub access: Option<u64>,
+
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     #[arg(help_heading = "Replay options")]

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site};
+use nondex_core::{
+    NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site, StateId, StateKind,
+};
 use serde::Serialize;
 
 use super::console::Console;
@@ -22,6 +24,7 @@ use crate::judge::Options;
 use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
+use crate::project::symbols::Symbols;
 use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase};
 use crate::report;
 
@@ -76,7 +79,11 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             let project = project::build(&plan(args)?, console.quiet)?;
             let finding = finding_of(args, &project)?;
             match store.find(&finding.id) {
-                Ok(known) => (project, known, true),
+                Ok(mut known) => {
+                    // Where a static is, is not the same in every build.
+                    known.spec.watch = finding.spec.watch;
+                    (project, known, true)
+                }
                 Err(_) => (project, finding, false),
             }
         }
@@ -166,6 +173,11 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
     let spec = RunSpec {
         before: before(suite, test, &args.after)?,
         threads: args.threads.unwrap_or_default(),
+        watch: match &args.state {
+            Some(state) => vec![state_of(suite, state)?],
+            None => Vec::new(),
+        },
+        meet: args.access,
         ..spec
     };
     let fingerprint = Fingerprint::take(
@@ -174,6 +186,33 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
         suite.binary.executable_of(test),
     );
     Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
+}
+
+/// The part of the state that is written so.
+fn state_of(suite: &Suite, text: &str) -> Result<StateId> {
+    let unknown = || {
+        Error::usage(format!(
+            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`",
+            suite.binary.id
+        ))
+    };
+    let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
+    let mut kinds = StateKind::ALL.into_iter();
+    let kind = kinds
+        .find(|known| known.name() == kind)
+        .ok_or_else(unknown)?;
+    match kind {
+        StateKind::Static => {
+            let symbols = Symbols::of(&suite.binary.executable)?;
+            let found = symbols.named(kind, name).ok_or_else(unknown)?;
+            Ok(found.state(kind))
+        }
+        StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
+            kind,
+            name: name.to_owned(),
+        }),
+        _ => Err(unknown()),
+    }
 }
 
 /// The names of the tests that are to run before `test`, as they are written or by their ids.

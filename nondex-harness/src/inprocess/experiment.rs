@@ -11,6 +11,8 @@ use super::descriptor::{TestDescAndFn, TestFn};
 pub(crate) struct Experiment {
     /// What runs in this process, in order.
     pub(crate) tests: Vec<TestDescAndFn>,
+    /// What runs in the middle of the last of them.
+    pub(crate) between: Option<TestDescAndFn>,
     /// What runs in forks of it.
     pub(crate) forks: Vec<TestDescAndFn>,
 }
@@ -35,11 +37,14 @@ impl Experiment {
             test.desc.ignore = false;
             Some(test)
         };
-        let tests: Vec<TestDescAndFn> = spec.tests().filter_map(&mut take).collect();
+        let mut tests: Vec<TestDescAndFn> = spec.tests().filter_map(&mut take).collect();
         let forks = spec.forks.iter().flat_map(|forks| &forks.tests);
         let forks = forks.filter(|_| tests.len() == spec.tests().count());
+        let forks = forks.filter_map(|name| take(name)).collect();
+        let place = tests.len().checked_sub(2).filter(|_| spec.meet.is_some());
         Some(Experiment {
-            forks: forks.filter_map(|name| take(name)).collect(),
+            between: place.map(|place| tests.remove(place)),
+            forks,
             tests,
         })
     }

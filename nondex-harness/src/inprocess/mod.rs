@@ -38,6 +38,7 @@ mod execution;
 mod experiment;
 mod forks;
 pub mod libtest;
+mod meeting;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;
 mod network;

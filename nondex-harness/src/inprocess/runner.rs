@@ -16,6 +16,7 @@ use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
 use super::experiment::Experiment;
 use super::forks;
+use super::meeting::Meeting;
 use super::selection::select;
 use super::sharing::Sharing;
 use super::verdict::Verdict;
@@ -51,16 +52,34 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     let own = context.filter(|context| context.is_own_process());
     let threads = own.map_or(Threads::Each, |context| context.spec().threads);
     let experiment = own.and_then(|context| Experiment::of(context.spec(), &mut tests));
-    let (selected, forks, at_a_time) = match experiment {
+    let (selected, forks, between, at_a_time) = match experiment {
         // One after the other, in its order and no other's.
-        Some(Experiment { tests, forks }) => (tests, forks, 1),
-        None => (select(arguments, tests), Vec::new(), arguments.threads()),
+        Some(Experiment {
+            tests,
+            forks,
+            between,
+        }) => (tests, forks, between, 1),
+        None => (
+            select(arguments, tests),
+            Vec::new(),
+            None,
+            arguments.threads(),
+        ),
     };
     console.run_start(selected.len(), total.saturating_sub(selected.len()))?;
     let sharing = own
         .filter(|_| at_a_time == 1)
         .and_then(|_| Sharing::begin());
+    let meeting = between.and_then(|test| {
+        let name = test.desc.name.as_slice().to_owned();
+        Meeting::prepare(name, move || {
+            execution::run_test(&test.desc, test.testfn);
+        })
+    });
     Runner::new(arguments, &mut console, threads, sharing).run(selected, at_a_time)?;
+    if let Some(meeting) = meeting {
+        meeting.end();
+    }
     if let Some(context) = own
         && let Some(spec) = &context.spec().forks
     {

@@ -5,18 +5,28 @@ use nondex_core::context;
 use nondex_core::context::Context;
 use nondex_core::context::system::{self, System};
 
+use super::meeting;
+
 /// See the [module](self). Used on the main thread, while no test runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sharing(&'static dyn System);
 
 /// Calls a test on this thread, and records its accesses to what the spec watches.
 pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
-    let watching = run.filter(|context| !context.spec().watch.is_empty());
+    // A test in the middle of another one leaves what that one watches alone.
+    let is_watching = |context: &&Context| {
+        let spec = context.spec();
+        !spec.watch.is_empty() && (spec.meet.is_none() || spec.test == test)
+    };
+    let watching = run.filter(is_watching);
     let Some((run, system)) = watching.zip(system::system()) else {
         return call();
     };
     let pause = context::pause();
     system.watch(&run.spec().watch);
+    if let Some(access) = run.spec().meet {
+        system.interrupt(access, meeting::meet);
+    }
     drop(pause);
     let result = call();
     let _pause = context::pause();

@@ -52,6 +52,7 @@ fn add(test: &mut TestReport, order: TestReport) {
         test.failures.truncate(MAX_FAILURES);
         test.notes.extend(order.notes);
         test.order = order.order;
+        test.race = order.race;
     } else if order.idempotent == Some(false) && order.verdict == Verdict::Stable {
         test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {

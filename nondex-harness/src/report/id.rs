@@ -31,6 +31,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     if spec.threads == Threads::One {
         feed(spec.threads.name());
     }
+    if let Some(access) = spec.meet {
+        feed(&format!("at {access}"));
+    }
     for given in &spec.given {
         feed(&json::to_string(given));
     }

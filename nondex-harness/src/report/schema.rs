@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use self::advice::Advice;
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
-pub use self::order::{Line, Order, SharedState, Threads, WrittenLine};
+pub use self::order::{Line, Order, Race, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, WaitReport};
 pub use self::verdict::Verdict;
@@ -223,6 +223,10 @@ pub struct TestReport {
     pub network: Vec<NetworkEvent>,
     /// The tests its outcome depends on, for order-dependent tests.
     pub order: Option<Order>,
+    /// Another test that makes it fail when it runs in the middle of it, as tests of one process do that run at the same time. Absent when none
+    /// is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<Race>,
     /// Whether it ends the same when it runs twice in one process; null when that was not tried.
     #[serde(default)]
     pub idempotent: Option<bool>,

@@ -183,6 +183,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         }
         watch.accesses.push((writes, Stack::capture()));
     });
+    crate::meeting::reached();
 }
 
 /// Sets the debug registers of this thread, through a child that stops it for a moment. Whether that was allowed.

@@ -8,7 +8,7 @@ use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{FailureReport, Order, Replay, Sanitised, TestReport, Verdict};
+use crate::report::schema::{FailureReport, Order, Race, Replay, Sanitised, TestReport, Verdict};
 
 /// Names its roles; `names` are those of the numbered tests.
 fn order(found: &Dependence, names: &[impl AsRef<str>], threads: Threads) -> Order {
@@ -135,11 +135,36 @@ pub fn fail(
         target: suite.binary.target.clone(),
         spec: RunSpec {
             threads: spec.threads,
+            watch: spec.watch.clone(),
+            meet: spec.meet,
             ..specs::clean_spec("", options)
         },
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
     });
     report.failures = vec![failure];
+}
+
+/// Writes that a test fails when another one runs in the middle of it.
+pub fn racing(report: &mut TestReport, race: Race) {
+    if report.verdict == Verdict::Stable {
+        report.verdict = Verdict::NonDeterministic;
+    }
+    let state = &race.state;
+    report.notes.push(format!(
+        "race with `{}` over {}: it fails when that test runs in the middle of it, at its access {} of it, and passes before and behind it",
+        race.with,
+        match state.name.is_empty() {
+            true => state.kind.clone(),
+            false => format!("{} `{}`", state.kind, state.name),
+        },
+        race.access
+    ));
+    if let Some(command) = &mut report.reproduce {
+        let state = format!("{}:{}", state.kind, state.name);
+        let state = crate::shell::join([state.as_str()]);
+        *command = format!("{command} --state {state} --access {}", race.access);
+    }
+    report.race = Some(race);
 }
 
 /// The command that makes this failing run again, on these threads.

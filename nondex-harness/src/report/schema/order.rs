@@ -64,6 +64,17 @@ pub struct SharedState {
     pub confirmed: bool,
 }
 
+/// A test that fails when another one runs in the middle of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Race {
+    /// The other one.
+    pub with: String,
+    /// The access of the test to what they share at which the whole of the other one runs, from 0.
+    pub access: u64,
+    /// What they share.
+    pub state: SharedState,
+}
+
 /// A line of a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
