@@ -118,7 +118,7 @@ static REALTIME_START: AtomicU64 = AtomicU64::new(0);
 /// This thread, if it is scheduled and does not do our own work.
 #[inline]
 fn me() -> Option<Ref> {
-    SELF.get().filter(|me| !me.is_busy.get())
+    SELF.get().filter(|me| !me.is_busy.load(Ordering::Relaxed))
 }
 
 /// Lets this thread run free.
@@ -134,7 +134,7 @@ struct Busy {
 
 impl Busy {
     fn begin(me: Ref) -> Self {
-        me.is_busy.set(true);
+        me.is_busy.store(true, Ordering::Relaxed);
         Busy {
             me,
             errno: Some(Errno::save()),
@@ -144,7 +144,7 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.me.is_busy.set(false);
+        self.me.is_busy.store(false, Ordering::Relaxed);
         if !shared::IS_ON.load(Ordering::Relaxed) {
             forget();
         }

@@ -174,7 +174,9 @@ fn watch(me: Ref) {
         return;
     }
     shared.quiet += 1;
-    if shared.quiet < TICKS_ASLEEP || running.number.get() == 0 {
+    // What it does for us ends by itself.
+    let is_busy = running.is_busy.load(Ordering::Relaxed);
+    if shared.quiet < TICKS_ASLEEP || running.number.get() == 0 || is_busy {
         return;
     }
     let is_asleep = kernel::sleeps(running.number.get()).unwrap_or(false);

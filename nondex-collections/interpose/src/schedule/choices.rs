@@ -25,8 +25,8 @@ const CLEAN: u8 = 1;
 const WALK: u8 = 2;
 const FEW: u8 = 3;
 
-/// Whether there is something to decide about time.
-static IS_TIMED: AtomicU8 = AtomicU8::new(0);
+/// Which choices are made about time: none, the first ones as above, or any.
+static TIMING: AtomicU8 = AtomicU8::new(OFF);
 
 /// What all hashes of the run have in common.
 static RUN: AtomicU64 = AtomicU64::new(0);
@@ -118,7 +118,12 @@ pub(super) fn begin(spec: &RunSpec) {
     let schedules = is_on(Family::Schedule, &[&model::THREAD_SPAWN]);
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let times = is_on(Family::Time, &times);
-    IS_TIMED.store(u8::from(times), Ordering::Relaxed);
+    let timing = match (times, is_clean) {
+        (false, _) => OFF,
+        (true, true) => CLEAN,
+        (true, false) => WALK,
+    };
+    TIMING.store(timing, Ordering::Relaxed);
     let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
     let policy = &POLICIES[(spec.seed % POLICIES.len() as u64) as usize];
@@ -209,14 +214,14 @@ pub(super) fn will_start(thread: Ref) {
 
 /// How much later than asked a thread wakes: from a sleep, or else from a timed wait.
 pub(super) fn late(me: Ref, mark: usize) -> u64 {
-    if IS_TIMED.load(Ordering::Relaxed) == 0 {
+    let timing = TIMING.load(Ordering::Relaxed);
+    if timing == OFF {
         return 0;
     }
     let number = me.timed.get() + 1;
     me.timed.set(number);
     let is_marked = !me.marks[mark].replace(false);
-    let is_clean = MODE.load(Ordering::Relaxed) <= CLEAN;
-    if is_marked && (is_clean || word(me, TIME, number).is_multiple_of(2)) {
+    if is_marked && (timing == CLEAN || word(me, TIME, number).is_multiple_of(2)) {
         return 0;
     }
     let Some(_work) = own::work() else {

@@ -53,7 +53,7 @@ extern "C" fn at_exit() {
     let Some(me) = SELF.get() else {
         return;
     };
-    if me.is_busy.get() || !IS_ON.load(Ordering::Relaxed) {
+    if me.is_busy.load(Ordering::Relaxed) || !IS_ON.load(Ordering::Relaxed) {
         return;
     }
     let _busy = super::Busy::begin(me);

@@ -78,7 +78,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
 /// Lets all threads run free; what was done, if anything was scheduled.
 pub(crate) fn end() -> Option<ScheduleRecord> {
     let me = SELF.get()?;
-    me.is_busy.set(true);
+    me.is_busy.store(true, Ordering::Relaxed);
     if !baton::is_running(me) {
         return None;
     }
@@ -142,9 +142,9 @@ impl Attached {
     pub(crate) fn enter(self) {
         let me = self.0;
         me.number.set(kernel::thread_number());
-        me.is_busy.set(true);
+        me.is_busy.store(true, Ordering::Relaxed);
         baton::begin_waiting(me);
-        me.is_busy.set(false);
+        me.is_busy.store(false, Ordering::Relaxed);
         if !IS_ON.load(Ordering::Relaxed) {
             return;
         }
@@ -173,7 +173,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
         keep(me);
         return;
     }
-    me.is_busy.set(true);
+    me.is_busy.store(true, Ordering::Relaxed);
     if !baton::is_running(me) {
         return;
     }

@@ -54,7 +54,7 @@ pub(super) struct Thread {
     /// What the thread is told to do while it waits for the baton; a futex.
     pub(super) go: AtomicU32,
     /// Our own work goes on in it.
-    pub(super) is_busy: Cell<bool>,
+    pub(super) is_busy: AtomicBool,
     pub(super) is_stuck: AtomicBool,
     /// Separates its choices from those of all others.
     pub(super) key: Cell<u64>,
@@ -62,7 +62,7 @@ pub(super) struct Thread {
     /// How many operations it did while there was another thread.
     pub(super) operations: Cell<u64>,
     /// Whether it has still to say that there is something to choose, for operations, sleeps and timed waits.
-    pub(super) marks: [Cell<bool>; 2],
+    pub(super) marks: [Cell<bool>; 3],
     /// What its first operation is known by, if it is held back there.
     pub(super) caller: Cell<Option<Caller>>,
     /// How often it slept or waited for a time.
@@ -109,12 +109,12 @@ impl Thread {
     pub(super) fn new() -> Ref {
         let thread = Thread {
             go: AtomicU32::new(0),
-            is_busy: Cell::new(false),
+            is_busy: AtomicBool::new(false),
             is_stuck: AtomicBool::new(false),
             key: Cell::new(0),
             children: Cell::new(0),
             operations: Cell::new(0),
-            marks: [const { Cell::new(true) }; 2],
+            marks: [const { Cell::new(true) }; 3],
             caller: Cell::new(None),
             timed: Cell::new(0),
             idle: Cell::new(0),
@@ -149,7 +149,7 @@ impl Thread {
         bytes.extend_from_slice(path.as_bytes());
         self.path.set(Some(bytes));
         self.go.store(0, Ordering::Relaxed);
-        self.is_busy.set(false);
+        self.is_busy.store(false, Ordering::Relaxed);
         self.is_stuck.store(false, Ordering::Relaxed);
         self.key.set(key);
         for count in [&self.children, &self.operations, &self.timed] {
