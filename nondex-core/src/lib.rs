@@ -27,6 +27,7 @@ pub use catalogue::{Family, Kind, Level, Model, model};
 pub use choice::{Aspect, Decision, Intermediate, Permutation, decide, entropy};
 pub use context::Context;
 pub use protocol::choice::Choice;
+pub use protocol::covered::CoveredRecord;
 pub use protocol::event::Event;
 pub use protocol::fork::{ForkRecord, Forks, Threads};
 pub use protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord};

@@ -2,6 +2,7 @@
 //! [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
 
 pub mod choice;
+pub mod covered;
 pub mod event;
 pub mod fork;
 pub mod network;

@@ -1,11 +1,11 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    AccessRecord, Calls, ChoiceRecord, ElementRecord, Event, Failure, Family, ForkRecord, Forks,
-    Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord, NumberRecord, OperationRecord,
-    Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec, Schedule, ScheduleEnd,
-    ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, Source, StateChange, StateId,
-    StateKind, StepRecord, Threads, WaitRecord, json,
+    AccessRecord, Calls, ChoiceRecord, CoveredRecord, ElementRecord, Event, Failure, Family,
+    ForkRecord, Forks, Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord,
+    NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec,
+    Schedule, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, Source,
+    StateChange, StateId, StateKind, StepRecord, Threads, WaitRecord, json,
 };
 use proptest::prelude::*;
 
@@ -205,6 +205,11 @@ fn change() -> impl Strategy<Value = StateChange> {
     })
 }
 
+fn covered() -> impl Strategy<Value = CoveredRecord> {
+    (".{0,9}", prop::collection::vec(any::<u64>(), 0..3))
+        .prop_map(|(program, blocks)| CoveredRecord { program, blocks })
+}
+
 fn access() -> impl Strategy<Value = AccessRecord> {
     (state(), any::<bool>()).prop_map(|(state, writes)| AccessRecord {
         state,
@@ -293,6 +298,7 @@ fn event() -> impl Strategy<Value = Event> {
         (".{0,8}", prop::collection::vec(change(), 0..3))
             .prop_map(|(test, changes)| Event::States { test, changes }),
         (".{0,8}", access()).prop_map(|(test, access)| Event::Access { test, access }),
+        (".{0,8}", covered()).prop_map(|(test, covered)| Event::Covered { test, covered }),
         (".{0,8}", fork()).prop_map(|(test, fork)| Event::Forked { test, fork }),
         (".{0,8}", any::<u64>(), any::<bool>()).prop_map(|(test, threads, has_children)| {
             Event::Unforked {
@@ -334,11 +340,11 @@ proptest! {
         points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
         choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
         failed_operations in prop::collection::vec(operation(), 0..2),
-        sources in sources(), schedule in prop::option::of(schedule()), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2),
+        sources in sources(), schedule in prop::option::of(schedule()), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2), covered in prop::collection::vec(covered(), 0..2),
     ) {
         let record = RunRecord {
             protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
-            failed_operations, sources, schedule, states, accesses,
+            failed_operations, sources, schedule, states, accesses, covered,
         };
         let text = json::to_string(&record);
         prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());

@@ -71,3 +71,9 @@ extern "C" fn __tsan_atomic_thread_fence(_: c_int) {
 extern "C" fn __tsan_atomic_signal_fence(_: c_int) {
     compiler_fence(SeqCst);
 }
+
+#[unsafe(no_mangle)]
+extern "C" fn __sanitizer_cov_bool_flag_init(_: *const u8, _: *const u8) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn __sanitizer_cov_pcs_init(_: *const usize, _: *const usize) {}

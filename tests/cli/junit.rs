@@ -95,6 +95,7 @@ fn report() -> Report {
         tests,
         notes: Vec::new(),
         overdue: Vec::new(),
+        uncovered: Vec::new(),
     }
 }
 

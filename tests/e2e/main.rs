@@ -12,6 +12,7 @@ mod classify;
 mod command_line;
 mod config;
 mod daemons;
+mod deflake;
 mod doctests;
 mod examples;
 mod findings;

@@ -102,7 +102,7 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
 }
 
 /// Where the executable is loaded, and where its last segment ends.
-fn executable() -> (usize, usize) {
+pub(crate) fn executable() -> (usize, usize) {
     static BASE: AtomicUsize = AtomicUsize::new(0);
     static END: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn first(

@@ -15,11 +15,11 @@ use ::std::time::Duration;
 
 use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{RunSpec, ScheduleRecord, StateChange, StateId};
+use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId};
 
 #[cfg(target_pointer_width = "64")]
 use crate::schedule;
-use crate::{accessed, libc, meeting};
+use crate::{accessed, covered, libc, meeting};
 
 /// This process.
 #[derive(Debug)]
@@ -74,6 +74,10 @@ impl System for Process {
         let mut accesses = watch::end();
         accesses.extend(accessed::end());
         accesses
+    }
+
+    fn covered(&self) -> Option<CoveredRecord> {
+        covered::covered()
     }
 }
 

@@ -3,7 +3,7 @@
 use nondex_core::Context;
 use nondex_core::context;
 
-use crate::{clock, fork, operations, own, process};
+use crate::{clock, covered, fork, operations, own, process};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
@@ -17,6 +17,9 @@ pub unsafe fn begin() {
     if let Some(context) = context {
         observe(context);
         context::system::provide(&process::Process);
+        if context.spec().cover {
+            covered::prepare();
+        }
     }
     own::stands();
 }

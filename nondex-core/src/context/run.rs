@@ -11,6 +11,7 @@ use super::keys::Keys;
 use super::stacks::Stacks;
 use super::system::Company;
 use crate::catalogue::{Family, Model};
+use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
@@ -182,6 +183,14 @@ impl Context {
         self.journal.append(&Event::Access {
             test: test.to_owned(),
             access,
+        });
+    }
+
+    /// Says which code `test` has run.
+    pub fn note_covered(&self, test: &str, covered: CoveredRecord) {
+        self.journal.append(&Event::Covered {
+            test: test.to_owned(),
+            covered,
         });
     }
 

@@ -11,6 +11,7 @@ use super::thread::{Reached, ThreadState};
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
 use crate::protocol::choice::Choice;
+use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 use crate::protocol::point::{ChoiceRecord, Reading};
@@ -176,6 +177,23 @@ pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
     if let Some((context, event)) = with_state(state) {
         let _pause = pause();
         context.journal.append(&event);
+    }
+}
+
+/// Records which code ran, if the run that this thread works for asks for it.
+pub fn note_covered(covered: impl FnOnce() -> Option<CoveredRecord>) {
+    let asked = with_inherited_state(|state| {
+        let context = Arc::clone(&state.context);
+        context
+            .spec
+            .cover
+            .then(|| (context, state.test.as_ref().to_owned()))
+    });
+    if let Some((context, test)) = asked.flatten() {
+        let _pause = pause();
+        if let Some(covered) = covered() {
+            context.note_covered(&test, covered);
+        }
     }
 }
 

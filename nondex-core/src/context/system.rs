@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::stack::Stack;
+use crate::protocol::covered::CoveredRecord;
 use crate::protocol::outcome::Outcome;
 use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::spec::RunSpec;
@@ -44,6 +45,9 @@ pub trait System: Debug + Sync {
 
     /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
     fn accesses(&self) -> Vec<Access>;
+
+    /// Which code ran so far, where this program was compiled to tell.
+    fn covered(&self) -> Option<CoveredRecord>;
 }
 
 /// An access to a part of the state, with its stack unread.

@@ -14,11 +14,13 @@
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
+//! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
 //! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the file of the [forks](Forks).
 //! - `unforked`: no forks were made after the test, and why.
 
 use crate::json;
 
+use super::covered::CoveredRecord;
 use super::fork::ForkRecord;
 #[cfg(doc)]
 use super::fork::Forks;
@@ -125,6 +127,13 @@ pub enum Event {
         /// The access.
         access: AccessRecord,
     },
+    /// Which code ran.
+    Covered {
+        /// The test it ran in.
+        test: String,
+        /// What ran.
+        covered: CoveredRecord,
+    },
     /// The end of a fork.
     Forked {
         /// The test that ran before.
@@ -156,6 +165,7 @@ json::tagged!(Event by "event" {
     End = "end" { test, passed, failure = optional },
     States = "states" { test, changes },
     Access = "access" { test, access },
+    Covered = "covered" { test, covered },
     Forked = "forked" { test, fork },
     Unforked = "unforked" { test, threads, has_children },
 });
@@ -177,6 +187,7 @@ impl Event {
             | Event::End { test, .. }
             | Event::States { test, .. }
             | Event::Access { test, .. }
+            | Event::Covered { test, .. }
             | Event::Forked { test, .. }
             | Event::Unforked { test, .. } => test,
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::json;
 
+use super::covered::CoveredRecord;
 use super::event::Event;
 use super::network::NetworkRecord;
 use super::network::fold::{Seen, fold as fold_network};
@@ -48,6 +49,8 @@ pub struct RunRecord {
     pub states: Vec<StateChange>,
     /// Its accesses to what is watched, in the order in which they happened.
     pub accesses: Vec<AccessRecord>,
+    /// The code that its programs ran, where they were compiled to tell and could still say so.
+    pub covered: Vec<CoveredRecord>,
 }
 
 json::object!(strict RunRecord {
@@ -65,6 +68,7 @@ json::object!(strict RunRecord {
     schedule = optional,
     states = optional,
     accesses = optional,
+    covered = optional,
 });
 
 impl RunRecord {
@@ -86,6 +90,7 @@ impl RunRecord {
         let mut schedule = None;
         let mut states = Vec::new();
         let mut accesses = Vec::new();
+        let mut covered = Vec::new();
         let mut failure = None;
         let mut end = None;
         for event in events.into_iter().filter(|event| event.test() == spec.test) {
@@ -133,6 +138,7 @@ impl RunRecord {
                 Event::Panic { failure: found, .. } => failure = Some(found),
                 Event::States { changes, .. } => states = changes,
                 Event::Access { access, .. } => accesses.push(access),
+                Event::Covered { covered: found, .. } => covered.push(found),
                 Event::Forked { .. } | Event::Unforked { .. } => {}
                 Event::End {
                     passed,
@@ -176,6 +182,7 @@ impl RunRecord {
             schedule,
             states,
             accesses,
+            covered,
         }
     }
 

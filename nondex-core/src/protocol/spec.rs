@@ -83,6 +83,8 @@ pub struct RunSpec {
     pub watch: Vec<StateId>,
     /// The access of `test` to what is watched at which the last test of `before` runs, on another thread, while `test` waits; from 0.
     pub meet: Option<u64>,
+    /// Whether it is recorded which code ran.
+    pub cover: bool,
 }
 
 json::object!(strict RunSpec {
@@ -109,6 +111,7 @@ json::object!(strict RunSpec {
     restore = optional,
     watch = optional,
     meet = optional,
+    cover = optional,
 });
 
 /// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -177,6 +180,7 @@ impl RunSpec {
             restore: Vec::new(),
             watch: Vec::new(),
             meet: None,
+            cover: false,
         }
     }
 

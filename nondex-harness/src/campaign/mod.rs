@@ -161,6 +161,7 @@ pub fn run(
         tests,
         notes,
         overdue: Vec::new(),
+        uncovered: Vec::new(),
     })
 }
 

@@ -103,6 +103,7 @@ pub fn run(
         tests,
         notes: notes.unwrap_or_else(PoisonError::into_inner),
         overdue: Vec::new(),
+        uncovered: Vec::new(),
     })
 }
 

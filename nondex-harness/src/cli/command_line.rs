@@ -10,6 +10,7 @@ use super::check_args::CheckArgs;
 use super::classify_args::ClassifyArgs;
 use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
+use super::deflake_args::DeflakeArgs;
 use super::explain_args::ExplainArgs;
 use super::known_args::KnownArgs;
 use super::location_args::LocationArgs;
@@ -57,6 +58,8 @@ pub enum Command {
     Report(Box<ReportArgs>),
     /// Run ordinary builds of tests many times: how often do they fail without this tool?
     Confirm(Box<ConfirmArgs>),
+    /// Run the tests, and say which failures have nothing to do with a change
+    Deflake(Box<DeflakeArgs>),
     /// Find the commit since which a test is flaky
     Bisect(Box<BisectArgs>),
     /// Tests that may be flaky until a date, as long as the cause stays the same

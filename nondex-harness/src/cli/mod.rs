@@ -7,6 +7,7 @@ pub mod classify_args;
 mod command_line;
 pub mod config_args;
 pub mod confirm_args;
+pub mod deflake_args;
 pub mod explain_args;
 pub mod filterset;
 pub mod known_args;
@@ -32,6 +33,7 @@ pub use command_line::{
 };
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
+pub use deflake_args::DeflakeArgs;
 pub use explain_args::ExplainArgs;
 pub use known_args::{KnownAction, KnownAddArgs, KnownArgs, KnownCheckArgs};
 pub use location_args::LocationArgs;

@@ -57,6 +57,10 @@ pub fn understand(
             given = given_by(&args.run, &config.variables);
             fill_run(&mut args.run, &settings);
         }
+        Command::Deflake(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
         Command::Order(args) => {
             given = given_by(&RunArgs::from(OrderArgs::clone(args)), &config.variables);
             fill_build(&mut args.build, &settings);
@@ -98,6 +102,7 @@ fn load(command: &Command, variables: &Variables) -> Result<Config> {
         Command::Run(args) => (&args.config, &args.build),
         Command::Check(args) => (&args.run.config, &args.run.build),
         Command::Classify(args) => (&args.run.config, &args.run.build),
+        Command::Deflake(args) => (&args.run.config, &args.run.build),
         Command::Order(args) => (&args.config, &args.build),
         Command::Confirm(args) => (&args.config, &args.build),
         Command::List(args) => (&args.config, &args.build),

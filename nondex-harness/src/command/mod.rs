@@ -7,6 +7,7 @@ mod clean;
 pub mod configuration;
 mod confirm;
 mod console;
+mod deflake;
 mod explain;
 mod folders;
 mod interrupt;
@@ -80,6 +81,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Explain(args) => explain::explain(args, line, console),
         Command::Report(args) => report::report(args, line, console),
         Command::Confirm(args) => confirm::confirm(args, console),
+        Command::Deflake(args) => deflake::deflake(args, asked, line, console),
         Command::Bisect(args) => bisect::bisect(args, console),
         Command::Known(args) => known::known(&args.action, console),
         Command::List(args) => list::list(args, console),
@@ -104,6 +106,7 @@ fn output(command: &Command) -> &OutputArgs {
             None => &args.output,
         },
         Command::Confirm(args) => &args.output,
+        Command::Deflake(args) => &args.run.output,
         Command::Bisect(args) => &args.output,
         Command::Known(args) => args.action.output(),
         Command::List(args) => &args.output,

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use nondex_core::Failure;
-use nondex_core::context::{self, Context};
+use nondex_core::context::{self, Context, system};
 use nondex_core::protocol::site::portable_path;
 
 use super::bencher::Bencher;
@@ -35,6 +35,7 @@ pub(crate) fn run_test(desc: &TestDesc, function: TestFn) -> Ended {
         context::enter(context, name)
     });
     let thrown = sharing::watched(context.map(Arc::as_ref), name, || call(function));
+    context::note_covered(|| system::system()?.covered());
     let mut verdict = judge(desc, thrown.as_deref());
     let mut message = String::new();
     if let (Some(context), Some(entered)) = (context, entered) {

@@ -68,6 +68,8 @@ pub struct Options {
     pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,
     /// How many runs the search for the culprits of one test may ask for.
     pub budget: usize,
+    /// Whether it is recorded which code runs.
+    pub cover: bool,
     /// How long all runs may take together.
     pub max_time: Option<Duration>,
     /// What is done about the network.
@@ -121,6 +123,7 @@ impl Options {
             regressions: Vec::new(),
             known: BTreeMap::new(),
             budget: DEFAULT_BUDGET,
+            cover: false,
             max_time: None,
             network: Policy::default(),
             max_sanitised: None,
@@ -177,6 +180,7 @@ impl Options {
             schedule: self.schedule,
             scheduled: self.is_scheduled(),
             max_steps: self.max_steps,
+            cover: self.cover,
             observe: self.observed(),
             ..self.network.apply(spec)
         }

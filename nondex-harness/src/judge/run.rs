@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
-    AccessRecord, ChoiceRecord, Failure, NetworkRecord, OperationRecord, Outcome, PointRecord,
-    RunRecord, ScheduleRecord, Source, StateChange, StepRecord,
+    AccessRecord, ChoiceRecord, CoveredRecord, Failure, NetworkRecord, OperationRecord, Outcome,
+    PointRecord, RunRecord, ScheduleRecord, Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,9 @@ pub struct Run {
     /// Its accesses to what was watched, in the order in which they happened.
     #[serde(default)]
     pub accesses: Arc<[AccessRecord]>,
+    /// The code that its programs ran.
+    #[serde(default)]
+    pub covered: Arc<[CoveredRecord]>,
 }
 
 impl From<RunRecord> for Run {
@@ -71,6 +74,7 @@ impl From<RunRecord> for Run {
             schedule: record.schedule,
             states: record.states.into(),
             accesses: record.accesses.into(),
+            covered: record.covered.into(),
             ..Run::ended(record.outcome)
         }
     }
@@ -98,6 +102,7 @@ impl Run {
             schedule: None,
             states: [].into(),
             accesses: [].into(),
+            covered: [].into(),
         }
     }
 

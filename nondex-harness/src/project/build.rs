@@ -139,6 +139,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let runtime_took = before_runtime.elapsed();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
+        Mode::Program if plan.covered => "build-covered",
         Mode::Program => match (plan.without_network, plan.without_threads) {
             (false, false) => "build",
             (true, false) => "build-without-network",
@@ -176,6 +177,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let intercept = Intercept {
         runtime,
         atomics_are_calls: atomics == Atomics::Calls,
+        covered: plan.covered,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
         ..cargo.intercept()

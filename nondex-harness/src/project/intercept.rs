@@ -14,6 +14,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::atomics;
+use super::coverage;
 use super::lto;
 use super::platform;
 use super::runtime::Runtime;
@@ -37,6 +38,8 @@ pub(super) struct Intercept {
     pub(super) wrapper: Option<String>,
     /// Whether atomics are instrumented.
     pub(super) atomics_are_calls: bool,
+    /// Whether the project's own crates tell which of their code runs.
+    pub(super) covered: bool,
     /// Whether rustix goes through libc, where its operations are seen.
     pub(super) rustix_uses_libc: bool,
     /// Where calls as target runner and as rustdoc are written down.
@@ -128,6 +131,11 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         }
         if intercept.atomics_are_calls {
             command.args(atomics::arguments(&runtime.libraries));
+        }
+        // Cargo caps the lints of crates that are not the project's own.
+        let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
+        if intercept.covered && !is_of_others {
+            command.args(coverage::FLAGS);
         }
         // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
         // user's own builds.

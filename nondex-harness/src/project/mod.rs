@@ -4,6 +4,7 @@ mod atomics;
 pub mod build;
 mod cargo;
 mod config;
+pub mod coverage;
 mod doc_place;
 mod doctest;
 pub mod intercept;

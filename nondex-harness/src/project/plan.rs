@@ -150,6 +150,9 @@ pub struct BuildPlan {
     /// Which doctests are built, of those that cargo selects.
     #[serde(skip)]
     pub doctests: Doctests,
+    /// The project's own crates tell which of their code runs.
+    #[serde(skip)]
+    pub covered: bool,
 }
 
 impl BuildPlan {

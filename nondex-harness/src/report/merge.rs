@@ -54,6 +54,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         tests,
         notes: notes.into_iter().cloned().collect(),
         overdue: Vec::new(),
+        uncovered: Vec::new(),
     })
 }
 

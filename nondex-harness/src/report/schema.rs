@@ -4,6 +4,7 @@
 //! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
 
 mod advice;
+mod change;
 mod culprit;
 mod known;
 mod order;
@@ -18,6 +19,7 @@ use nondex_core::{Family, Level, Outcome, RunSpec, Schedule, Source};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
+pub use self::change::{Blame, ChangeReport, Witness};
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::order::{Line, Order, Race, SharedState, Threads, WrittenLine};
@@ -52,6 +54,9 @@ pub struct Report {
     /// Known flakes that should be looked at.
     #[serde(default)]
     pub overdue: Vec<Overdue>,
+    /// Changed lines that no test ran, where that was asked for.
+    #[serde(default)]
+    pub uncovered: Vec<Line>,
 }
 
 /// What was run.
@@ -285,6 +290,9 @@ pub struct TestReport {
     /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
+    /// What its failure has to do with a change, where that was asked for.
+    #[serde(default)]
+    pub change: Option<ChangeReport>,
     /// Why it does not fail the run although it is flaky: it is known to be so, by this cause.
     #[serde(default)]
     pub known: Option<KnownFlake>,

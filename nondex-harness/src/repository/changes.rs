@@ -25,6 +25,11 @@ pub struct Changes {
     pub files: Vec<String>,
     /// New and changed lines, from 1, of the files as they are afterwards.
     pub lines: Vec<(String, u32)>,
+    /// Those of them that were put between lines that stay, in the place of nothing.
+    pub added: Vec<(String, u32)>,
+    /// Where more than blank lines and comments was deleted, and nothing put in its place: the line before it, of the file as it is
+    /// afterwards.
+    pub deletions: Vec<(String, u32)>,
 }
 
 /// What a commit changed.
@@ -45,6 +50,39 @@ pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
     Ok(Changes::of_diff(&text))
 }
 
+/// What is different between a commit and the working tree, with what is staged and what git does not know yet.
+///
+/// # Errors
+/// When git cannot say.
+pub fn since(git: &Git, commit: &str) -> Result<Changes> {
+    let options = [
+        "diff",
+        "--unified=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-prefix",
+        "--no-renames",
+    ];
+    let text = git.read(&[options.as_slice(), &[commit, "--"]].concat())?;
+    let mut changes = Changes::of_diff(&text);
+    let untracked = git.read(&[
+        "ls-files",
+        "--others",
+        "--exclude-standard",
+        "--full-name",
+        ":/",
+    ])?;
+    for file in untracked.lines() {
+        let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
+        changes.files.push(file.to_owned());
+        let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let lines = (1..=count).map(|line| (file.to_owned(), line));
+        changes.added.extend(lines.clone());
+        changes.lines.extend(lines);
+    }
+    Ok(changes)
+}
+
 impl Changes {
     fn of_diff(text: &str) -> Self {
         let mut changes = Changes::default();
@@ -52,9 +90,17 @@ impl Changes {
         let mut file = String::new();
         // Lines of a hunk that are still to come: one of these may look like a header.
         let mut left = 0;
+        // Where lines are deleted, until one is seen that counts.
+        let mut deleted = None;
         for line in text.lines() {
             if left > 0 && line.starts_with(['+', '-']) {
                 left -= 1;
+                let text = line[1..].trim();
+                let is_code = line.starts_with('-') && !text.is_empty() && !text.starts_with("//");
+                if let Some(at) = deleted.filter(|_| is_code) {
+                    changes.deletions.push((file.clone(), at));
+                    deleted = None;
+                }
             } else if let Some(path) = line.strip_prefix("--- ") {
                 before = path;
             } else if let Some(path) = line.strip_prefix("+++ ") {
@@ -65,9 +111,12 @@ impl Changes {
                 let [old, new] = [parts.next(), parts.next()]
                     .map(|part| range(part.unwrap_or_default().trim_start_matches('+')));
                 left = old.1 + new.1;
-                changes
-                    .lines
-                    .extend((new.0..new.0 + new.1).map(|line| (file.clone(), line)));
+                deleted = (new.1 == 0).then_some(new.0);
+                let lines = (new.0..new.0 + new.1).map(|line| (file.clone(), line));
+                if old.1 == 0 {
+                    changes.added.extend(lines.clone());
+                }
+                changes.lines.extend(lines);
             }
         }
         changes
@@ -145,6 +194,10 @@ mod tests {
         assert_eq!(changes.files, ["src/lib.rs", "gone.rs"]);
         let lines: Vec<u32> = changes.lines.iter().map(|(_, line)| *line).collect();
         assert_eq!(lines, [3, 4, 20]);
+        assert_eq!(
+            changes.deletions,
+            [("src/lib.rs".to_owned(), 10), ("gone.rs".to_owned(), 0)]
+        );
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));
         assert_eq!(changes.nearest("gone.rs", 9), None);
     }

@@ -6,9 +6,11 @@
 mod changes;
 mod copy;
 mod git;
+mod items;
 mod lineage;
 
-pub use changes::{Changes, FileKind, changes};
+pub use changes::{Changes, FileKind, changes, since};
 pub use copy::Copy;
 pub use git::{Commit, Git};
+pub use items::{Reach, Tracked, tracked};
 pub use lineage::{Lineage, lineage};

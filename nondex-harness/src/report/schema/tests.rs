@@ -36,6 +36,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
         tests,
         notes: Vec::new(),
         overdue: Vec::new(),
+        uncovered: Vec::new(),
     }
 }
 

@@ -1,0 +1,226 @@
+//! `cargo nondex deflake`: which failures have nothing to do with a change.
+//!
+//! A test that passed before and ran no changed code fails for another reason (Bell et al., "DeFlaker: automatically detecting flaky tests",
+//! ICSE 2018). What it runs is looked at in a build of its own, in which the project's crates tell it; nothing else is slower for that.
+
+mod base;
+mod effects;
+mod trials;
+
+use std::collections::BTreeSet;
+
+use self::base::Base;
+use self::effects::Effects;
+use self::trials::{Trial, Trials};
+use super::configuration::Asked;
+use super::console::Console;
+use super::run::{self, Session, Stages};
+use crate::cli::DeflakeArgs;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
+use crate::project::{self, BuildPlan};
+use crate::report::schema::{ChangeReport, Line};
+use crate::report::{Report, TestReport, Verdict};
+use crate::repository::{Git, since};
+
+/// Runs the tests, and says of those that fail whether the change is to blame. `line` is the command line, for the report.
+pub(super) fn deflake(
+    args: &DeflakeArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    run::within(
+        &args.run,
+        asked,
+        line,
+        console,
+        Stages::Choices,
+        |session| {
+            let git = Git::around(&session.options.workspace_root)?;
+            let base = match &args.base {
+                Some(base) => git.commit(base)?,
+                None if since(&git, "HEAD")?.files.is_empty() => git.commit("HEAD^")?,
+                None => git.commit("HEAD")?,
+            };
+            let mut report = session.campaign()?;
+            let failing: BTreeSet<usize> = (0..report.tests.len())
+                .filter(|test| is_failing(&report.tests[*test]))
+                .collect();
+            if session.stop.is_set() || args.delayed && failing.is_empty() {
+                return Ok(report);
+            }
+            let metadata = project::metadata(&session.ordinary.0, false)?;
+            let effects = Effects::of(&git, &base.id, &metadata)?;
+            console.status(
+                "Comparing",
+                &format!(
+                    "with {} {}: {}",
+                    &base.id[..10],
+                    base.subject,
+                    effects.summary()
+                ),
+            );
+            judge(
+                args,
+                session,
+                console,
+                &git,
+                &base.id,
+                &effects,
+                &mut report,
+                &failing,
+            )?;
+            Ok(report)
+        },
+    )
+}
+
+fn is_failing(test: &TestReport) -> bool {
+    !matches!(test.verdict, Verdict::Stable | Verdict::NotRun)
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "it is one step of the story above"
+)]
+fn judge(
+    args: &DeflakeArgs,
+    session: &Session<'_>,
+    console: &Console,
+    git: &Git,
+    base: &str,
+    effects: &Effects,
+    report: &mut Report,
+    failing: &BTreeSet<usize>,
+) -> Result<()> {
+    let covered = BuildPlan {
+        covered: true,
+        ..session.ordinary.0.clone()
+    };
+    let project = project::build(&covered, console.quiet)?;
+    let mut trials = Trials::new(&project, session);
+    let broken = failing
+        .iter()
+        .filter(|test| report.tests[**test].verdict == Verdict::Broken);
+    let broken: Vec<&TestReport> = broken.map(|test| &report.tests[*test]).collect();
+    let before = match broken.is_empty() {
+        true => None,
+        false => Some(Base::of(git, base, session, console)?),
+    };
+    let mut ran = BTreeSet::new();
+    for place in 0..report.tests.len() {
+        let test = &report.tests[place];
+        let is_failing = failing.contains(&place);
+        if session.stop.is_set() {
+            report.partial = true;
+            break;
+        }
+        if test.verdict == Verdict::NotRun || !is_failing && args.delayed {
+            continue;
+        }
+        let trial = trials.of(test, is_failing);
+        ran.extend(trial.lines.iter().cloned());
+        if !is_failing {
+            continue;
+        }
+        let at_base = match &before {
+            Some(before) if test.verdict == Verdict::Broken => before.of_test(test),
+            _ => AtBase::Untried,
+        };
+        let change = change_of(test, &trial, at_base, effects);
+        let test = &mut report.tests[place];
+        test.notes.push(words(&change, at_base, effects));
+        test.change = Some(change);
+    }
+    if !args.delayed && !report.partial {
+        report.uncovered = effects.uncovered(&trials.compiled(), &ran);
+    }
+    Ok(())
+}
+
+/// What is said of a failing test.
+fn change_of(test: &TestReport, trial: &Trial, at_base: AtBase, effects: &Effects) -> ChangeReport {
+    let met = effects.met_by(test, &trial.lines);
+    let culprits_are_known =
+        !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed);
+    let kind = match test.verdict {
+        _ if test.is_sanitised() => Kind::Explained,
+        Verdict::ImplementationDependent => Kind::Choice {
+            is_unchanged: culprits_are_known.then(|| {
+                let mut culprits = test.culprits.iter();
+                culprits.all(|culprit| {
+                    let (file, line, _) = culprit.place();
+                    !effects.has_changed(file, line)
+                })
+            }),
+        },
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => Kind::Order,
+        Verdict::NonDeterministic | Verdict::Unknown => Kind::Chance,
+        _ => Kind::Broken,
+    };
+    let (verdict, witness) = blame(&Facts {
+        kind,
+        at_base,
+        ran_change: trial.is_known.then_some(!met.is_empty()),
+        passed_again: trial.passed,
+        may_have_read: !effects.data.is_empty(),
+    });
+    let failure = test.failures.first();
+    let place = failure.and_then(|failure| Some((failure.file.clone()?, failure.line?)));
+    let mut lines = met;
+    lines.sort_by_key(|Line { file, line }| match &place {
+        Some((at, near)) if at == file => (0, near.abs_diff(*line)),
+        _ => (1, *line),
+    });
+    ChangeReport {
+        verdict,
+        witness,
+        lines,
+    }
+}
+
+/// The same as a sentence.
+fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
+    let first = change
+        .lines
+        .first()
+        .map(|Line { file, line }| format!("{file}:{line}"));
+    match (change.verdict, change.witness, first) {
+        (Blame::Regression, Some(Witness::Culprit), _) => {
+            "the change may be to blame: it is at the call that is responsible".to_owned()
+        }
+        (Blame::Regression, _, Some(first)) => match change.lines.len() {
+            1 => format!("the change may be to blame: the test runs into {first}"),
+            many => format!(
+                "the change may be to blame: the test runs into {first} and {} more changed lines",
+                many - 1
+            ),
+        },
+        (Blame::Regression, ..) => "the change may be to blame".to_owned(),
+        (Blame::Flaky, Some(Witness::Coverage), _) => {
+            "the change is not to blame: the test passes without it and runs nothing of it"
+                .to_owned()
+        }
+        (Blame::Flaky, Some(Witness::Culprit), _) => {
+            "the change is not to blame: it left the call that is responsible as it was".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::Rerun), _) => {
+            "the change is not to blame: the test passes, too, with the same code".to_owned()
+        }
+        (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
+        (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
+        (Blame::Unknown, ..) if !effects.data.is_empty() => format!(
+            "whether the change is to blame is not known: it has files that the test may read, such as {}",
+            effects.data[0]
+        ),
+        (Blame::Unknown, ..) => match at_base {
+            AtBase::Untried => {
+                "whether the change is to blame is not known: the code before it could not be tried"
+                    .to_owned()
+            }
+            _ => "whether the change is to blame is not known".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,17 @@
+//! What a failure has to do with a change.
+
+use serde::{Deserialize, Serialize};
+
+use super::Line;
+pub use crate::judge::change::{Blame, Witness};
+
+/// What a test's failure has to do with a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeReport {
+    /// `flaky`: nothing; `regression`: it may be its effect; `unknown`.
+    pub verdict: Blame,
+    /// What says so: `coverage`, `culprit`, `rerun`, `order`, `network` or `base`; null when nothing does.
+    pub witness: Option<Witness>,
+    /// The changed lines that it ran, those of the failing file and nearest to the failure first.
+    pub lines: Vec<Line>,
+}

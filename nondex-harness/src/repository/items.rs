@@ -1,0 +1,433 @@
+//! What a changed line of a source file acts on: the statement, the function, the file or the crate that it is in.
+//!
+//! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung, Marinov, "DeFlaker: automatically detecting flaky
+//! tests", ICSE 2018), for Rust: what is in a function is tracked by its statement, a new or changed function by its body, an import by its
+//! file, and what acts at a distance, such as a type, a constant or a derive, by its crate.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// What a test must run so that it may have met a change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// One of these lines of the file, the first to the last, from 1.
+    Lines(u32, u32),
+    /// Anything in the file.
+    File,
+    /// Anything in the crate, or in one that depends on it.
+    Crate,
+}
+
+/// A change: the line, from 1, and what must be run to meet it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tracked {
+    /// The changed line, or the one before what was deleted.
+    pub line: u32,
+    /// What must be run.
+    pub reach: Reach,
+}
+
+/// What the changed lines of a source file, those of them that were added in the place of nothing, and the deletions behind lines, act on. A file that cannot be parsed acts on its crate. Blank lines
+/// and comments act on nothing.
+#[must_use]
+pub fn tracked(
+    text: &str,
+    changed: &BTreeSet<u32>,
+    added: &BTreeSet<u32>,
+    deleted: &BTreeSet<u32>,
+) -> Vec<Tracked> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_code = |line: &u32| {
+        let line = lines.get((*line as usize).wrapping_sub(1));
+        let line = line.map_or("", |line| line.trim());
+        !(line.is_empty() || line.starts_with("//"))
+    };
+    let code: BTreeSet<u32> = changed.iter().copied().filter(is_code).collect();
+    let Ok(file) = syn::parse_file(text) else {
+        let lines = code.iter().chain(deleted);
+        let of_crate = |line: &u32| Tracked {
+            line: *line,
+            reach: Reach::Crate,
+        };
+        return lines.map(of_crate).collect();
+    };
+    let mut items = Items::default();
+    items.visit_file(&file);
+    let of_changed = code.iter().filter_map(|line| {
+        let reach = items.reach(*line, added, deleted)?;
+        Some(Tracked { line: *line, reach })
+    });
+    let of_deleted = deleted.iter().map(|line| {
+        // What was there ran between the lines around it, if these are in one function.
+        let function = items
+            .innermost(*line)
+            .filter(|function| function.body.contains(&(line + 1)));
+        let reach = function.map_or(Reach::Crate, Function::whole_body);
+        Tracked { line: *line, reach }
+    });
+    let mut tracked: Vec<Tracked> = of_changed.chain(of_deleted).collect();
+    tracked.sort();
+    tracked.dedup();
+    tracked
+}
+
+type Lines = RangeInclusive<u32>;
+
+fn number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}
+
+fn lines(of: &impl Spanned) -> Lines {
+    let span = of.span();
+    number(span.start().line)..=number(span.end().line)
+}
+
+fn length(lines: &Lines) -> u32 {
+    lines.end().saturating_sub(*lines.start())
+}
+
+#[derive(Debug)]
+struct Function {
+    all: Lines,
+    body: Lines,
+}
+
+impl Function {
+    fn whole_body(&self) -> Reach {
+        Reach::Lines(*self.body.start(), *self.body.end())
+    }
+}
+
+/// Whether these attributes make no difference to anything but what names the item.
+fn are_quiet(attributes: &[syn::Attribute]) -> bool {
+    const QUIET: [&str; 7] = [
+        "allow", "cfg", "derive", "doc", "expect", "must_use", "repr",
+    ];
+    let mut attributes = attributes.iter();
+    attributes.all(|attribute| QUIET.iter().any(|quiet| attribute.path().is_ident(quiet)))
+}
+
+/// The items of a file, by their lines.
+#[derive(Debug, Default)]
+struct Items {
+    functions: Vec<Function>,
+    /// Statements and arms: what runs as a whole, or is made of such.
+    statements: Vec<Lines>,
+    /// What acts at a distance when it is changed, and only on what names it when it is new.
+    distant: Vec<Lines>,
+    /// What acts at a distance, new or not.
+    always_distant: Vec<Lines>,
+    imports: Vec<Lines>,
+    /// `mod name;`, and the end of a block whose content is tracked by itself.
+    silent: Vec<Lines>,
+    /// The heads of such blocks, and these blocks.
+    heads: Vec<(Lines, Lines)>,
+}
+
+impl Items {
+    fn innermost(&self, line: u32) -> Option<&Function> {
+        let around = self
+            .functions
+            .iter()
+            .filter(|function| function.all.contains(&line));
+        around.min_by_key(|function| length(&function.all))
+    }
+
+    fn reach(&self, line: u32, added: &BTreeSet<u32>, deleted: &BTreeSet<u32>) -> Option<Reach> {
+        let has = |ranges: &[Lines]| ranges.iter().any(|range| range.contains(&line));
+        let is_new = |range: &Lines| {
+            let mut lines = range.clone();
+            lines.all(|line| added.contains(&line))
+                && !deleted.iter().any(|line| range.contains(line))
+        };
+        if has(&self.always_distant) {
+            return Some(Reach::Crate);
+        }
+        if let Some(function) = self.innermost(line) {
+            let is_signature = !function.body.contains(&line) || line == *function.body.start();
+            let around = self
+                .statements
+                .iter()
+                .filter(|range| range.contains(&line) && function.body.contains(range.start()));
+            let statement = around
+                .min_by_key(|range| length(range))
+                .filter(|_| !is_signature);
+            return Some(match statement {
+                Some(range) => Reach::Lines(*range.start(), *range.end()),
+                None => function.whole_body(),
+            });
+        }
+        if has(&self.imports) {
+            return Some(Reach::File);
+        }
+        if has(&self.silent) {
+            return None;
+        }
+        let mut distant = self.distant.iter().filter(|range| range.contains(&line));
+        let mut heads = self.heads.iter().filter(|(head, _)| head.contains(&line));
+        let item = distant
+            .next()
+            .or_else(|| heads.next().map(|(_, block)| block));
+        (!item.is_some_and(is_new)).then_some(Reach::Crate)
+    }
+
+    fn function(&mut self, all: Lines, signature: &syn::Signature, body: &syn::Block) {
+        if signature.constness.is_some() {
+            // The compiler may have called it.
+            self.always_distant.push(all.clone());
+        }
+        self.functions.push(Function {
+            all,
+            body: lines(body),
+        });
+    }
+
+    /// What acts at a distance; one with an attribute that nobody knows, such as `#[global_allocator]`, also when it is new.
+    fn distant(&mut self, all: Lines, attributes: &[syn::Attribute]) {
+        match are_quiet(attributes) {
+            true => self.distant.push(all),
+            false => self.always_distant.push(all),
+        }
+    }
+
+    /// A block whose items are tracked by themselves.
+    fn block(&mut self, all: Lines, braces: proc_macro2::extra::DelimSpan) {
+        let [open, close] = [braces.open(), braces.close()].map(|brace| number(brace.start().line));
+        self.silent.push(close..=close);
+        self.heads.push((*all.start()..=open, all));
+    }
+}
+
+impl<'a> Visit<'a> for Items {
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        self.function(lines(item), &item.sig, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        self.function(lines(item), &item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
+        match &item.default {
+            Some(body) => self.function(lines(item), &item.sig, body),
+            None => self.distant.push(lines(item)),
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_impl(&mut self, item: &'a syn::ItemImpl) {
+        let is_function = |item: &syn::ImplItem| matches!(item, syn::ImplItem::Fn(_));
+        if item.items.iter().any(is_function) {
+            let others = item.items.iter().filter(|item| !is_function(item));
+            self.always_distant.extend(others.map(lines));
+            self.block(lines(item), item.brace_token.span);
+        } else {
+            // A trait that a type has now makes a difference to what is there already.
+            self.always_distant.push(lines(item));
+        }
+        visit::visit_item_impl(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'a syn::ItemTrait) {
+        self.block(lines(item), item.brace_token.span);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
+        match &item.content {
+            Some((braces, _)) => self.block(lines(item), braces.span),
+            None if are_quiet(&item.attrs) => self.silent.push(lines(item)),
+            None => self.always_distant.push(lines(item)),
+        }
+        visit::visit_item_mod(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
+        self.imports.push(lines(item));
+    }
+
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        use syn::Item;
+        let attributes = match item {
+            Item::Fn(_) | Item::Impl(_) | Item::Trait(_) | Item::Mod(_) | Item::Use(_) => None,
+            Item::Const(item) => Some(&item.attrs),
+            Item::Static(item) => Some(&item.attrs),
+            Item::Struct(item) => Some(&item.attrs),
+            Item::Enum(item) => Some(&item.attrs),
+            Item::Type(item) => Some(&item.attrs),
+            Item::Macro(item) if item.ident.is_some() => Some(&item.attrs),
+            // A macro that is called may add anything.
+            _ => {
+                self.always_distant.push(lines(item));
+                None
+            }
+        };
+        if let Some(attributes) = attributes {
+            self.distant(lines(item), attributes);
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_stmt(&mut self, statement: &'a syn::Stmt) {
+        match statement {
+            syn::Stmt::Item(syn::Item::Fn(_) | syn::Item::Use(_)) => {}
+            syn::Stmt::Item(item) => self.always_distant.push(lines(item)),
+            _ => self.statements.push(lines(statement)),
+        }
+        visit::visit_stmt(self, statement);
+    }
+
+    fn visit_arm(&mut self, arm: &'a syn::Arm) {
+        self.statements.push(lines(arm));
+        visit::visit_arm(self, arm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+use std::fmt;
+
+/// A type.
+#[derive(Debug)]
+struct A {
+    b: u8,
+}
+
+const N: usize = 3;
+
+impl A {
+    const M: u8 = 1;
+
+    fn b(
+        &self,
+    ) -> u8 {
+        let x = self
+            .b;
+        if x > 3 {
+            // Much.
+            return 7;
+        }
+        match x {
+            1 => 2,
+            _ => 3,
+        }
+    }
+}
+
+impl Copy for A {}
+
+const fn c() -> u8 {
+    4
+}
+
+mod tests {
+    #[test]
+    fn t() {
+        const K: u8 = 1;
+        assert_eq!(A { b: 1 }.b(), 2);
+    }
+}
+
+macro_rules! m { () => {} }
+";
+
+    fn of(line: u32) -> Option<Reach> {
+        let found = tracked(
+            TEXT,
+            &BTreeSet::from([line]),
+            &BTreeSet::new(),
+            &BTreeSet::new(),
+        );
+        assert!(found.len() <= 1);
+        found.into_iter().next().map(|tracked| tracked.reach)
+    }
+
+    #[test]
+    fn each_line_acts_on_what_it_is_in() {
+        let body = Reach::Lines(16, 27);
+        for (line, expected) in [
+            (1, Some(Reach::File)),
+            (2, None),
+            (3, None),
+            (4, Some(Reach::Crate)),
+            (6, Some(Reach::Crate)),
+            (11, Some(Reach::Crate)),
+            (12, Some(Reach::Crate)),
+            (14, Some(body.clone())),
+            (15, Some(body.clone())),
+            (16, Some(body.clone())),
+            (17, Some(Reach::Lines(17, 18))),
+            (18, Some(Reach::Lines(17, 18))),
+            (20, None),
+            (21, Some(Reach::Lines(21, 21))),
+            (24, Some(Reach::Lines(24, 24))),
+            (27, Some(body)),
+            (28, None),
+            (30, Some(Reach::Crate)),
+            (33, Some(Reach::Crate)),
+            (36, Some(Reach::Crate)),
+            (37, Some(Reach::Lines(38, 41))),
+            (39, Some(Reach::Crate)),
+            (40, Some(Reach::Lines(40, 40))),
+        ] {
+            let text = TEXT.lines().nth(line as usize - 1);
+            assert_eq!(of(line), expected, "{line}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_new_acts_only_on_what_names_it_and_what_is_deleted_on_its_function() {
+        let new = |range: Lines| {
+            let added: BTreeSet<u32> = range.collect();
+            tracked(TEXT, &added, &added, &BTreeSet::new())
+        };
+        for range in [3..=7, 9..=9, 44..=44] {
+            assert_eq!(new(range.clone()), [], "{range:?}");
+        }
+        assert_eq!(new(30..=30)[0].reach, Reach::Crate);
+        let added = BTreeSet::from([1, 2]);
+        for text in [
+            "m!();\n\n",
+            "#[global_allocator]\nstatic A: B = B;\n",
+            "#[macro_use]\nmod a;\n",
+        ] {
+            let found = tracked(text, &added, &added, &BTreeSet::new());
+            assert_eq!(found[0].reach, Reach::Crate, "{text}");
+        }
+        let of_method = |tracked: &Tracked| tracked.line == 12 || tracked.reach != Reach::Crate;
+        assert!(new(11..=28).iter().all(of_method));
+        let changed = tracked(
+            TEXT,
+            &BTreeSet::from([9]),
+            &BTreeSet::new(),
+            &BTreeSet::new(),
+        );
+        assert_eq!(changed[0].reach, Reach::Crate);
+        let deleted = |line| {
+            let found = tracked(
+                TEXT,
+                &BTreeSet::new(),
+                &BTreeSet::new(),
+                &BTreeSet::from([line]),
+            );
+            found[0].reach.clone()
+        };
+        assert_eq!(deleted(18), Reach::Lines(16, 27));
+        assert_eq!(deleted(8), Reach::Crate);
+        let unreadable = tracked(
+            "fn {",
+            &BTreeSet::from([1]),
+            &BTreeSet::new(),
+            &BTreeSet::new(),
+        );
+        assert_eq!(unreadable[0].reach, Reach::Crate);
+    }
+}

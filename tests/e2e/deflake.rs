@@ -1,0 +1,241 @@
+//! Which failures have nothing to do with a change.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Report;
+use nondex_harness::report::schema::{Blame, Witness};
+
+use crate::support::{Fixture, Nondex, plain_command, test};
+
+const LIB: &str = r#"
+pub const LIMIT: u32 = 10;
+
+pub fn add(a: u32, b: u32) -> u32 {
+    if a > 100 {
+        return 0;
+    }
+    a + b
+}
+
+pub fn twice<T: Into<u64>>(x: T) -> u64 {
+    let y = x.into();
+    y * 2
+}
+
+pub fn names() -> Vec<std::ffi::OsString> {
+    let entries = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds() {
+        assert_eq!(add(1, 2), 3);
+    }
+
+    #[test]
+    fn is_stable() {
+        assert_eq!(1 + 1, 2);
+    }
+
+    #[test]
+    fn is_in_its_place() {
+        assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+    }
+
+    #[test]
+    fn is_sometimes_in_time() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        assert!(now.subsec_nanos() % 2 == 0);
+    }
+
+    #[test]
+    fn lists_names() {
+        assert!(names().is_sorted());
+    }
+}
+"#;
+
+const IT: &str = r"
+#[test]
+fn doubles() {
+    assert_eq!(project::twice(2_u32), 4);
+}
+
+#[test]
+fn aborts() {
+    if project::add(2, 2) != 4 {
+        std::process::abort();
+    }
+}
+";
+
+/// A repository with one commit of these sources.
+fn repository() -> Fixture {
+    let project = Fixture::new("no-tests");
+    let lib = LIB;
+    for (file, text) in [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
+        (".gitignore", "target\nCargo.lock\n"),
+        ("src/lib.rs", lib),
+        ("tests/it.rs", IT),
+        ("data.txt", "1\n"),
+    ] {
+        let path = project.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    git(&project, &["init", "--quiet", "--initial-branch", "main"]);
+    commit(&project);
+    project
+}
+
+fn git(project: &Fixture, arguments: &[&str]) {
+    let mut git = plain_command("git", &project.path(""));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GIT_") {
+            git.env_remove(name);
+        }
+    }
+    git.args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
+    let output = git.args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn commit(project: &Fixture) {
+    git(project, &["add", "--all"]);
+    git(project, &["commit", "--quiet", "--message", "x"]);
+}
+
+fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
+    let path = project.path(file);
+    let mut text = fs::read_to_string(&path).unwrap();
+    for (old, new) in edits {
+        assert!(text.contains(old), "{old}");
+        text = text.replacen(old, new, 1);
+    }
+    fs::write(path, text).unwrap();
+}
+
+fn deflake(project: &Fixture) -> Nondex {
+    let arguments = [
+        "--offline",
+        "--message-format",
+        "json",
+        "--levels",
+        "STD",
+        "--seeds",
+        "3",
+    ];
+    Nondex::command(&project.path(""), "deflake").args(arguments)
+}
+
+/// What is said of each failing test.
+fn blamed(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>, Vec<u32>)> {
+    let changes = report.tests.iter().filter_map(|test| {
+        let change = test.change.as_ref()?;
+        let lines = change.lines.iter().map(|line| line.line).collect();
+        Some((test.name.as_str(), (change.verdict, change.witness, lines)))
+    });
+    changes.collect()
+}
+
+#[test]
+fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
+    let project = repository();
+    let before = fs::read(project.path(".git/index")).unwrap();
+    edit(
+        &project,
+        "src/lib.rs",
+        &[
+            ("    a + b", "    a + b + 1"),
+            ("return 0;", "return 1;"),
+            ("    y * 2", "    y * 3"),
+        ],
+    );
+    let output = deflake(&project).run();
+    let report = output.expect(ExitCode::Found).report();
+    let coverage = Some(Witness::Coverage);
+    let expected = BTreeMap::from([
+        ("tests::adds", (Blame::Regression, coverage, vec![8])),
+        ("doubles", (Blame::Regression, coverage, vec![13])),
+        ("aborts", (Blame::Regression, coverage, vec![8])),
+        ("tests::is_in_its_place", (Blame::Flaky, coverage, vec![])),
+        (
+            "tests::is_sometimes_in_time",
+            (Blame::Flaky, Some(Witness::Rerun), vec![]),
+        ),
+        (
+            "tests::lists_names",
+            (Blame::Flaky, Some(Witness::Culprit), vec![]),
+        ),
+    ]);
+    assert_eq!(blamed(&report), expected);
+    let uncovered: Vec<u32> = report.uncovered.iter().map(|line| line.line).collect();
+    assert_eq!(uncovered, [6]);
+    assert_eq!(fs::read(project.path(".git/index")).unwrap(), before);
+    let sentence = "the change may be to blame: the test runs into src/lib.rs:8";
+    assert!(
+        test(&report, "tests::adds")
+            .notes
+            .iter()
+            .any(|note| note == sentence)
+    );
+
+    // The same change, committed; and what acts at a distance.
+    commit(&project);
+    let filter = ["--delayed", "-E", "test(is_in_its_place) | test(adds)"];
+    let again = deflake(&project).args(filter).run();
+    let again = again.expect(ExitCode::CleanRunFailed).report();
+    assert_eq!(blamed(&again)["tests::adds"].0, Blame::Regression);
+    assert_eq!(blamed(&again)["tests::is_in_its_place"].0, Blame::Flaky);
+    edit(
+        &project,
+        "src/lib.rs",
+        &[("LIMIT: u32 = 10", "LIMIT: u32 = 11")],
+    );
+    let distant = deflake(&project).args(filter).run().report();
+    assert_eq!(
+        blamed(&distant)["tests::is_in_its_place"],
+        (Blame::Regression, coverage, vec![2])
+    );
+    assert_eq!(
+        blamed(&distant)["tests::adds"],
+        (Blame::Unknown, Some(Witness::Base), vec![2])
+    );
+
+    // What a test may read is no code.
+    git(&project, &["checkout", "--quiet", "."]);
+    fs::write(project.path("data.txt"), "2\n").unwrap();
+    let data = deflake(&project).args(filter).run().report();
+    assert_eq!(
+        blamed(&data)["tests::is_in_its_place"],
+        (Blame::Unknown, None, vec![])
+    );
+    let nowhere = deflake(&project).args(["--base", "nowhere"]).run();
+    nowhere.expect(ExitCode::Usage);
+    assert!(
+        nowhere.stderr.contains("names no commit"),
+        "{}",
+        nowhere.stderr
+    );
+}
