@@ -24,8 +24,8 @@ pub use process::{fork_global, global, renounce};
 pub use run::Context;
 pub use slot::{
     Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, flush, inherit,
-    is_forked_beside_threads, level, name_child, new_object, note_covered, note_creation,
-    note_source, pause, traces_elements,
+    is_forked_beside_threads, is_own_work, level, name_child, new_object, note_covered,
+    note_creation, note_source, pause, traces_elements,
 };
 pub(crate) use slot::{
     is_traced, key_without_seed, list, once, path_hash, reach, reading, record, table_key,

@@ -1,12 +1,15 @@
-//! Clocks and sleeping: they pass through, and are noted as what no choice controls.
+//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through, and are noted as what no choice
+//! controls.
 
-use ::std::ffi::c_int;
+use ::std::ffi::{c_int, c_uint, c_void};
 
 use nondex_core::Source;
 use nondex_core::context::note_source;
 
-use super::{original, own};
+use super::{original, own, schedule};
 use crate::libc;
+
+const SECOND: u64 = 1_000_000_000;
 
 /// Looks up the clock's original before a signal handler or an allocator may ask for the time.
 pub(crate) fn prepare() {
@@ -24,11 +27,73 @@ fn note(source: Source) {
     }
 }
 
+/// Whether a clock shows virtual time in a thread that is scheduled. Those of the processor's time do not.
+const fn is_virtual(clock: libc::clockid_t) -> bool {
+    const MONOTONIC_RAW: libc::clockid_t = 4;
+    const REALTIME_COARSE: libc::clockid_t = 5;
+    const MONOTONIC_COARSE: libc::clockid_t = 6;
+    const BOOTTIME: libc::clockid_t = 7;
+    const INTERNATIONAL: libc::clockid_t = 11;
+    matches!(
+        clock,
+        libc::CLOCK_REALTIME
+            | libc::CLOCK_MONOTONIC
+            | MONOTONIC_RAW
+            | REALTIME_COARSE
+            | MONOTONIC_COARSE
+            | BOOTTIME
+            | INTERNATIONAL
+    )
+}
+
+/// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing.
+#[inline]
+fn virtual_time(clock: libc::clockid_t) -> Option<u64> {
+    if !schedule::is_scheduled() || !is_virtual(clock) {
+        return None;
+    }
+    Some(schedule::start_of(clock) + schedule::read_clock())
+}
+
+/// Sleeps until a virtual time, if this thread is scheduled; whether it did.
+fn sleeps_until(time: impl FnOnce() -> u64) -> bool {
+    let is_scheduled = schedule::is_scheduled();
+    if is_scheduled {
+        schedule::sleep(time());
+    }
+    is_scheduled
+}
+
+/// A time in nanoseconds; `None` for one that there is not.
+///
+/// # Safety
+/// `time` must be null or valid.
+unsafe fn nanoseconds(time: *const libc::timespec) -> Option<u64> {
+    // SAFETY: as the caller promises.
+    let time = unsafe { time.as_ref() }?;
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let rest = u64::try_from(time.tv_nsec)
+        .ok()
+        .filter(|rest| *rest < SECOND)?;
+    Some(seconds.saturating_mul(SECOND).saturating_add(rest))
+}
+
+type ClockGettime = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
-    note(Source::Clock);
-    match original!(c"clock_gettime": unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int)
+    if let Some(now) = virtual_time(clock)
+        && !time.is_null()
     {
+        // SAFETY: the caller gives a place for the time.
+        unsafe {
+            (*time).tv_sec = (now / SECOND) as _;
+            (*time).tv_nsec = (now % SECOND) as _;
+        }
+        return 0;
+    }
+    note(Source::Clock);
+    match original!(c"clock_gettime": ClockGettime) {
         // SAFETY: the caller's arguments, unchanged.
         Some(original) => unsafe { original(clock, time) },
         None => -1,
@@ -36,8 +101,53 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
+    if let Some(now) = virtual_time(libc::CLOCK_REALTIME)
+        && !time.is_null()
+    {
+        // SAFETY: the caller gives a place for the time.
+        unsafe {
+            (*time).tv_sec = (now / SECOND) as _;
+            (*time).tv_usec = (now % SECOND / 1_000) as _;
+        }
+        return 0;
+    }
+    note(Source::Clock);
+    match original!(c"gettimeofday": unsafe extern "C" fn(*mut libc::timeval, *mut c_void) -> c_int)
+    {
+        // SAFETY: the caller's arguments, unchanged.
+        Some(original) => unsafe { original(time, zone) },
+        None => -1,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn time(place: *mut i64) -> i64 {
+    if let Some(now) = virtual_time(libc::CLOCK_REALTIME) {
+        let seconds = (now / SECOND).cast_signed();
+        if !place.is_null() {
+            // SAFETY: the caller gives a place for the time.
+            unsafe { place.write(seconds) };
+        }
+        return seconds;
+    }
+    note(Source::Clock);
+    match original!(c"time": unsafe extern "C" fn(*mut i64) -> i64) {
+        // SAFETY: the caller's argument, unchanged.
+        Some(original) => unsafe { original(place) },
+        None => -1,
+    }
+}
+
+#[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(time: *const libc::timespec, rest: *mut libc::timespec) -> c_int {
     note(Source::Sleep);
+    // SAFETY: the caller gives a time.
+    if let Some(length) = unsafe { nanoseconds(time) }
+        && sleeps_until(|| schedule::now().saturating_add(length))
+    {
+        return 0;
+    }
     match original!(c"nanosleep": unsafe extern "C" fn(*const libc::timespec, *mut libc::timespec) -> c_int)
     {
         // SAFETY: the caller's arguments, unchanged.
@@ -53,11 +163,52 @@ unsafe extern "C" fn clock_nanosleep(
     time: *const libc::timespec,
     rest: *mut libc::timespec,
 ) -> c_int {
+    /// The time is one of the clock, and no length.
+    const ABSOLUTE: c_int = 1;
     note(Source::Sleep);
+    // SAFETY: the caller gives a time.
+    if let Some(time) = unsafe { nanoseconds(time) }
+        && is_virtual(clock)
+        && sleeps_until(|| {
+            if flags & ABSOLUTE == 0 {
+                schedule::now().saturating_add(time)
+            } else {
+                schedule::since_start(clock, time)
+            }
+        })
+    {
+        return 0;
+    }
     match original!(c"clock_nanosleep": unsafe extern "C" fn(libc::clockid_t, c_int, *const libc::timespec, *mut libc::timespec) -> c_int)
     {
         // SAFETY: the caller's arguments, unchanged.
         Some(original) => unsafe { original(clock, flags, time, rest) },
         None => libc::ENOSYS,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn usleep(micros: c_uint) -> c_int {
+    note(Source::Sleep);
+    if sleeps_until(|| schedule::now().saturating_add(u64::from(micros) * 1_000)) {
+        return 0;
+    }
+    match original!(c"usleep": unsafe extern "C" fn(c_uint) -> c_int) {
+        // SAFETY: it takes any number.
+        Some(original) => unsafe { original(micros) },
+        None => -1,
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sleep(seconds: c_uint) -> c_uint {
+    note(Source::Sleep);
+    if sleeps_until(|| schedule::now().saturating_add(u64::from(seconds) * SECOND)) {
+        return 0;
+    }
+    match original!(c"sleep": unsafe extern "C" fn(c_uint) -> c_uint) {
+        // SAFETY: it takes any number.
+        Some(original) => unsafe { original(seconds) },
+        None => seconds,
     }
 }

@@ -3,14 +3,12 @@
 use nondex_core::context;
 
 use crate::libc;
-#[cfg(target_pointer_width = "64")]
-use crate::schedule;
-use crate::{directory, origin};
+use crate::{directory, origin, schedule};
 
 /// Registers what is done before and after every `fork`.
 pub(crate) fn prepare() {
     // SAFETY: the functions take no memory, wait for nobody for ever, and stay.
-    unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after_in_child)) };
+    unsafe { libc::pthread_atfork(Some(before), Some(after_in_parent), Some(after_in_child)) };
 }
 
 unsafe extern "C" fn before() {
@@ -23,6 +21,12 @@ unsafe extern "C" fn before() {
 unsafe extern "C" fn after() {
     origin::after_fork();
     directory::after_fork();
+}
+
+unsafe extern "C" fn after_in_parent() {
+    // SAFETY: it is called after the same `fork`.
+    unsafe { after() };
+    schedule::child::begun();
 }
 
 unsafe extern "C" fn after_in_child() {

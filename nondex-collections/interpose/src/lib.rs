@@ -32,8 +32,12 @@ mod operations;
 pub mod origin;
 mod original;
 mod own;
+mod polling;
 mod process;
 #[cfg(target_pointer_width = "64")]
+mod schedule;
+#[cfg(not(target_pointer_width = "64"))]
+#[path = "unscheduled.rs"]
 mod schedule;
 mod sockaddr;
 mod start;

@@ -14,7 +14,7 @@ mod resolve;
 mod rights;
 mod send;
 mod socket;
-mod wait;
+pub(crate) mod wait;
 
 use ::std::ffi::{c_int, c_long, c_uint};
 use ::std::net::SocketAddr;

@@ -22,6 +22,12 @@ pub(crate) fn is_standing() -> bool {
     STANDS.load(Ordering::Acquire)
 }
 
+/// Whether our own work goes on in this thread, here or in the engine.
+#[inline]
+pub(crate) fn is_working() -> bool {
+    WORKS.get() || nondex_core::context::is_own_work()
+}
+
 /// Our own work in this thread, until it is dropped.
 pub(crate) struct Work(());
 

@@ -15,12 +15,16 @@
 
 pub(crate) mod atomics;
 mod baton;
+pub(crate) mod child;
 mod choices;
+mod descriptor;
 mod ending;
 pub(crate) mod futex;
 mod kernel;
 pub(crate) mod life;
+mod limit;
 mod lock;
+mod poll;
 mod pthread;
 mod shared;
 mod thread;
@@ -30,7 +34,12 @@ use ::std::sync::atomic::{AtomicU64, Ordering};
 use ::std::time::Duration;
 
 use choices::{Class, SLEEPS};
+#[cfg(feature = "network")]
+pub(crate) use descriptor::{WAITS_FOR_ALL, connect, send_message};
+pub(crate) use descriptor::{file, is_scheduled, read, write, write_vectored};
 pub(crate) use life::{begin, end, has_company};
+pub(crate) use limit::Limit;
+pub(crate) use poll::{has_events, wait as poll};
 use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
 use thread::{Ref, State};

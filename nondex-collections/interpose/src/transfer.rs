@@ -7,16 +7,17 @@ use ::std::ffi::{c_int, c_void};
 
 #[cfg(feature = "network")]
 use super::network;
-use super::{operations, original};
+use super::{operations, original, schedule};
 use crate::libc;
 
 /// Reads from `file` by `call`.
 #[inline]
 fn read_from(file: c_int, call: impl FnOnce() -> isize) -> isize {
+    let call = || schedule::read(file, 0, call);
     #[cfg(feature = "network")]
     let result = network::received(file, call);
     #[cfg(not(feature = "network"))]
-    let (result, _) = (call(), file);
+    let result = call();
     result
 }
 
@@ -61,7 +62,9 @@ unsafe extern "C" fn write(file: c_int, buffer: *const c_void, len: usize) -> is
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    write_to(file, || unsafe { original(file, buffer, len) })
+    write_to(file, || unsafe {
+        schedule::write(file, buffer, len, 0, || original(file, buffer, len))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -70,5 +73,8 @@ unsafe extern "C" fn writev(file: c_int, buffers: *const libc::iovec, count: c_i
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    write_to(file, || unsafe { original(file, buffers, count) })
+    write_to(file, || unsafe {
+        let number = usize::try_from(count).unwrap_or(0);
+        schedule::write_vectored(file, buffers, number, 0, || original(file, buffers, count))
+    })
 }

@@ -76,6 +76,15 @@ fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     })
 }
 
+/// Whether this thread is [paused](pause) or inside of the engine: what it calls is not the test's doing.
+#[must_use]
+pub fn is_own_work() -> bool {
+    PAUSES.get() > 0
+        || SLOT
+            .try_with(|slot| slot.try_borrow_mut().is_err())
+            .unwrap_or(false)
+}
+
 /// The level of the run this thread works for, if any.
 #[inline]
 #[must_use]

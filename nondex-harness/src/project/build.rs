@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
 /// Whether the runtime has what instrumented atomics call.
-const HAS_SCHEDULER: bool = false;
+const HAS_SCHEDULER: bool = true;
 
 /// A project whose tests are built and listed.
 #[derive(Debug)]

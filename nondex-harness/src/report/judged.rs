@@ -103,7 +103,12 @@ pub fn report(
     if options.real_threads && !asked.real_threads {
         report.notes.push(REAL_THREADS.to_owned());
     }
-    let uncertain = report.scheduled.as_ref().filter(|_| !failing.is_empty());
+    // What fails in every run, or is explained otherwise, is replayed whatever the course.
+    let is_found = matches!(
+        conclusion,
+        Some(Conclusion::Dependent(_) | Conclusion::NonDeterministic { .. })
+    );
+    let uncertain = report.scheduled.as_ref().filter(|_| is_found);
     report
         .notes
         .extend(uncertain.and_then(scheduled::uncertainty));

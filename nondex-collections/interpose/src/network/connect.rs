@@ -11,7 +11,7 @@ use super::{
     Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
     socket, treat,
 };
-use crate::libc;
+use crate::{libc, schedule};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
@@ -46,6 +46,8 @@ pub(super) unsafe extern "C" fn connect(
     let call = || unsafe { original(fd, address, len) };
     // SAFETY: the caller gives an address of this length.
     let target = unsafe { address::read(address, len) };
+    let is_local = target.is_none_or(|target| address::is_local(&target));
+    let call = || schedule::connect(fd, is_local, call);
     match treat(&model::NETWORK_CONNECT, fault::CONNECT, target) {
         Treatment::Refuse(target) => {
             refuse(name(fd), &target);

@@ -4,7 +4,7 @@ use ::std::ffi::{c_int, c_uint, c_void};
 
 use super::socket::{self, Socket};
 use super::{Errno, errno, error, original, rights};
-use crate::libc;
+use crate::{libc, schedule};
 
 /// Receives from `fd` by `call`.
 #[inline]
@@ -43,6 +43,7 @@ fn watched(fd: c_int, call: impl FnOnce() -> isize) -> isize {
 /// As [`received`], unless it is only asked which errors there were.
 #[inline]
 fn received_with(flags: c_int, fd: c_int, call: impl FnOnce() -> isize) -> isize {
+    let call = || schedule::read(fd, flags, call);
     if flags & libc::MSG_ERRQUEUE == 0 {
         received(fd, call)
     } else {
@@ -114,7 +115,7 @@ pub(super) unsafe extern "C" fn recvmmsg(
     };
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(fd, messages, count, flags, timeout) };
-    received_with(flags, fd, || call() as isize) as c_int
+    received_with(flags | schedule::WAITS_FOR_ALL, fd, || call() as isize) as c_int
 }
 
 /// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the room that there is in the

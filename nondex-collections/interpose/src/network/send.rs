@@ -11,7 +11,7 @@ use super::{
     Errno, Treatment, address, caller, errno, error, failed, fault, inject, original, refuse,
     socket, treat,
 };
-use crate::libc;
+use crate::{libc, schedule};
 
 /// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
 #[inline]
@@ -103,7 +103,9 @@ unsafe extern "C" fn send(fd: c_int, buffer: *const c_void, len: usize, flags: c
         return -1;
     };
     // SAFETY: the caller's arguments, unchanged.
-    send_with(fd, None, || unsafe { original(fd, buffer, len, flags) })
+    send_with(fd, None, || unsafe {
+        schedule::write(fd, buffer, len, flags, || original(fd, buffer, len, flags))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -122,8 +124,14 @@ pub(super) unsafe extern "C" fn sendto(
     // SAFETY: the caller gives an address of this length, or none.
     let target = unsafe { address::read(address, address_len) };
     // SAFETY: the caller's arguments, unchanged.
-    send_with(fd, target, || unsafe {
-        original(fd, buffer, len, flags, address, address_len)
+    let call = || unsafe { original(fd, buffer, len, flags, address, address_len) };
+    send_with(fd, target, || {
+        if address.is_null() {
+            // SAFETY: the caller's buffer.
+            unsafe { schedule::write(fd, buffer, len, flags, call) }
+        } else {
+            schedule::send_message(fd, flags, call)
+        }
     })
 }
 
@@ -153,7 +161,8 @@ pub(super) unsafe extern "C" fn sendmsg(
     // SAFETY: the caller gives a message.
     let target = unsafe { target_of(message) };
     // SAFETY: the caller's arguments, unchanged.
-    send_with(fd, target, || unsafe { original(fd, message, flags) })
+    let call = || unsafe { original(fd, message, flags) };
+    send_with(fd, target, || schedule::send_message(fd, flags, call))
 }
 
 #[unsafe(no_mangle)]
@@ -177,5 +186,5 @@ pub(super) unsafe extern "C" fn sendmmsg(
         });
     // SAFETY: the caller's arguments, unchanged.
     let call = || unsafe { original(fd, messages, count, flags) } as isize;
-    send_with(fd, target, call) as c_int
+    send_with(fd, target, || schedule::send_message(fd, flags, call)) as c_int
 }

@@ -87,6 +87,8 @@ pub(super) struct Shared {
     real_at: Option<u64>,
     /// Since when there is nothing but the world outside to wait for.
     pub(super) idle_since: Option<u64>,
+    /// When it was last asked, while others could run.
+    asked_at: u64,
     order: u64,
     /// How much time may pass by sleeping.
     sleep_limit: u64,
@@ -124,6 +126,7 @@ impl Shared {
             outside: 0,
             real_at: None,
             idle_since: None,
+            asked_at: 0,
             order: 0,
             sleep_limit: SLEEP_LIMIT,
             slept: 0,
@@ -303,6 +306,15 @@ impl Shared {
         }
     }
 
+    /// As [`ask`](Shared::ask), but no more often than is worth its time: others that can run must not keep one from going on for ever.
+    fn ask_now_and_then(&mut self) {
+        let now = NOW.load(Ordering::Relaxed);
+        if !self.polls.is_empty() && now.saturating_sub(self.asked_at) >= SLICE / 50 {
+            self.asked_at = now;
+            self.ask();
+        }
+    }
+
     /// Lets time pass to the next deadline; false when nobody waits for one.
     pub(super) fn pass_time(&mut self) -> bool {
         let Some(first) = self.timers.first() else {
@@ -339,6 +351,7 @@ impl Shared {
         loop {
             self.wake_due();
             self.preempts = false;
+            self.ask_now_and_then();
             if let Some(next) = self.pop() {
                 self.end_idling();
                 return Next::Thread(next);

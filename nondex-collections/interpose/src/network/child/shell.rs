@@ -8,6 +8,7 @@ use ::std::ffi::{CStr, CString, c_char, c_int};
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
 use crate::libc;
+use crate::schedule::{self, Operation};
 use crate::{Errno, original};
 
 const SHELL: &CStr = c"/bin/sh";
@@ -87,7 +88,11 @@ unsafe extern "C" fn system(command: *const c_char) -> c_int {
         return -1;
     };
     // SAFETY: the caller's argument, or one that does the same.
-    unsafe { run(command, |command| original(command)) }
+    unsafe {
+        run(command, |command| {
+            schedule::outside(Operation::Child, || original(command))
+        })
+    }
 }
 
 type Popen = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut libc::FILE;

@@ -5,7 +5,7 @@ use ::std::ffi::{c_char, c_int, c_void};
 use super::{Strings, found, observed, program, unobserved};
 use crate::libc;
 use crate::network::errno;
-use crate::{operations, original};
+use crate::{operations, original, schedule};
 
 type Spawn = unsafe extern "C" fn(
     *mut c_int,
@@ -89,7 +89,9 @@ macro_rules! spawn {
                 };
                 let program = found(name, $find);
                 let error = observed(program, environment, |environment| {
-                    original(child, name, actions, attributes, arguments, environment)
+                    let call =
+                        || original(child, name, actions, attributes, arguments, environment);
+                    schedule::child::start(call, |error| error == 0)
                 });
                 if error != 0 {
                     operations::not_started(name, error, false);

@@ -17,7 +17,7 @@ use nondex_core::{NetworkMode, NetworkOutcome};
 use super::super::caller;
 use super::{LIBRARY, Strings, argument};
 use crate::libc;
-use crate::{Errno, original};
+use crate::{Errno, original, schedule};
 
 /// How many arguments are looked at.
 const MAX_ARGUMENTS: usize = 256;
@@ -175,9 +175,17 @@ fn of_signal(signal: c_int) -> Option<String> {
 ///
 /// # Safety
 /// `status` must be null or valid for writes.
-unsafe fn waited(status: *mut c_int, wait: impl FnOnce(*mut c_int) -> libc::pid_t) -> libc::pid_t {
+unsafe fn waited(
+    status: *mut c_int,
+    options: c_int,
+    wait: impl FnOnce(*mut c_int) -> libc::pid_t,
+) -> libc::pid_t {
     let mut own = 0;
-    let pid = wait(&raw mut own);
+    let pid = schedule::child::wait(options, || {
+        let pid = wait(&raw mut own);
+        let has_ended = pid > 0 && (libc::WIFEXITED(own) || libc::WIFSIGNALED(own));
+        (pid, has_ended)
+    });
     let _errno = Errno::save();
     if pid > 0 {
         if libc::WIFEXITED(own) {
@@ -195,7 +203,7 @@ unsafe fn waited(status: *mut c_int, wait: impl FnOnce(*mut c_int) -> libc::pid_
 
 /// Declares one of the functions that wait for a child, and names the argument that is the place for its status.
 macro_rules! wait {
-    ($name:ident, $original:literal, $status:ident, ($($argument:ident: $type:ty),*)) => {
+    ($name:ident, $original:literal, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> libc::pid_t {
             let Some(original) =
@@ -204,15 +212,15 @@ macro_rules! wait {
                 return -1;
             };
             // SAFETY: the caller's arguments, with a place for the status.
-            unsafe { waited($status, |$status| original($($argument),*)) }
+            unsafe { waited($status, $options, |$status| original($($argument),*)) }
         }
     };
 }
 
-wait!(wait, c"wait", status, (status: *mut c_int));
-wait!(waitpid, c"waitpid", status, (pid: libc::pid_t, status: *mut c_int, options: c_int));
-wait!(wait3, c"wait3", status, (status: *mut c_int, options: c_int, usage: *mut c_void));
-wait!(wait4, c"wait4", status, (pid: libc::pid_t, status: *mut c_int, options: c_int, usage: *mut c_void));
+wait!(wait, c"wait", status, 0, (status: *mut c_int));
+wait!(waitpid, c"waitpid", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int));
+wait!(wait3, c"wait3", status, options, (status: *mut c_int, options: c_int, usage: *mut c_void));
+wait!(wait4, c"wait4", status, options, (pid: libc::pid_t, status: *mut c_int, options: c_int, usage: *mut c_void));
 
 type Waitid = unsafe extern "C" fn(c_uint, libc::id_t, *mut libc::siginfo_t, c_int) -> c_int;
 
@@ -230,7 +238,18 @@ unsafe extern "C" fn waitid(
     let mut own = unsafe { ::std::mem::zeroed::<libc::siginfo_t>() };
     let info = if info.is_null() { &raw mut own } else { info };
     // SAFETY: the caller's arguments, with a place for the information.
-    let result = unsafe { original(kind, id, info, options) };
+    let result = schedule::child::wait(options, || unsafe {
+        let result = original(kind, id, info, options);
+        let is_end = matches!(
+            (*info).si_code,
+            libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED
+        );
+        let is_taken = options & libc::WNOWAIT == 0;
+        (
+            result,
+            result == 0 && is_taken && is_end && (*info).si_pid() != 0,
+        )
+    });
     if result == 0 {
         let _errno = Errno::save();
         // SAFETY: libc has written it, or left what the caller wrote.

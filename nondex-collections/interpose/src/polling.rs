@@ -1,0 +1,319 @@
+//! `poll`, `select` and `epoll`: a thread that is scheduled waits in virtual time, and who waits for an answer to a datagram is observed.
+
+use ::std::ffi::c_int;
+
+#[cfg(feature = "network")]
+use super::network::wait;
+use super::original;
+use super::schedule::{self, Limit};
+use crate::libc;
+
+/// What is the same without the network.
+#[cfg(not(feature = "network"))]
+mod wait {
+    use super::c_int;
+
+    pub(super) fn wait(
+        _descriptors: impl FnOnce() -> Vec<c_int>,
+        _takes_time: bool,
+        call: impl FnOnce() -> c_int,
+    ) -> c_int {
+        call()
+    }
+
+    pub(super) fn wait_polled(_takes_time: bool, call: impl FnOnce() -> c_int) -> c_int {
+        call()
+    }
+}
+
+type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
+
+/// The descriptors of which it is asked whether something can be read.
+///
+/// # Safety
+/// `list` must be null or valid for reads of `count` entries.
+unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> Vec<c_int> {
+    let asks = |entry: &libc::pollfd| entry.events & (libc::POLLIN | libc::POLLRDNORM) != 0;
+    (0..if list.is_null() { 0 } else { count as usize })
+        // SAFETY: as the caller promises.
+        .map(|i| unsafe { list.add(i).read() })
+        .filter(asks)
+        .map(|entry| entry.fd)
+        .collect()
+}
+
+/// Whether one of the descriptors is ready.
+///
+/// # Safety
+/// `list` must be null or valid for `count` entries.
+unsafe fn has_ready(list: *mut libc::pollfd, count: libc::nfds_t) -> bool {
+    // SAFETY: as the caller promises.
+    original!(c"poll": Poll).is_none_or(|poll| unsafe { poll(list, count, 0) } != 0)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout: c_int) -> c_int {
+    let Some(original) = original!(c"poll": Poll) else {
+        return -1;
+    };
+    let limit = Limit::of_milliseconds(timeout);
+    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
+    unsafe {
+        let mut is_ready = || has_ready(list, count);
+        let call = |limit: Option<Limit>| {
+            original(list, count, limit.map_or(timeout, Limit::milliseconds))
+        };
+        wait::wait(
+            || listed(list, count),
+            limit != Limit::Zero,
+            || schedule::poll(limit, false, &mut is_ready, call),
+        )
+    }
+}
+
+/// The limit that a call is given, none if it is null.
+///
+/// # Safety
+/// `timeout` must be null or valid.
+unsafe fn limit_of(timeout: *const libc::timespec) -> Limit {
+    // SAFETY: as the caller promises.
+    let timeout = unsafe { timeout.as_ref() };
+    Limit::of(timeout.map(|timeout| (timeout.tv_sec, timeout.tv_nsec)))
+}
+
+/// Calls `call` with a limit, or else the caller's own one.
+fn with_limit<R>(
+    limit: Option<Limit>,
+    own: *const libc::timespec,
+    call: impl FnOnce(*const libc::timespec) -> R,
+) -> R {
+    let (seconds, rest) = match limit {
+        None => return call(own),
+        Some(Limit::None) => return call(::std::ptr::null()),
+        Some(Limit::Zero) => (0, 0),
+        Some(Limit::Time(time)) => (time / 1_000_000_000, time % 1_000_000_000),
+    };
+    call(&libc::timespec {
+        tv_sec: seconds as _,
+        tv_nsec: rest as _,
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ppoll(
+    list: *mut libc::pollfd,
+    count: libc::nfds_t,
+    timeout: *const libc::timespec,
+    signals: *const libc::sigset_t,
+) -> c_int {
+    let Some(original) = original!(c"ppoll": unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, *const libc::timespec, *const libc::sigset_t) -> c_int)
+    else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
+    unsafe {
+        let own = limit_of(timeout);
+        let mut is_ready = || has_ready(list, count);
+        let call = |limit| {
+            with_limit(limit, timeout, |timeout| {
+                original(list, count, timeout, signals)
+            })
+        };
+        wait::wait(
+            || listed(list, count),
+            own != Limit::Zero,
+            || schedule::poll(own, !signals.is_null(), &mut is_ready, call),
+        )
+    }
+}
+
+/// The descriptors in a set.
+///
+/// # Safety
+/// `set` must be null or hold the bits of the descriptors below `count`.
+unsafe fn members(set: *const libc::fd_set, count: c_int) -> Vec<c_int> {
+    const BITS: c_int = usize::BITS as c_int;
+    let words = set.cast::<usize>();
+    (0..if set.is_null() { 0 } else { count })
+        // SAFETY: as the caller promises.
+        .filter(|fd| unsafe { words.add((fd / BITS) as usize).read() } >> (fd % BITS) & 1 == 1)
+        .collect()
+}
+
+type Pselect = unsafe extern "C" fn(
+    c_int,
+    *mut libc::fd_set,
+    *mut libc::fd_set,
+    *mut libc::fd_set,
+    *const libc::timespec,
+    *const libc::sigset_t,
+) -> c_int;
+
+/// Whether one of the descriptors in the sets is ready; the sets stay as they are.
+///
+/// # Safety
+/// Each set must be null or valid.
+unsafe fn has_selected(count: c_int, sets: [*mut libc::fd_set; 3]) -> bool {
+    let now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: as the caller promises; the copies are written to.
+    unsafe {
+        let mut copies = sets.map(|set| set.as_ref().map(|set| ::std::ptr::read(set)));
+        let [read, write, except] = copies.each_mut().map(|copy| {
+            copy.as_mut()
+                .map_or(::std::ptr::null_mut(), ::std::ptr::from_mut)
+        });
+        let signals = ::std::ptr::null();
+        original!(c"pselect": Pselect)
+            .is_none_or(|pselect| pselect(count, read, write, except, &raw const now, signals) != 0)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn select(
+    count: c_int,
+    read: *mut libc::fd_set,
+    write: *mut libc::fd_set,
+    except: *mut libc::fd_set,
+    timeout: *mut libc::timeval,
+) -> c_int {
+    let Some(original) = original!(c"select": unsafe extern "C" fn(c_int, *mut libc::fd_set, *mut libc::fd_set, *mut libc::fd_set, *mut libc::timeval) -> c_int)
+    else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this returns.
+    unsafe {
+        let own = timeout.as_ref();
+        let own = Limit::of(own.map(|own| (own.tv_sec, own.tv_usec * 1_000)));
+        let mut is_ready = || has_selected(count, [read, write, except]);
+        let call = |limit: Option<Limit>| {
+            let Some(limit) = limit else {
+                return original(count, read, write, except, timeout);
+            };
+            with_limit(Some(limit), ::std::ptr::null(), |limit| {
+                match limit.as_ref() {
+                    None => original(count, read, write, except, ::std::ptr::null_mut()),
+                    Some(limit) => {
+                        let mut limit = libc::timeval {
+                            tv_sec: limit.tv_sec,
+                            tv_usec: limit.tv_nsec / 1_000,
+                        };
+                        original(count, read, write, except, &raw mut limit)
+                    }
+                }
+            })
+        };
+        wait::wait(
+            || members(read, count),
+            own != Limit::Zero,
+            || schedule::poll(own, false, &mut is_ready, call),
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pselect(
+    count: c_int,
+    read: *mut libc::fd_set,
+    write: *mut libc::fd_set,
+    except: *mut libc::fd_set,
+    timeout: *const libc::timespec,
+    signals: *const libc::sigset_t,
+) -> c_int {
+    let Some(original) = original!(c"pselect": Pselect) else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this returns.
+    unsafe {
+        let own = limit_of(timeout);
+        let mut is_ready = || has_selected(count, [read, write, except]);
+        let call = |limit| {
+            with_limit(limit, timeout, |timeout| {
+                original(count, read, write, except, timeout, signals)
+            })
+        };
+        wait::wait(
+            || members(read, count),
+            own != Limit::Zero,
+            || schedule::poll(own, !signals.is_null(), &mut is_ready, call),
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_wait(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    room: c_int,
+    timeout: c_int,
+) -> c_int {
+    let Some(original) = original!(c"epoll_wait": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, c_int) -> c_int)
+    else {
+        return -1;
+    };
+    let own = Limit::of_milliseconds(timeout);
+    let mut is_ready = || schedule::has_events(epoll);
+    let call = |limit: Option<Limit>| {
+        let limit = limit.map_or(timeout, Limit::milliseconds);
+        // SAFETY: the caller's arguments, but for the limit.
+        unsafe { original(epoll, events, room, limit) }
+    };
+    wait::wait_polled(own != Limit::Zero, || {
+        schedule::poll(own, false, &mut is_ready, call)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_pwait(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    room: c_int,
+    timeout: c_int,
+    signals: *const libc::sigset_t,
+) -> c_int {
+    let Some(original) = original!(c"epoll_pwait": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, c_int, *const libc::sigset_t) -> c_int)
+    else {
+        return -1;
+    };
+    let own = Limit::of_milliseconds(timeout);
+    let mut is_ready = || schedule::has_events(epoll);
+    let call = |limit: Option<Limit>| {
+        let limit = limit.map_or(timeout, Limit::milliseconds);
+        // SAFETY: the caller's arguments, but for the limit.
+        unsafe { original(epoll, events, room, limit, signals) }
+    };
+    wait::wait_polled(own != Limit::Zero, || {
+        schedule::poll(own, !signals.is_null(), &mut is_ready, call)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_pwait2(
+    epoll: c_int,
+    events: *mut libc::epoll_event,
+    room: c_int,
+    timeout: *const libc::timespec,
+    signals: *const libc::sigset_t,
+) -> c_int {
+    // SAFETY: the time limit is null or valid.
+    let own = unsafe { limit_of(timeout) };
+    let mut is_ready = || schedule::has_events(epoll);
+    // Since glibc 2.35; a program that looks for it by name finds this one.
+    let call = |limit| match original!(c"epoll_pwait2": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, *const libc::timespec, *const libc::sigset_t) -> c_int)
+    {
+        // SAFETY: the caller's arguments, but for the limit.
+        Some(original) => with_limit(limit, timeout, |timeout| unsafe {
+            original(epoll, events, room, timeout, signals)
+        }),
+        None => {
+            // SAFETY: the location is valid for the life of the thread.
+            unsafe { *libc::__errno_location() = libc::ENOSYS };
+            -1
+        }
+    };
+    wait::wait_polled(own != Limit::Zero, || {
+        schedule::poll(own, !signals.is_null(), &mut is_ready, call)
+    })
+}

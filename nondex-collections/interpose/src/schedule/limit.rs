@@ -1,0 +1,52 @@
+//! How long a call may wait.
+
+use ::std::ffi::c_int;
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// How long a call may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Not at all.
+    Zero,
+    /// So many nanoseconds.
+    Time(u64),
+    /// As long as it takes.
+    None,
+}
+
+impl Limit {
+    /// The limit of `poll`.
+    pub(crate) const fn of_milliseconds(limit: c_int) -> Self {
+        match limit {
+            0 => Limit::Zero,
+            1.. => Limit::Time(limit as u64 * MILLISECOND),
+            _ => Limit::None,
+        }
+    }
+
+    /// A limit in seconds and nanoseconds; none if there is nothing.
+    pub(crate) fn of(limit: Option<(i64, i64)>) -> Self {
+        let Some((seconds, rest)) = limit else {
+            return Limit::None;
+        };
+        let seconds = u64::try_from(seconds).unwrap_or(0);
+        let rest = u64::try_from(rest).unwrap_or(0);
+        match seconds
+            .saturating_mul(1000 * MILLISECOND)
+            .saturating_add(rest)
+        {
+            0 => Limit::Zero,
+            time => Limit::Time(time),
+        }
+    }
+
+    /// In milliseconds, as `poll` takes them.
+    pub(crate) fn milliseconds(self) -> c_int {
+        match self {
+            Limit::Zero => 0,
+            Limit::Time(time) => c_int::try_from(time.div_ceil(MILLISECOND)).unwrap_or(c_int::MAX),
+            Limit::None => -1,
+        }
+    }
+}

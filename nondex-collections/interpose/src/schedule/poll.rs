@@ -1,0 +1,68 @@
+//! Waiting for several descriptors: `poll`, `select` and `epoll`.
+
+use ::std::ffi::c_int;
+
+use super::descriptor::{call_takes_time, is_ready, is_scheduled};
+use super::limit::Limit;
+use super::{Operation, Woken, now, outside, point, wait_for};
+use crate::libc;
+
+/// Makes a call that waits no longer than its argument, until it finds something ready.
+///
+/// A thread that is scheduled waits for what `is_ready` says, without a call that waits. With a mask of signals (`is_masked`) it waits in the
+/// kernel, because a signal may be what it waits for.
+#[inline]
+pub(crate) fn wait(
+    limit: Limit,
+    is_masked: bool,
+    is_ready: &mut dyn FnMut() -> bool,
+    call: impl FnMut(Option<Limit>) -> c_int,
+) -> c_int {
+    let mut call = call;
+    if !is_scheduled() {
+        return call(None);
+    }
+    scheduled(limit, is_masked, is_ready, &mut call)
+}
+
+#[cold]
+fn scheduled(
+    limit: Limit,
+    is_masked: bool,
+    is_ready: &mut dyn FnMut() -> bool,
+    call: &mut dyn FnMut(Option<Limit>) -> c_int,
+) -> c_int {
+    call_takes_time();
+    if limit == Limit::Zero {
+        point(Operation::Poll);
+        return call(None);
+    }
+    if is_masked {
+        return outside(Operation::Poll, || call(None));
+    }
+    let deadline = match limit {
+        Limit::Time(time) => Some(now().saturating_add(time)),
+        _ => None,
+    };
+    loop {
+        match wait_for(Operation::Poll, deadline, is_ready) {
+            Woken::Time => return call(Some(Limit::Zero)),
+            Woken::Free => {
+                let rest = deadline.map(|deadline| deadline.saturating_sub(now()));
+                let rest = rest.map_or(Limit::None, Limit::Time);
+                return call(Some(rest));
+            }
+            Woken::Done => {}
+        }
+        // Somebody may have been faster.
+        let result = call(Some(Limit::Zero));
+        if result != 0 {
+            return result;
+        }
+    }
+}
+
+/// Whether there is something to be got from an `epoll`.
+pub(crate) fn has_events(epoll: c_int) -> bool {
+    is_ready(epoll, libc::POLLIN)
+}

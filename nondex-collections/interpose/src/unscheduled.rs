@@ -1,0 +1,105 @@
+//! What the scheduler is where threads are not scheduled: calls pass through.
+
+use ::std::ffi::{c_int, c_void};
+
+use crate::libc;
+
+pub(crate) use limit::Limit;
+
+#[path = "schedule/limit.rs"]
+mod limit;
+
+/// See the scheduler's own.
+#[derive(Clone, Copy)]
+pub(crate) enum Operation {
+    Child,
+}
+
+pub(crate) const WAITS_FOR_ALL: c_int = 0;
+
+pub(crate) const fn is_scheduled() -> bool {
+    false
+}
+
+pub(crate) const fn now() -> u64 {
+    0
+}
+
+pub(crate) const fn read_clock() -> u64 {
+    0
+}
+
+pub(crate) const fn start_of(_clock: libc::clockid_t) -> u64 {
+    0
+}
+
+pub(crate) const fn since_start(_clock: libc::clockid_t, time: u64) -> u64 {
+    time
+}
+
+pub(crate) const fn sleep(_until: u64) {}
+
+pub(crate) const fn file() {}
+
+pub(crate) fn read(_fd: c_int, _flags: c_int, call: impl FnOnce() -> isize) -> isize {
+    call()
+}
+
+pub(crate) unsafe fn write(
+    _fd: c_int,
+    _buffer: *const c_void,
+    _len: usize,
+    _flags: c_int,
+    call: impl FnOnce() -> isize,
+) -> isize {
+    call()
+}
+
+pub(crate) unsafe fn write_vectored(
+    _fd: c_int,
+    _buffers: *const libc::iovec,
+    _count: usize,
+    _flags: c_int,
+    call: impl FnOnce() -> isize,
+) -> isize {
+    call()
+}
+
+pub(crate) fn send_message(_fd: c_int, _flags: c_int, call: impl FnOnce() -> isize) -> isize {
+    call()
+}
+
+pub(crate) fn connect(_fd: c_int, _is_local: bool, call: impl FnOnce() -> c_int) -> c_int {
+    call()
+}
+
+pub(crate) fn outside<R>(_operation: Operation, call: impl FnOnce() -> R) -> R {
+    call()
+}
+
+pub(crate) fn poll(
+    _limit: Limit,
+    _is_masked: bool,
+    _is_ready: &mut dyn FnMut() -> bool,
+    mut call: impl FnMut(Option<Limit>) -> c_int,
+) -> c_int {
+    call(None)
+}
+
+pub(crate) const fn has_events(_epoll: c_int) -> bool {
+    true
+}
+
+pub(crate) mod child {
+    use ::std::ffi::c_int;
+
+    pub(crate) const fn begun() {}
+
+    pub(crate) fn start(call: impl FnOnce() -> c_int, _: impl FnOnce(c_int) -> bool) -> c_int {
+        call()
+    }
+
+    pub(crate) fn wait(_options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_int {
+        call().0
+    }
+}
