@@ -1,13 +1,14 @@
 //! What is concluded about a test.
 
-use nondex_core::{Family, RunSpec};
+use nondex_core::choice::hold;
+use nondex_core::{Family, Level, RunSpec};
 
-use super::culprit::Culprits;
+use super::culprit::{Culprits, Decisive};
 use super::evidence::Evidence;
 use super::options::Options;
 use super::order;
 use super::prerequisite::{Explanation, explained_by, explained_by_network};
-use super::timing::Timing;
+use super::timing::{Timing, is_timing};
 
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +120,25 @@ impl Dependence {
                 false => Timing::Time,
             },
         )
+    }
+}
+
+impl Dependence {
+    /// The weakest level whose delays are long enough, when nothing but delays is responsible and the shortest of each is known: a seed
+    /// of a level with longer ones may be the first that shows it.
+    #[must_use]
+    pub fn level_of_delays(&self) -> Option<Level> {
+        let mut longest = None;
+        for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
+            let Decisive::Number(number) = &call.turn.as_ref()?.decisive else {
+                return None;
+            };
+            longest = longest.max(Some(number.value));
+        }
+        let is_confirmed = self.culprits.confirmed && self.culprits.sites().all(is_timing);
+        let longest = longest.filter(|_| is_confirmed)?;
+        let mut levels = Level::ALL.into_iter();
+        levels.find(|level| hold::longest(*level) >= longest)
     }
 }
 

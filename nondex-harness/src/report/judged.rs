@@ -179,6 +179,7 @@ pub fn report(
         }
         Some(Conclusion::Dependent(dependence)) => {
             report.reason = dependence.reason(evidence);
+            report.delay_level = dependence.level_of_delays();
             report.verdict = match report.reason {
                 Some(_) => Verdict::NonDeterministic,
                 None => Verdict::ImplementationDependent,

@@ -7,7 +7,7 @@
 //! the shortest one is found but for that.
 
 use nondex_core::choice::hold::SHORTEST;
-use nondex_core::{GivenChoice, RunSpec, Scope};
+use nondex_core::{Given, GivenChoice, RunSpec, Scope};
 
 use super::call::{Call, Decisive, Turn};
 use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, Missing, Search, step};
@@ -71,10 +71,14 @@ impl Search<'_> {
         }))
     }
 
-    /// Only these calls, one of them with this choice.
+    /// Only these calls, one of them with this choice, and delays whose turn is known as short as they may be: so that in the end all of
+    /// them are, together.
     pub(super) fn with_choice(&self, calls: &[Call], index: usize, choice: GivenChoice) -> RunSpec {
         let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
-        self.given(scopes, vec![calls[index].with(choice)])
+        let shortened = calls[..index].iter().filter(|call| is_timing(&call.site));
+        let mut given: Vec<Given> = shortened.filter_map(Call::given).collect();
+        given.push(calls[index].with(choice));
+        self.given(scopes, given)
     }
 }
 

@@ -359,3 +359,36 @@ fn a_seed_that_delays_nothing_says_nothing_of_another_one() {
     });
     assert_eq!(found[0], found[1]);
 }
+
+#[test]
+fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
+    // Two delays are needed, one of them longer than the other; no seed of a weaker level is lucky.
+    let threads = Threads::new(60);
+    let mut options = options();
+    options.seeds = (0..200).collect();
+    let wanted = [(20, 40_u64), (50, 3)];
+    for from in [Level::Std, Level::Full] {
+        let (conclusion, _) = simulate(&options, |spec| {
+            threads.run(spec, |others| {
+                let is_late = |(at, least): (usize, u64)| others[at] - others[at - 1] >= least;
+                spec.level < from || !wanted.into_iter().all(is_late)
+            })
+        });
+        let found = dependence(conclusion);
+        assert!(found.culprits.confirmed);
+        assert!(found.spec.level >= from);
+        assert_eq!(found.level_of_delays(), Some(Level::Std), "{found:?}");
+        let values = found.culprits.groups[0].calls.iter().map(|call| {
+            let Decisive::Number(number) = call.turn.as_ref().unwrap().decisive else {
+                panic!("{call:?}")
+            };
+            number.value / SHORTEST
+        });
+        assert_eq!(values.collect::<Vec<_>>(), [40, 3]);
+    }
+    // One that needs more than a level allows is of another.
+    let (conclusion, _) = simulate(&options, |spec| {
+        threads.run(spec, |others| others[20] - others[19] < 500_000)
+    });
+    assert_eq!(dependence(conclusion).level_of_delays(), Some(Level::One));
+}

@@ -116,11 +116,11 @@ impl<'r> Cause<'r> {
             fixes = timing::fixes(test, reason);
         }
         if let Some(level) = test.weakest_level {
-            let meaning = match test.reason {
-                Some(_) => timing::meaning(level),
-                None => level.meaning(),
+            let text = match test.reason {
+                Some(_) => timing::level(level, test.delay_level),
+                None => format!("{level}: {}", level.meaning()),
             };
-            diagnostic.note("level", &format!("{level}: {meaning}"));
+            diagnostic.note("level", &text);
         }
         if let Some(advice) = advice {
             diagnostic.note("advice", advice.reason());

@@ -67,8 +67,18 @@ fn time(nanoseconds: u64) -> String {
     }
 }
 
+/// How real a finding is that was shown at `level` first, with delays as `needed` has them.
+pub(super) fn level(level: Level, needed: Option<Level>) -> String {
+    let needed = needed.unwrap_or(level);
+    let shown = match needed == level {
+        true => String::new(),
+        false => format!("; a seed at {level} shows it first"),
+    };
+    format!("{needed}: {}{shown}", meaning(needed))
+}
+
 /// What a delay at this level means.
-pub(super) const fn meaning(level: Level) -> &'static str {
+const fn meaning(level: Level) -> &'static str {
     match level {
         Level::Std => {
             "no delay is longer than 20 ms, as on a busy machine: flaky today, now reproducible"

@@ -43,7 +43,9 @@ impl TestReport {
         if !self.is_dependent() || fails_in_base_order() {
             return None;
         }
-        match self.weakest_level? {
+        // How long a delay must be says how real it is, whatever its seed drew.
+        let level = self.delay_level.or(self.weakest_level)?;
+        match level {
             Level::Full if self.reason.is_some() => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
             Level::Eq | Level::Id => {
