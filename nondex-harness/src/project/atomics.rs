@@ -4,8 +4,10 @@
 //! any function; plain loads and stores are not, for no function has the attribute that asks for it. The names of passes and of
 //! LLVM's options are nobody's promise, so each toolchain is asked once whether it does what is wanted.
 
+use std::ffi::OsString;
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Output, Stdio};
 
 use camino::Utf8Path;
 
@@ -73,10 +75,65 @@ impl Atomics {
     }
 }
 
-/// The arguments of rustc for a crate of the target, over the runtime with these libraries.
-pub(super) fn arguments(libraries: &Utf8Path) -> impl Iterator<Item = String> {
-    let archive = format!("-Clink-arg={}", libraries.join(ARCHIVE));
-    FLAGS.map(str::to_owned).into_iter().chain([archive])
+/// The arguments of rustc for a crate of the target, over the runtime with these libraries: they make its atomics calls, if they are to
+/// be, and link what is called.
+pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
+    let flags = if are_calls { &FLAGS[..] } else { &[] };
+    let mut arguments: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    let archive = libraries.join(ARCHIVE);
+    if archive.exists() {
+        arguments.push(format!("-Clink-arg={archive}"));
+    }
+    arguments
+}
+
+/// The environment variable that makes this program the wrapper of rustc in the build of the runtime.
+pub(super) const RUNTIME: &str = "NONDEX_RUNTIME_ATOMICS";
+
+/// The crate of the runtime that is compiled without optimisation. What it has of std's generic code, atomics among it, the compiler
+/// takes for the crates of a project, too, so it must be as theirs.
+const UNOPTIMISED: &str = "nondex_harness";
+
+/// Does the work of a call by cargo in the build of the runtime; `None` when this is another start.
+pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, String>> {
+    std::env::var_os(RUNTIME)?;
+    let (program, rest) = arguments.split_first()?;
+    let mut command = Command::new(program);
+    command.args(rest);
+    let is_named = |pair: &[OsString]| pair[0] == "--crate-name" && pair[1] == UNOPTIMISED;
+    if rest.windows(2).any(is_named) {
+        command.args(FLAGS);
+    }
+    let error = command.exec();
+    Some(Err(format!(
+        "failed to run `{}`: {error}",
+        program.display()
+    )))
+}
+
+/// Whether a compiler makes atomics calls when it is told to.
+pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> bool {
+    let [source, object] = ["atomics.rs", "atomics.o"].map(|name| work.join(name));
+    let is_compiled = fs::write(&source, SOURCE).is_ok()
+        && Command::new(&toolchain.rustc)
+            .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
+            .args(["-Ccodegen-units=1", "--target", target])
+            .args(FLAGS)
+            .arg(format!("--emit=obj={object}"))
+            .arg(&source)
+            .stdin(Stdio::null())
+            .output()
+            .is_ok_and(|output| output.status.success());
+    is_compiled && fs::read(&object).is_ok_and(|bytes| has_calls(&bytes))
+}
+
+fn has_calls(object: &[u8]) -> bool {
+    let calls = |name: &&str| {
+        object
+            .windows(name.len())
+            .any(|part| part == name.as_bytes())
+    };
+    CALLS.iter().all(calls)
 }
 
 /// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they cannot.
@@ -131,12 +188,7 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     let compiled = run(&mut compiler)?;
     check("a program that has atomics", &compiled)?;
     let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
-    let calls = |name: &&str| {
-        bytes
-            .windows(name.len())
-            .any(|part| part == name.as_bytes())
-    };
-    if !CALLS.iter().all(calls) {
+    if !has_calls(&bytes) {
         return Err("the compiler leaves atomics as they are".to_owned());
     }
     if !is_run {

@@ -129,9 +129,10 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
         }
-        if intercept.atomics_are_calls {
-            command.args(atomics::arguments(&runtime.libraries));
-        }
+        command.args(atomics::arguments(
+            &runtime.libraries,
+            intercept.atomics_are_calls,
+        ));
         // Cargo caps the lints of crates that are not the project's own.
         let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
         if intercept.covered && !is_of_others {

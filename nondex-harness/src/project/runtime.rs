@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
-use super::toolchain::Toolchain;
+use super::toolchain::{Toolchain, own};
 use super::{atomics, std_order};
 use crate::error::{Error, Result};
 
@@ -307,7 +307,21 @@ fn build(
 
     // What was downloaded to build this program is enough, so the network is asked only when that fails. Where it was not built
     // with its own lock file, what it was built with serves too.
-    let cargo = |is_offline| cargo(&source, toolchain, target, is_offline, quiet);
+    let wrapper = if atomics::are_understood(toolchain, target, work) {
+        Some(own()?)
+    } else {
+        None
+    };
+    let cargo = |is_offline| {
+        cargo(
+            &source,
+            toolchain,
+            target,
+            is_offline,
+            quiet,
+            wrapper.as_deref(),
+        )
+    };
     let mut output = cargo(true)?;
     if !output.0.success() && !offline {
         output = cargo(false)?;
@@ -380,6 +394,7 @@ fn cargo(
     target: &str,
     offline: bool,
     quiet: bool,
+    wrapper: Option<&str>,
 ) -> Result<(ExitStatus, String)> {
     let failed = |e| {
         Error::setup(format!(
@@ -408,6 +423,11 @@ fn cargo(
         "CARGO_TERM_PROGRESS_WHEN",
     ] {
         command.env_remove(name);
+    }
+    if let Some(wrapper) = wrapper {
+        command
+            .env("RUSTC_WRAPPER", wrapper)
+            .env(atomics::RUNTIME, "1");
     }
     let mut child = command
         .env("RUSTFLAGS", RUSTFLAGS)
