@@ -110,7 +110,6 @@ pub(crate) fn start(path: &str) -> Option<Started> {
     }
     let thread = SHARED.lock().add(me.next_child(), path);
     choices::will_start(thread);
-    SHARED.lock().make_ready(thread, Woken::Done);
     Some(Started(thread))
 }
 
@@ -122,7 +121,12 @@ impl Started {
 
     /// Goes on in the thread that started it.
     pub(crate) fn has_begun(self, handle: libc::pthread_t) {
-        self.0.handle.set(handle);
+        let mut shared = SHARED.lock();
+        if IS_ON.load(Ordering::Relaxed) {
+            self.0.handle.set(handle);
+            shared.make_ready(self.0, Woken::Done);
+        }
+        drop(shared);
         super::point(Operation::Spawn);
     }
 

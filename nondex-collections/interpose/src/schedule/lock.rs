@@ -42,7 +42,8 @@ impl<T> Lock<T> {
         let taken =
             self.owner
                 .compare_exchange(0, kernel::own(), Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then_some(Guard(self))
+        // A guard that was never wanted would give the lock free.
+        taken.is_ok().then(|| Guard(self))
     }
 }
 
@@ -68,5 +69,37 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
         self.0.owner.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_take_turns_however_many_try() {
+        static LOCK: Lock<u64> = Lock::new(0);
+        ::std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        let mut count = LOCK.lock();
+                        let found = *count;
+                        ::std::hint::spin_loop();
+                        *count = found + 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*LOCK.lock(), 80_000);
+    }
+
+    #[test]
+    fn a_thread_that_has_it_is_not_left_to_wait_for_itself() {
+        let lock = Lock::new(7);
+        let guard = lock.lock();
+        assert!(lock.lock_from_anywhere().is_none());
+        drop(guard);
+        assert_eq!(lock.lock_from_anywhere().map(|guard| *guard), Some(7));
     }
 }
