@@ -85,6 +85,8 @@ pub struct RunSpec {
     pub meet: Option<u64>,
     /// Whether it is recorded which code ran.
     pub cover: bool,
+    /// Whether it is the other way round: `test` runs in the middle of the last test of `before`, at that one's access.
+    pub within: bool,
 }
 
 json::object!(strict RunSpec {
@@ -112,6 +114,7 @@ json::object!(strict RunSpec {
     watch = optional,
     meet = optional,
     cover = optional,
+    within = optional,
 });
 
 /// The choice at one call, given instead of drawn. It holds whether or not the choice is selected.
@@ -181,6 +184,16 @@ impl RunSpec {
             watch: Vec::new(),
             meet: None,
             cover: false,
+            within: false,
+        }
+    }
+
+    /// The test whose accesses to what is watched decide when another one [meets](Self::meet) it.
+    #[must_use]
+    pub fn stopped(&self) -> &str {
+        match self.before.last().filter(|_| self.within) {
+            Some(outer) => outer,
+            None => &self.test,
         }
     }
 

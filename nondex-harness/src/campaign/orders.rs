@@ -355,7 +355,14 @@ impl Campaign<'_> {
             states: &States::new(processes, symbols, &self.workspace),
             is_polluter: &is_polluter,
         };
-        races.find(&tests, asked)
+        let (races, made, is_complete) = races.find(&tests, asked)?;
+        if !is_complete {
+            self.note(format!(
+                "not all tests of `{}` that may disturb each other at the same time were tried: {made} processes were made",
+                processes.suite.binary.id
+            ));
+        }
+        Some((races, made))
     }
 
     fn report(

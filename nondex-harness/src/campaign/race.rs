@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
 use super::order::Processes;
 use super::state::{Part, States, in_temporary};
@@ -24,6 +24,9 @@ const REPETITIONS: usize = 3;
 
 /// So many processes are made for each test that uses what others change.
 const MAX_PROCESSES: u64 = 64;
+
+/// So many processes are made for all tests of a binary.
+const MAX_ALL: u64 = 3_000;
 
 /// What a test does with the state.
 struct Use<'s> {
@@ -53,9 +56,9 @@ pub(super) struct Races<'a> {
 }
 
 impl Races<'_> {
-    /// The races among `tests`, which pass alone, in which one of `asked` fails; and how many processes that took. `None` when it was
-    /// stopped.
-    pub(super) fn find(&self, tests: &[usize], asked: &[usize]) -> Option<(Vec<Found>, u64)> {
+    /// The races among `tests`, which pass alone, in which one of `asked` fails; how many processes that took, and whether all were tried.
+    /// `None` when it was stopped.
+    pub(super) fn find(&self, tests: &[usize], asked: &[usize]) -> Option<(Vec<Found>, u64, bool)> {
         let mut made = 0;
         let mut uses = Vec::new();
         for test in tests {
@@ -63,10 +66,13 @@ impl Races<'_> {
             uses.push(self.used(*test)?);
         }
         let mut found = Vec::new();
-        for used in uses.iter().filter(|used| asked.contains(&used.test)) {
-            found.extend(self.race(used, &uses, &mut made)?);
+        for used in &uses {
+            if made > MAX_ALL {
+                return Some((found, made, false));
+            }
+            self.races(used, &uses, asked, &mut found, &mut made)?;
         }
-        Some((found, made))
+        Some((found, made, true))
     }
 
     /// What a test uses when it runs alone.
@@ -101,23 +107,30 @@ impl Races<'_> {
         })
     }
 
-    /// The first race of a test with another one, over what that one changes and it uses.
-    fn race(&self, used: &Use<'_>, all: &[Use<'_>], made: &mut u64) -> Option<Option<Found>> {
+    /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one
+    /// fails, and the first in which the other one does.
+    fn races(
+        &self,
+        used: &Use<'_>,
+        all: &[Use<'_>],
+        asked: &[usize],
+        found: &mut Vec<Found>,
+        made: &mut u64,
+    ) -> Option<()> {
         let before = *made;
         let own = used.changes.iter().map(|part| &part.state);
         let own: BTreeSet<&StateId> = own.chain(&used.reads).collect();
         for state in own {
-            let others = all.iter().filter_map(|other| {
-                let part = other.changes.iter().find(|part| part.state == *state)?;
-                Some((other, part))
+            let has_changed = used.changes.iter().any(|part| part.state == *state);
+            let others = all.iter().filter(|other| {
+                let changes = other.changes.iter().any(|part| part.state == *state);
+                let uses = changes || has_changed && other.reads.contains(state);
+                uses && other.test != used.test
             });
-            let others = others.filter(|(other, _)| {
-                other.test != used.test && !(self.is_polluter)(other.test, used.test)
-            });
-            for (other, part) in others.take(MAX_WITH) {
+            for other in others.take(MAX_WITH) {
                 for access in 0..MAX_ACCESSES {
                     if *made - before > MAX_PROCESSES {
-                        return Some(None);
+                        return Some(());
                     }
                     let spec = RunSpec {
                         watch: vec![StateId {
@@ -127,34 +140,45 @@ impl Races<'_> {
                         meet: Some(access),
                         ..self.processes.spec(used.test)
                     };
-                    let order = [other.test, used.test];
                     *made += 1;
-                    let run = self.run(&order, &spec)?.pop()?;
-                    let met = run.accesses.get(usize::try_from(access).ok()?).cloned();
-                    let has_ended = run.outcome == nondex_core::Outcome::Passed;
-                    if met.is_none() && has_ended {
+                    let runs = self.run(&[other.test, used.test], &spec)?;
+                    let [inner, outer] = &runs[..] else {
+                        break;
+                    };
+                    let has_met = outer.accesses.len() as u64 > access;
+                    if !has_met && outer.outcome == Outcome::Passed {
                         break;
                     }
-                    if !self.fails(used.test, &run) {
-                        continue;
+                    let within = RunSpec {
+                        within: true,
+                        test: self.processes.tests[other.test].name.clone(),
+                        ..spec.clone()
+                    };
+                    for (test, order, spec, run) in [
+                        (used.test, [other.test, used.test], &spec, outer),
+                        (other.test, [used.test, other.test], &within, inner),
+                    ] {
+                        let is_open = asked.contains(&test)
+                            && !found.iter().any(|known| known.test == test)
+                            && !(self.is_polluter)(order[0], test)
+                            && self.fails(test, run);
+                        if is_open && self.is_confirmed(order, spec, made)? {
+                            let met = outer.accesses.get(usize::try_from(access).ok()?);
+                            found.push(Found {
+                                test,
+                                race: self.described(test, used, other, state, access, met),
+                                spec: spec.clone(),
+                                run: run.clone(),
+                            });
+                        }
                     }
-                    if self.is_confirmed(order, &spec, made)? {
-                        let race = self.described(used, other, part, access, met.as_ref());
-                        return Some(Some(Found {
-                            test: used.test,
-                            race,
-                            spec,
-                            run,
-                        }));
-                    }
-                    break;
                 }
             }
         }
-        Some(None)
+        Some(())
     }
 
-    /// Whether the run fails each time, and both tests pass one after the other, whichever is first.
+    /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.
     fn is_confirmed(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<bool> {
         for _ in 1..REPETITIONS {
             *made += 1;
@@ -179,46 +203,69 @@ impl Races<'_> {
         end.passed() == Some(false)
     }
 
-    /// A race in the words of a report.
+    /// A race of `test` in the words of a report: `outer` was stopped, and `inner` has run in its middle.
     fn described(
         &self,
-        used: &Use<'_>,
-        other: &Use<'_>,
-        part: &Part<'_>,
+        test: usize,
+        outer: &Use<'_>,
+        inner: &Use<'_>,
+        state: &StateId,
         access: u64,
         met: Option<&AccessRecord>,
     ) -> Race {
-        let name = self.processes.tests[other.test].name.clone();
-        let watched = || {
-            let spec = RunSpec {
-                watch: vec![part.state.clone()],
-                ..self.processes.spec(other.test)
-            };
-            Some(self.run(&[other.test], &spec)?.pop()?.accesses.to_vec())
+        let within = test == inner.test;
+        let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
+        let changes = |used: &&Use<'_>| used.changes.iter().any(|part| part.state == *state);
+        // What the one changes, the other one meets.
+        let [own, other] = if within {
+            [inner, outer]
+        } else {
+            [outer, inner]
         };
-        let of_other = match part.state.kind {
-            StateKind::Static => watched().unwrap_or_default(),
-            _ => other.accesses.clone(),
-        };
-        let mut writes = of_other
-            .iter()
-            .filter(|one| one.writes && one.state == part.state);
+        let writer = [other, own].into_iter().find(changes).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let of_kind = |one: &&AccessRecord| one.state == part.state;
-        let met = met.or_else(|| used.accesses.iter().filter(of_kind).nth(access as usize));
-        let mut state = self.states.named(part);
-        state.confirmed = true;
-        state.read = met.and_then(line);
-        state.written = writes.next_back().and_then(line).map(|line| WrittenLine {
+        let accesses = |used: &Use<'_>| self.accesses(used, state);
+        let mut writes = accesses(writer);
+        writes.retain(|one| one.writes);
+        let read = match within {
+            false => met.and_then(line),
+            true => accesses(inner).first().and_then(line),
+        };
+        let part = [inner, outer].into_iter().flat_map(|used| &used.changes);
+        let part = part.into_iter().find(|part| part.state == *state);
+        let mut shared = match part {
+            Some(part) => self.states.named(part),
+            None => self.states.named(&Part::of(state.clone())),
+        };
+        shared.confirmed = true;
+        shared.read = read;
+        shared.written = writes.last().and_then(line).map(|line| WrittenLine {
             file: line.file,
             line: line.line,
-            test: name.clone(),
+            test: name(writer),
         });
         Race {
-            with: name,
+            with: name(other),
+            within,
             access,
-            state,
+            state: shared,
         }
+    }
+
+    /// The accesses of a test that runs alone to a part of the state.
+    fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
+        let mut accesses = used.accesses.clone();
+        if state.kind == StateKind::Static {
+            let spec = RunSpec {
+                watch: vec![state.clone()],
+                ..self.processes.spec(used.test)
+            };
+            let runs = self.run(&[used.test], &spec);
+            let run = runs.and_then(|mut runs| runs.pop());
+            accesses = run.map_or_else(Vec::new, |run| run.accesses.to_vec());
+        }
+        accesses.retain(|access| access.state == *state);
+        accesses
     }
 
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {

@@ -76,6 +76,10 @@ pub struct ReplayArgs {
     )]
     pub access: Option<u64>,
 
+    /// It is the test that runs in the middle of the last of `--after`, at that one's access
+    #[arg(long, requires = "access", help_heading = "Replay options")]
+    pub within: bool,
+
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     #[arg(help_heading = "Replay options")]

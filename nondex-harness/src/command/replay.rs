@@ -178,6 +178,7 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
             None => Vec::new(),
         },
         meet: args.access,
+        within: args.within,
         ..spec
     };
     let fingerprint = Fingerprint::take(

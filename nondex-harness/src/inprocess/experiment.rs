@@ -11,7 +11,7 @@ use super::descriptor::{TestDescAndFn, TestFn};
 pub(crate) struct Experiment {
     /// What runs in this process, in order.
     pub(crate) tests: Vec<TestDescAndFn>,
-    /// What runs in the middle of the last of them.
+    /// What runs in the middle of another one of them.
     pub(crate) between: Option<TestDescAndFn>,
     /// What runs in forks of it.
     pub(crate) forks: Vec<TestDescAndFn>,
@@ -42,6 +42,7 @@ impl Experiment {
         let forks = forks.filter(|_| tests.len() == spec.tests().count());
         let forks = forks.filter_map(|name| take(name)).collect();
         let place = tests.len().checked_sub(2).filter(|_| spec.meet.is_some());
+        let place = place.map(|place| place + usize::from(spec.within));
         Some(Experiment {
             between: place.map(|place| tests.remove(place)),
             forks,

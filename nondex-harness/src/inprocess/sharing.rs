@@ -16,7 +16,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     // A test in the middle of another one leaves what that one watches alone.
     let is_watching = |context: &&Context| {
         let spec = context.spec();
-        !spec.watch.is_empty() && (spec.meet.is_none() || spec.test == test)
+        !spec.watch.is_empty() && (spec.meet.is_none() || spec.stopped() == test)
     };
     let watching = run.filter(is_watching);
     let Some((run, system)) = watching.zip(system::system()) else {

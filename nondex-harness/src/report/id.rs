@@ -33,6 +33,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
     }
     if let Some(access) = spec.meet {
         feed(&format!("at {access}"));
+        if spec.within {
+            feed("within");
+        }
     }
     for given in &spec.given {
         feed(&json::to_string(given));

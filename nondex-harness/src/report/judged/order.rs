@@ -137,6 +137,7 @@ pub fn fail(
             threads: spec.threads,
             watch: spec.watch.clone(),
             meet: spec.meet,
+            within: spec.within,
             ..specs::clean_spec("", options)
         },
         timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
@@ -151,18 +152,28 @@ pub fn racing(report: &mut TestReport, race: Race) {
     }
     let state = &race.state;
     report.notes.push(format!(
-        "race with `{}` over {}: it fails when that test runs in the middle of it, at its access {} of it, and passes before and behind it",
+        "race with `{}` over {}: it fails when {}, and passes before and behind it",
         race.with,
         match state.name.is_empty() {
             true => state.kind.clone(),
             false => format!("{} `{}`", state.kind, state.name),
         },
-        race.access
+        match race.within {
+            false => format!(
+                "that test runs in the middle of it, at access {}",
+                race.access
+            ),
+            true => format!(
+                "it runs in the middle of that test, at access {}",
+                race.access
+            ),
+        }
     ));
     if let Some(command) = &mut report.reproduce {
         let state = format!("{}:{}", state.kind, state.name);
         let state = crate::shell::join([state.as_str()]);
-        *command = format!("{command} --state {state} --access {}", race.access);
+        let within = if race.within { " --within" } else { "" };
+        *command = format!("{command} --state {state} --access {}{within}", race.access);
     }
     report.race = Some(race);
 }

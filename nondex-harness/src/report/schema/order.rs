@@ -64,12 +64,15 @@ pub struct SharedState {
     pub confirmed: bool,
 }
 
-/// A test that fails when another one runs in the middle of it.
+/// A test that fails when it and another one run at the same time: the whole of one of them in the middle of the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
     /// The other one.
     pub with: String,
-    /// The access of the test to what they share at which the whole of the other one runs, from 0.
+    /// Whether it is the test that runs in the middle of the other one.
+    #[serde(default)]
+    pub within: bool,
+    /// The access to what they share at which it is stopped in whose middle the other runs, from 0.
     pub access: u64,
     /// What they share.
     pub state: SharedState,
