@@ -499,14 +499,15 @@ fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
 }
 
 /// How much each crate of the runtime is optimised: what decides and what iterates fully, for it is called millions of times. What
-/// runs once in a process is not, which halves the time until the first test.
+/// runs once in a process is, too: generic functions of a crate that is not optimised, those of atomics among them, would be
+/// taken from it by the user's crates, where they are calls of the scheduler. Only what no test is linked with is not.
 fn profile() -> toml::Table {
     toml::toml! {
         [release]
         codegen-units = 1
         strip = true
         [release.package]
-        nondex-harness = { opt-level = 0 }
+        nondex-harness = { opt-level = 2 }
         nondex-preload = { opt-level = 0 }
     }
 }
