@@ -27,12 +27,17 @@ pub const fn longest(level: Level) -> u64 {
 /// leaves the choice alone; no longer than `most`, if the level allows so much. `None` outside a test.
 #[must_use]
 pub fn hold(model: &'static Model, caller: Caller, most: u64) -> Option<u64> {
-    let draw = |level, generator| draw(longest(level).min(most), generator);
+    let draw = |level, generator| draw(longest(level), most, generator);
     number_at_level(model, caller, |level| 0..=longest(level), 0, draw)
 }
 
-/// A time between the shortest and the longest one; all powers of two are alike in it.
-fn draw(longest: u64, mut generator: ChaCha8Rng) -> u64 {
+/// A time between the shortest and the longest one, no longer than `most`. All powers of two are alike in it; but where any time
+/// is allowed, one in three is within two of them of the longest, for what is programmed to wait waits for milliseconds.
+fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
+    if most >= longest && generator.next_u64().is_multiple_of(3) {
+        return longest - generator.next_u64() % (longest / 4 * 3);
+    }
+    let longest = longest.min(most);
     let doublings = (longest / SHORTEST).ilog2();
     let from = SHORTEST << (generator.next_u64() % u64::from(doublings + 1));
     (from + generator.next_u64() % from).min(longest)
@@ -48,7 +53,7 @@ mod tests {
     fn a_thread_is_held_back_no_longer_than_its_level_allows_and_any_magnitude_comes() {
         for level in Level::ALL {
             let mut magnitudes: Vec<u32> = (0..2_000)
-                .map(|seed| draw(longest(level), ChaCha8Rng::seed_from_u64(seed)))
+                .map(|seed| draw(longest(level), u64::MAX, ChaCha8Rng::seed_from_u64(seed)))
                 .inspect(|hold| assert!((SHORTEST..=longest(level)).contains(hold), "{hold}"))
                 .map(|hold| (hold / SHORTEST).ilog2())
                 .collect();
