@@ -1,9 +1,9 @@
 //! Tests that depend on when their threads run are found, replayed and blamed; those that do not stay stable.
 
-use nondex_core::Family;
+use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::schema::Timing;
-use nondex_harness::report::{Report, Verdict};
+use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 
@@ -48,6 +48,39 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
         test(&report, "stable_channel_sorted").verdict,
         Verdict::Stable
     );
+}
+
+#[test]
+fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_their_lines() {
+    let fixture = Fixture::new("interleavings");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--seeds", "200", "--levels", "STD"])
+        .args(["-E", "test(instead) + test(margin) + test(missed)"])
+        .run();
+    let report = output.report();
+    for (name, reason, mark) in [
+        ("race_sleep_instead_of_join", Timing::Race, "late"),
+        ("time_margin", Timing::Time, "sleep"),
+        ("race_missed_notification", Timing::Race, "ready"),
+    ] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+        assert_eq!(found.reason, Some(reason), "{found:#?}");
+        assert_eq!(found.delay_level, Some(Level::Std), "{found:#?}");
+        for culprit in &found.culprits {
+            assert!(culprit.confirmed && culprit.number.is_some(), "{found:#?}");
+        }
+        let line = fixture.marked("src/lib.rs", mark);
+        let mut places = found.culprits.iter().map(Culprit::place);
+        assert!(places.any(|(_, at, _)| at == line), "{found:#?}");
+    }
+    let deadlock = test(&report, "race_missed_notification");
+    let scheduled = deadlock.scheduled.as_ref().unwrap();
+    assert_eq!(scheduled.end.as_deref(), Some("deadlock"));
+    let wait = &scheduled.waits[0];
+    assert_eq!(wait.operation, "Condvar::wait");
+    assert_eq!(wait.line, Some(fixture.marked("src/lib.rs", "wait")));
+    output.says(&["a notification that nobody waits for is lost"]);
 }
 
 #[test]

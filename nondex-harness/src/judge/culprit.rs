@@ -269,6 +269,10 @@ impl<'a> Search<'a> {
         }
         for group in groups.iter_mut() {
             group.calls = self.calls(&group.sites)?;
+            if !group.calls.is_empty() {
+                let is_left = |site: &Site| group.calls.iter().any(|call| call.site == *site);
+                group.sites.retain(is_left);
+            }
         }
         Ok(groups.iter().all(Group::is_exact))
     }

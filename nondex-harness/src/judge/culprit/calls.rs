@@ -1,6 +1,6 @@
 //! From the sites that are responsible to the calls there.
 
-use nondex_core::{PointRecord, Scope, Selection, Site};
+use nondex_core::{GivenChoice, PointRecord, Scope, Selection, Site};
 
 use super::call::{Call, scope};
 use super::subset::{Part, smallest};
@@ -44,13 +44,23 @@ impl Search<'_> {
         if !self.confirm(&[only], CONFIRMATIONS)? {
             return Ok(Vec::new());
         }
-        for index in 0..calls.len() {
+        let mut index = 0;
+        while index < calls.len() {
+            // Once those before it are as short as they may be, a delay may no longer be needed.
+            if is_timing(&calls[index].site) && calls.len() > 1 && self.left > 0 {
+                let without = self.with_choice(&calls, index, GivenChoice::Steps(0));
+                if self.changes(&without)? {
+                    calls.remove(index);
+                    continue;
+                }
+            }
             if has_between(&points, &calls[index]) {
                 calls[index].turn = self.turn(&calls, index)?;
                 calls[index].is_artefact = calls[index].turn.is_none()
                     && !is_timing(&calls[index].site)
                     && self.is_artefact(&calls, index)?;
             }
+            index += 1;
         }
         Ok(calls)
     }

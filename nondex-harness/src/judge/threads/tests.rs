@@ -392,3 +392,19 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
     });
     assert_eq!(dependence(conclusion).level_of_delays(), Some(Level::One));
 }
+
+#[test]
+fn a_delay_that_is_not_needed_once_another_is_short_is_not_blamed() {
+    // A long delay at the 20th operation needs one at the 30th, too; a short one does not.
+    let threads = Threads::new(40);
+    let (conclusion, _) = simulate(&options(), |spec| {
+        threads.run(spec, |others| {
+            let at = |line: usize| others[line] - others[line - 1];
+            at(20) == 0 || at(20) >= 10 && at(30) == 0
+        })
+    });
+    let found = dependence(conclusion);
+    assert!(found.culprits.confirmed, "{found:?}");
+    assert_eq!(found.culprits.groups[0].sites, [threads.site(20)]);
+    assert_eq!(found.culprits.groups[0].calls.len(), 1);
+}

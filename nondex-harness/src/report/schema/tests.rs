@@ -303,9 +303,18 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "notes": []
     });
     expected["tests"][0]["steps"] = serde_json::json!([]);
-    expected["overdue"] = serde_json::json!([]);
+    for empty in ["overdue", "uncovered"] {
+        expected[empty] = serde_json::json!([]);
+    }
     expected["summary"]["known"] = 0.into();
-    for absent in ["idempotent", "known", "reason", "delay_level", "scheduled"] {
+    for absent in [
+        "change",
+        "delay_level",
+        "idempotent",
+        "known",
+        "reason",
+        "scheduled",
+    ] {
         expected["tests"][0][absent] = serde_json::Value::Null;
     }
     assert_eq!(value, expected);
