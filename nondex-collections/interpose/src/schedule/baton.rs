@@ -223,6 +223,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     let mut shared = SHARED.lock();
     shared.sync_time();
     shared.wake_due();
+    shared.end_long_holds();
     if !yields && nondex_core::context::level().is_none() {
         // Our own work goes on: it is not stopped in its middle.
         let soon = NOW.load(Ordering::Relaxed) + 10 * STEP;

@@ -13,7 +13,7 @@ use nondex_core::hash::mix;
 use nondex_core::{Family, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
-use super::shared::READY;
+use super::shared::{READY, SHARED};
 use super::thread::Ref;
 use crate::{origin, own};
 
@@ -232,7 +232,10 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     } else {
         &model::CONDVAR_WAIT_TIMEOUT
     };
-    choice::hold(model, origin::caller(), u64::MAX).unwrap_or(0)
+    let late = choice::hold(model, origin::caller(), u64::MAX).unwrap_or(0);
+    // It is no sleep of the program's.
+    SHARED.lock().prolong(late);
+    late
 }
 
 /// Whether a wait ends at once, without a cause.

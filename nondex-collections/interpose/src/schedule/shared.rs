@@ -24,6 +24,9 @@ pub(super) const SLICE: u64 = 1_000_000;
 /// How long nothing may come of what only the world outside could do, in real time, until that is a deadlock.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
+/// How many operations of others a thread is held back for at most: as many as there are in the longest hold of a loaded machine.
+const HOLD_STEPS: u64 = 200_000;
+
 /// How much virtual time may be slept away.
 const SLEEP_LIMIT: u64 = 3_600_000_000_000;
 
@@ -90,6 +93,8 @@ pub(super) struct Shared {
     /// When it was last asked, while others could run.
     asked_at: u64,
     order: u64,
+    /// The operation at which long holds are looked for again.
+    holds_at: u64,
     /// How much time may pass by sleeping.
     sleep_limit: u64,
     slept: u64,
@@ -128,6 +133,7 @@ impl Shared {
             idle_since: None,
             asked_at: 0,
             order: 0,
+            holds_at: 0,
             sleep_limit: SLEEP_LIMIT,
             slept: 0,
             progress: 0,
@@ -227,6 +233,7 @@ impl Shared {
         self.order += 1;
         if me.operation.get() == Operation::Hold {
             self.holding += 1;
+            me.held_at.set(STEPS.load(Ordering::Relaxed));
         }
         self.timers.insert(me, deadline, self.order);
     }
@@ -288,6 +295,24 @@ impl Shared {
             } else {
                 self.make_ready(first, Woken::Time);
             }
+        }
+    }
+
+    /// Lets those go on that were held back for so many operations of others, however much time is left: the others may do nothing
+    /// but wait for them.
+    pub(super) fn end_long_holds(&mut self) {
+        let steps = STEPS.load(Ordering::Relaxed);
+        if self.holding == 0 || steps < self.holds_at {
+            return;
+        }
+        self.holds_at = steps + HOLD_STEPS / 16;
+        let is_long = |thread: &&Ref| {
+            let is_held = thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
+            is_held && thread.held_at.get() + HOLD_STEPS <= steps
+        };
+        while let Some(thread) = self.alive.iter().find(is_long).copied() {
+            self.make_next(thread);
+            self.preempts = true;
         }
     }
 

@@ -93,6 +93,8 @@ pub(super) struct Thread {
     pub(super) place: Cell<Place>,
     before: Cell<Option<Ref>>,
     after: Cell<Option<Ref>>,
+    /// The operation of all threads at which it was held back last.
+    pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
     pub(super) order: Cell<u64>,
     /// Where it stands among the timers, plus one.
@@ -136,6 +138,7 @@ impl Thread {
             place: Cell::new(Place::Nowhere),
             before: Cell::new(None),
             after: Cell::new(None),
+            held_at: Cell::new(0),
             deadline: Cell::new(0),
             order: Cell::new(0),
             timer: Cell::new(0),
