@@ -6,6 +6,8 @@ mod pairs;
 mod states;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod threads;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod waits;
 
 use std::collections::BTreeMap;
 use std::fs;

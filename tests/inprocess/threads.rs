@@ -17,7 +17,11 @@ fn executable() -> &'static Path {
 
 /// The tests of the fixture whose names begin so.
 fn tests(kind: &str) -> Vec<String> {
-    let source = fs::read_to_string(fixture("threads.rs")).unwrap();
+    tests_of("threads.rs", kind)
+}
+
+pub(crate) fn tests_of(name: &str, kind: &str) -> Vec<String> {
+    let source = fs::read_to_string(fixture(name)).unwrap();
     let names = source.lines().filter_map(|line| {
         let name = line.strip_prefix("fn ")?.strip_suffix("() {")?;
         name.starts_with(kind).then(|| name.to_owned())
@@ -27,16 +31,20 @@ fn tests(kind: &str) -> Vec<String> {
 
 /// Runs a test as a spec says, and gives all that it recorded, and its record.
 fn run(spec: &RunSpec) -> (String, RunRecord) {
+    run_in(executable(), spec)
+}
+
+pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
     use std::os::unix::process::ExitStatusExt;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let number = RUNS.fetch_add(1, Ordering::Relaxed);
-    let path = executable().with_file_name(format!("{number}.jsonl"));
+    let path = executable.with_file_name(format!("{number}.jsonl"));
     let mut spec = spec.clone();
     spec.record = Some(path.clone());
     spec.scheduled = true;
-    let output = Command::new(executable())
+    let output = Command::new(executable)
         .args(["--exact", &spec.test, "--nocapture"])
         .env("NONDEX_SPEC", spec.to_json())
         .output()
@@ -53,7 +61,7 @@ fn run(spec: &RunSpec) -> (String, RunRecord) {
 }
 
 /// A clean run and some seeds at the least and the most realistic level.
-fn specs(test: &str, seeds: u64) -> Vec<RunSpec> {
+pub(crate) fn specs(test: &str, seeds: u64) -> Vec<RunSpec> {
     let mut specs = vec![RunSpec::clean(test)];
     for level in [Level::Std, Level::Full] {
         specs.extend((0..seeds).map(|seed| RunSpec::new(test, level, seed)));

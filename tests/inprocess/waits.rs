@@ -1,0 +1,62 @@
+//! Time, descriptors and children under the scheduler: what is waited for comes, no sooner than it should, and takes no real time that
+//! nobody outside needs.
+
+use nondex_core::{Level, Outcome, Selection};
+
+use crate::compile_threads;
+use crate::threads::{run_in, specs, tests_of};
+
+const FIXTURE: &str = "waits.rs";
+
+#[test]
+fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
+    let executable = &compile_threads(FIXTURE);
+    let tests = tests_of(FIXTURE, "");
+    let tests: Vec<_> = tests
+        .iter()
+        .filter(|name| !matches!(&***name, "have_passed" | "now"))
+        .collect();
+    assert_eq!(tests.len(), 9);
+    for test in tests {
+        for spec in specs(test, 4) {
+            // An hour is more than what lies between them.
+            if spec.level == Level::Full && test.starts_with("sleepers_") {
+                continue;
+            }
+            let (events, record) = run_in(executable, &spec);
+            let about = format!("{test} {} {} {events}", spec.level, spec.seed);
+            assert_eq!(record.outcome, Outcome::Passed, "{about}");
+            let schedule = record.schedule.expect(test);
+            // What is outside may take another course the next time, and nothing else.
+            assert_eq!(
+                schedule.is_repeatable(),
+                !test.starts_with("outside_"),
+                "{about}"
+            );
+            if spec.choices == Selection::None && test.starts_with("an_hour") {
+                assert!(schedule.time_us >= 59 * 60 * 1_000_000, "{about}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_spec_is_the_same_schedule_also_with_descriptors() {
+    let executable = &compile_threads(FIXTURE);
+    for test in [
+        "sleepers_wake_in_the_order_of_their_times",
+        "a_datagram_that_comes_late_and_one_that_does_not_come",
+    ] {
+        for spec in specs(test, 2) {
+            // A socket has another number each time.
+            let course = || {
+                let record = run_in(executable, &spec).1;
+                (record.outcome, record.points, record.schedule)
+            };
+            let first = course();
+            for _ in 0..5 {
+                assert_eq!(course(), first, "{test} {} {}", spec.level, spec.seed);
+            }
+        }
+    }
+}
