@@ -18,7 +18,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
         .collect();
     assert_eq!(tests.len(), 9);
     for test in tests {
-        for spec in specs(test, 4) {
+        for spec in specs(test, 2) {
             // An hour is more than what lies between them.
             if spec.level == Level::Full && test.starts_with("sleepers_") {
                 continue;

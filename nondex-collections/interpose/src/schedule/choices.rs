@@ -10,10 +10,10 @@ use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
-use nondex_core::{Family, Model, RunSpec, Selection, context, model};
+use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
-use super::shared::{READY, SHARED};
+use super::shared::{OUTSIDE, READY, SHARED};
 use super::thread::Ref;
 use crate::{origin, own};
 
@@ -196,7 +196,12 @@ pub(super) fn hold(me: Ref) -> u64 {
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
     let caller = me.caller.take().unwrap_or_else(origin::caller);
-    choice::hold(&model::THREAD_SPAWN, caller, MOST.load(Ordering::Relaxed)).unwrap_or(0)
+    choice::hold(
+        &model::THREAD_SPAWN,
+        caller,
+        within(MOST.load(Ordering::Relaxed)),
+    )
+    .unwrap_or(0)
 }
 
 /// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
@@ -232,10 +237,19 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     } else {
         &model::CONDVAR_WAIT_TIMEOUT
     };
-    let late = choice::hold(model, origin::caller(), u64::MAX).unwrap_or(0);
+    let late = choice::hold(model, origin::caller(), within(u64::MAX)).unwrap_or(0);
     // It is no sleep of the program's.
     SHARED.lock().prolong(late);
     late
+}
+
+/// A limit of holds, which are short while virtual time is no faster than real time.
+fn within(limit: u64) -> u64 {
+    if OUTSIDE.load(Ordering::Relaxed) == 0 {
+        limit
+    } else {
+        limit.min(choice::hold::longest(Level::Std))
+    }
 }
 
 /// Whether a wait ends at once, without a cause.

@@ -40,6 +40,8 @@ pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
 /// How many threads there are, and how many of them could run.
 pub(super) static ALIVE: AtomicU32 = AtomicU32::new(0);
 pub(super) static READY: AtomicU32 = AtomicU32::new(0);
+/// How many threads, or children, do something that only real time sees the end of.
+pub(super) static OUTSIDE: AtomicU32 = AtomicU32::new(0);
 pub(super) static MAX_STEPS: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The waiting thread that looks whether the running one sleeps unseen.
@@ -258,6 +260,7 @@ impl Shared {
     pub(super) fn add_outside(&mut self) {
         self.sync_time();
         self.outside += 1;
+        OUTSIDE.store(self.outside, Ordering::Relaxed);
         if self.real_at.is_none() {
             self.real_at = Some(kernel::clock(libc::CLOCK_MONOTONIC));
         }
@@ -267,6 +270,7 @@ impl Shared {
     pub(super) fn remove_outside(&mut self) {
         self.sync_time();
         self.outside -= 1;
+        OUTSIDE.store(self.outside, Ordering::Relaxed);
         if self.outside == 0 {
             self.real_at = None;
         }
