@@ -59,7 +59,8 @@ fn a_driver_that_is_killed_leaves_no_test_behind() {
     let folder = tempfile::tempdir().unwrap();
     let started = folder.path().join("started");
     let run = Nondex::run_in(&fixture.path(""))
-        .args(["--timeout", "3600", "waits"])
+        // In scheduled time it would not wait.
+        .args(["--timeout", "3600", "--real-threads", "waits"])
         .env("FIXTURE_FOLDER", folder.path());
     let mut child = run.spawn();
     // The test writes its process id.

@@ -1,5 +1,5 @@
-//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through, and are noted as what no choice
-//! controls.
+//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through. Both are noted as what no choice
+//! controls, or not in whole.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
@@ -49,6 +49,8 @@ const fn is_virtual(clock: libc::clockid_t) -> bool {
 /// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing.
 #[inline]
 fn virtual_time(clock: libc::clockid_t) -> Option<u64> {
+    // The schedule chooses some of what it may show, and not all.
+    note(Source::Clock);
     if !schedule::is_scheduled() || !is_virtual(clock) {
         return None;
     }
@@ -92,7 +94,6 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
         }
         return 0;
     }
-    note(Source::Clock);
     match original!(c"clock_gettime": ClockGettime) {
         // SAFETY: the caller's arguments, unchanged.
         Some(original) => unsafe { original(clock, time) },
@@ -112,7 +113,6 @@ unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -
         }
         return 0;
     }
-    note(Source::Clock);
     match original!(c"gettimeofday": unsafe extern "C" fn(*mut libc::timeval, *mut c_void) -> c_int)
     {
         // SAFETY: the caller's arguments, unchanged.
@@ -131,7 +131,6 @@ unsafe extern "C" fn time(place: *mut i64) -> i64 {
         }
         return seconds;
     }
-    note(Source::Clock);
     match original!(c"time": unsafe extern "C" fn(*mut i64) -> i64) {
         // SAFETY: the caller's argument, unchanged.
         Some(original) => unsafe { original(place) },

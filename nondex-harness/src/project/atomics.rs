@@ -16,7 +16,8 @@ use super::toolchain::Toolchain;
 
 /// What rustc is given for each crate of the target.
 const FLAGS: [&str; 2] = [
-    "-Cpasses=tsan",
+    // A pass over functions, which may come behind one over modules.
+    "-Cpasses=function(tsan)",
     "-Cllvm-args=-tsan-instrument-func-entry-exit=false -tsan-instrument-memory-accesses=false -tsan-instrument-memintrinsics=false",
 ];
 

@@ -129,15 +129,15 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
         }
-        command.args(atomics::arguments(
-            &runtime.libraries,
-            intercept.atomics_are_calls,
-        ));
-        // Cargo caps the lints of crates that are not the project's own.
+        // Before the other pass, which is over functions. Cargo caps the lints of crates that are not the project's own.
         let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
         if intercept.covered && !is_of_others {
             command.args(coverage::FLAGS);
         }
+        command.args(atomics::arguments(
+            &runtime.libraries,
+            intercept.atomics_are_calls,
+        ));
         // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
         // user's own builds.
         if !arguments
