@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,22 @@ const PANICKED: i32 = 101;
 
 /// The number of the next record, over all launchers: several may write into one directory, where records of failing runs stay.
 static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// What our folders for temporary files are called: by our process, and otherwise than what an earlier one of that number may have left.
+fn own_folder() -> &'static str {
+    static NAME: OnceLock<String> = OnceLock::new();
+    NAME.get_or_init(|| {
+        let own = format!("nondex-{}", std::process::id());
+        let entries = std::fs::read_dir(std::env::temp_dir());
+        let entries = entries.into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let taken: Vec<String> = names.filter(|name| name.starts_with(&own)).collect();
+        let is_free = |name: &String| !taken.iter().any(|taken| taken.starts_with(name.as_str()));
+        let others = (0_u64..).map(|number| format!("{own}_{number}_"));
+        let mut names = [own.clone()].into_iter().chain(others);
+        names.find(is_free).unwrap_or(own.clone())
+    })
+}
 
 /// Starts tests.
 #[derive(Debug)]
@@ -112,9 +129,10 @@ impl<'a> Launcher<'a> {
 
     /// Does something with an empty folder for temporary files, or without one where it cannot be made.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
+        let own = own_folder();
         let name = match place {
-            0 => format!("nondex-{}", std::process::id()),
-            place => format!("nondex-{}-{place}", std::process::id()),
+            0 => own.to_owned(),
+            place => format!("{own}-{place}"),
         };
         // Where temporary files are otherwise, and short: the path of a socket has 108 bytes at most.
         let folder = std::env::temp_dir().join(name);

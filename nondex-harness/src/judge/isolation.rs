@@ -20,6 +20,7 @@ use super::ordinary::Ordinary;
 use super::patience::{Wave, patiently};
 use super::plan;
 use super::specs::clean_spec;
+use super::threads;
 
 /// How often the runs that disagreed are made again alone, at least.
 const MIN_REPETITIONS: usize = 5;
@@ -232,6 +233,8 @@ fn judge_alone(
     runs: &Runs,
     beside: Conclusion,
 ) -> Result<Judgement, Missing> {
+    // With the threads that it is judged with beside the others.
+    let options = &*threads::known(test, options, &runs.beside);
     let clean = clean_spec(test, options);
     let as_beside = |conclusion| Judgement {
         conclusion,
