@@ -277,7 +277,12 @@ fn a_test_that_does_not_end_is_killed(report: &Report) {
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
         assert_eq!(found.failures[0].outcome, Outcome::TimedOut, "{found:#?}");
-        assert!(found.failures[0].message.contains("2s"), "{found:#?}");
+        // Where scheduled runs end, it is waited for longer.
+        let message = &found.failures[0].message;
+        assert!(
+            ["no end after 2s", "no end after 10s"].contains(&message.as_str()),
+            "{found:#?}"
+        );
     }
     let output = test(report, "hangs").output.as_deref().unwrap_or_default();
     assert!(output.contains("before the hang"), "{output}");

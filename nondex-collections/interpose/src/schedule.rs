@@ -231,7 +231,12 @@ fn look_up(me: Ref, fires: bool, yields: bool) {
     if !baton::is_running(me) {
         return;
     }
-    let hold = if fires { choices::hold(me) } else { 0 };
+    // While a child lives a hold takes real time, in which the others may do very much.
+    let hold = if fires && !child::is_there() {
+        choices::hold(me)
+    } else {
+        0
+    };
     let spins = me.idle.get() >= 8 * SPIN;
     baton::look_up(me, hold, yields, spins);
 }

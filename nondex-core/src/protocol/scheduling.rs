@@ -5,7 +5,7 @@ use crate::json;
 use super::site::Frame;
 
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
-pub const MAX_STEPS: u64 = 50_000_000;
+pub const MAX_STEPS: u64 = 10_000_000;
 
 /// What the scheduler did in one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub struct ReplayArgs {
     #[arg(long, conflicts_with = "report", help_heading = "Replay options")]
     pub real_threads: bool,
 
-    /// How many operations its threads may do together while they are scheduled [default: 50000000]
+    /// How many operations its threads may do together while they are scheduled [default: 10000000]
     #[arg(long, value_name = "N", help_heading = "Replay options")]
     pub max_steps: Option<u64>,
 

@@ -59,7 +59,7 @@ pub struct RunArgs {
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub real_threads: Option<bool>,
 
-    /// How many operations the threads of a test may do together while they are scheduled [default: 50000000]
+    /// How many operations the threads of a test may do together while they are scheduled [default: 10000000]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options")]
     pub max_steps: Option<u64>,

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use nondex_core::Outcome;
+use nondex_core::{Outcome, RunSpec, ScheduleEndKind};
 
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
@@ -39,6 +39,10 @@ pub fn settled<'o>(
     let natural = natural_spec(test, options);
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
+    // A limit of ours is no end of the test's.
+    if evidence.all().any(is_cut) && evidence.made(&natural, 1)?[0].passed() {
+        return Ok(Cow::Owned(options.with_real_threads()));
+    }
     if clean.iter().all(Run::passed) && fails_by_nature {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
@@ -57,6 +61,13 @@ pub fn settled<'o>(
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     as_asked
+}
+
+/// Whether a run was ended at the limit of operations.
+fn is_cut((_, run): (&RunSpec, &Run)) -> bool {
+    let schedule = run.schedule.as_ref();
+    let end = schedule.and_then(|schedule| schedule.end.as_ref());
+    end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
 }
 
 /// As [`settled`], as far as it is known.

@@ -279,7 +279,7 @@ pub fn report(
 }
 
 /// Why a test is judged from runs that were not scheduled.
-const REAL_THREADS: &str = "it is judged with real threads and real time, because it ends otherwise in base order when this tool schedules them";
+const REAL_THREADS: &str = "it is judged with real threads and real time, because it ends otherwise, or not within the limits, when this tool schedules them";
 
 /// How many operations a report names of one test.
 const MAX_EVENTS: usize = 20;

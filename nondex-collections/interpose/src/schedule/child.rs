@@ -11,6 +11,11 @@ use crate::libc;
 /// How many children there are that nobody has waited for.
 static CHILDREN: AtomicU32 = AtomicU32::new(0);
 
+/// Whether there is a child that nobody has waited for.
+pub(super) fn is_there() -> bool {
+    CHILDREN.load(Ordering::Relaxed) > 0
+}
+
 /// Makes a call that starts a child if it returns true.
 pub(crate) fn start(
     call: impl FnOnce() -> c_int,

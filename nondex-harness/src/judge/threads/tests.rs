@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use nondex_core::choice::hold::{SHORTEST, longest};
 use nondex_core::{
-    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleRecord, Selection,
-    Site, Source, StepRecord, hash,
+    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd, ScheduleRecord,
+    Selection, Site, Source, StepRecord, hash,
 };
 
 use super::*;
@@ -317,6 +317,32 @@ fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| spec.scheduled));
     assert_eq!(conclusion, Conclusion::Broken);
     assert!(known("t", &options(), &evidence).real_threads);
+}
+
+#[test]
+fn a_run_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
+    let threads = Threads::new(40);
+    let test = |spec: &RunSpec| {
+        let is_cut = spec.scheduled && spec.seed % 3 == 1 && spec.choices != Selection::None;
+        let mut run = threads.run(spec, |_| !is_cut);
+        let end = is_cut.then(|| ScheduleEnd {
+            kind: ScheduleEndKind::Steps,
+            waits: Vec::new(),
+        });
+        run.schedule = Some(ScheduleRecord {
+            threads: 2,
+            end,
+            ..ScheduleRecord::default()
+        });
+        run
+    };
+    let short = simulate(&options(), test);
+    let long = simulate(&options().with_real_threads(), test);
+    assert_eq!(
+        (&short.0, &long.0),
+        (&Conclusion::Stable, &Conclusion::Stable)
+    );
+    assert!(known("t", &options(), &short.1).real_threads);
 }
 
 #[test]
