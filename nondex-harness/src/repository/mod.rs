@@ -1,6 +1,6 @@
 //! The history of a project, by the program `git`: read where it is, and checked out somewhere else.
 //!
-//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in a [`Copy`] of its own, which shares
+//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in a [`struct@Copy`] of its own, which shares
 //! only its objects.
 
 mod changes;
