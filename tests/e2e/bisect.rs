@@ -301,7 +301,9 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
         let output = repository.bisect(test).run();
         output.expect(ExitCode::Ok);
         let found: Bisection = serde_json::from_str(&output.stdout).unwrap();
-        assert_eq!(found.category, category, "{test}");
+        // Which of the two it is, chance decides.
+        let is_chance = category == "ND" && found.category == "UD";
+        assert!(found.category == category || is_chance, "{found:#?}");
         assert_eq!(
             found.introduced.unwrap().commit,
             repository.notable[introduced],

@@ -276,13 +276,13 @@ fn a_test_that_does_not_end_is_killed(report: &Report) {
     assert_eq!(report.tests.len(), 3);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
-        assert_eq!(found.failures[0].outcome, Outcome::TimedOut, "{found:#?}");
-        // Where scheduled runs end, it is waited for longer.
-        let message = &found.failures[0].message;
-        assert!(
-            ["no end after 2s", "no end after 10s"].contains(&message.as_str()),
-            "{found:#?}"
-        );
+        // One that only sleeps, on and on, comes to the limit of scheduled time at once. Where scheduled runs end, it is waited for
+        // longer with real threads.
+        let failure = &found.failures[0];
+        let is_killed = failure.outcome == Outcome::TimedOut
+            && ["no end after 2s", "no end after 10s"].contains(&failure.message.as_str());
+        let is_without_end = failure.message.starts_with("no end: nothing but time");
+        assert!(is_killed || is_without_end, "{found:#?}");
     }
     let output = test(report, "hangs").output.as_deref().unwrap_or_default();
     assert!(output.contains("before the hang"), "{output}");

@@ -9,7 +9,7 @@ use super::schema::Line;
 pub struct Bisection {
     /// The test's id.
     pub test: String,
-    /// How it is flaky: `ID`, `OD-victim`, `OD-brittle` or `ND`.
+    /// How it is flaky: `ID`, `OD-victim`, `OD-brittle`, `ND` or `UD`.
     pub category: String,
     /// The commit that introduced the test; null when its source was not found.
     pub introduced: Option<CommitReport>,

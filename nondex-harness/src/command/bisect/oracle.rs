@@ -401,9 +401,12 @@ impl Category {
                     fails,
                 })
             }
-            (Verdict::NonDeterministic, ..) => {
-                let [runs, failures] = test.steps.iter().fold([0, 0], |[runs, failures], step| {
-                    [runs + step.runs, failures + step.failures]
+            // One that is of unknown cause fails by chance, too.
+            (Verdict::NonDeterministic | Verdict::Unknown, ..) => {
+                let steps = test.steps.iter().map(|step| [step.failures, step.runs]);
+                let all = steps.chain(test.ordinary);
+                let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
+                    [failures + of[0], runs + of[1]]
                 });
                 let [low, _] = wilson(failures, runs.max(1));
                 Ok(Category::Chance {
