@@ -7,7 +7,7 @@ use std::path::Path;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::bisection::{Bisection, FileCounts};
 
-use crate::support::{Fixture, Nondex, plain_command};
+use crate::support::{Fixture, Nondex, git};
 
 /// How many commits there are, but for those of a branch and its merge.
 const COMMITS: usize = 60;
@@ -135,28 +135,8 @@ struct Repository {
 
 impl Repository {
     fn git(&self, arguments: &[&str]) -> String {
-        let root = self.project.path("");
-        let mut git = plain_command("git", &root);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GIT_") {
-                git.env_remove(name);
-            }
-        }
         let date = format!("{} +0000", 1_767_225_600 + self.commits * 24 * 60 * 60);
-        git.env("GIT_AUTHOR_DATE", &date)
-            .env("GIT_COMMITTER_DATE", &date);
-        git.args([
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@b",
-            "-c",
-            "commit.gpgsign=false",
-        ]);
-        let output = git.args(arguments).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{arguments:?}: {stderr}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        git(&self.project, &date, arguments)
     }
 
     fn commit(&mut self, source: &Source, notable: Option<&'static str>) {

@@ -7,7 +7,10 @@ use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Report;
 use nondex_harness::report::schema::{Blame, Witness};
 
-use crate::support::{Fixture, Nondex, plain_command, test};
+use crate::support::{Fixture, Nondex, git, test};
+
+/// When commits are made.
+const NOON: &str = "1767268800 +0000";
 
 const LIB: &str = r#"
 pub const LIMIT: u32 = 10;
@@ -93,37 +96,18 @@ fn repository() -> Fixture {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    git(&project, &["init", "--quiet", "--initial-branch", "main"]);
+    git(
+        &project,
+        NOON,
+        &["init", "--quiet", "--initial-branch", "main"],
+    );
     commit(&project);
     project
 }
 
-fn git(project: &Fixture, arguments: &[&str]) {
-    let mut git = plain_command("git", &project.path(""));
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GIT_") {
-            git.env_remove(name);
-        }
-    }
-    git.args([
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@b",
-        "-c",
-        "commit.gpgsign=false",
-    ]);
-    let output = git.args(arguments).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
 fn commit(project: &Fixture) {
-    git(project, &["add", "--all"]);
-    git(project, &["commit", "--quiet", "--message", "x"]);
+    git(project, NOON, &["add", "--all"]);
+    git(project, NOON, &["commit", "--quiet", "--message", "x"]);
 }
 
 fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
@@ -224,11 +208,20 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     );
 
     // What a test may read is no code.
-    git(&project, &["checkout", "--quiet", "."]);
+    git(&project, NOON, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();
     let data = deflake(&project).args(filter).run().report();
     assert_eq!(
         blamed(&data)["tests::is_in_its_place"],
+        (Blame::Unknown, None, vec![])
+    );
+    git(&project, NOON, &["checkout", "--quiet", "."]);
+    fs::write(project.path("data.bin"), [0, 1]).unwrap();
+    commit(&project);
+    fs::write(project.path("data.bin"), [0, 2]).unwrap();
+    let bytes = deflake(&project).args(filter).run().report();
+    assert_eq!(
+        blamed(&bytes)["tests::is_in_its_place"],
         (Blame::Unknown, None, vec![])
     );
     let nowhere = deflake(&project).args(["--base", "nowhere"]).run();

@@ -9,7 +9,7 @@ use super::launch;
 use super::process::{self, disable_address_randomisation};
 use super::stop::StopFlag;
 use crate::judge::ordinary::Ordinary;
-use crate::project::{Harness, Suite, TestBinary, TestCase};
+use crate::project::{self, Harness, Suite, TestBinary, TestCase};
 
 /// Why a test was not compared when the campaign was stopped.
 const INTERRUPTED: &str = "the run was stopped before";
@@ -62,12 +62,8 @@ impl<'a> Comparison<'a> {
         }
         let built = self.built.get_or_init(|| self.builder.build());
         let suites = built.as_ref().map_err(Clone::clone)?;
-        let found = suites.iter().find_map(|ordinary| {
-            let is_same = ordinary.binary.id == suite.binary.id;
-            let mut tests = ordinary.tests.iter().filter(|_| is_same);
-            let test = tests.find(|test| test.name == case.name)?;
-            Some((&ordinary.binary, test))
-        });
+        let found = project::find(suites, &suite.binary.id, &case.name);
+        let found = found.map(|(ordinary, test)| (&ordinary.binary, test));
         found.ok_or_else(|| "it is not in one".to_owned())
     }
 

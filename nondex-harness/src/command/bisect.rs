@@ -20,10 +20,7 @@ use crate::judge::bisect::{Next, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
 use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
-use crate::repository::{Changes, Commit, FileKind, Git, Lineage, changes, lineage};
-
-/// How many digits of a commit's name are shown.
-const SHORT: usize = 10;
+use crate::repository::{Commit, FileKind, Git, Lineage, changes, lineage, short};
 
 /// Searches the commit that made a test flaky. The code says whether the search came to its end.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
@@ -114,10 +111,6 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-fn short(commit: &str) -> &str {
-    commit.get(..SHORT).unwrap_or(commit)
-}
-
 fn commit_report(commit: &Commit) -> CommitReport {
     CommitReport {
         commit: commit.id.clone(),
@@ -141,7 +134,7 @@ fn flaky_since(
     commit: Commit,
     at_fault: Option<Line>,
 ) -> Result<FlakySince> {
-    let changes: Changes = changes(git, &commit.id)?;
+    let changes = changes(git, &commit.id)?;
     let own = test
         .file
         .as_ref()
@@ -229,6 +222,10 @@ impl From<Error> for Stopped {
     }
 }
 
+fn flaky_already(good: &str) -> Stopped {
+    Error::usage(format!("the test is flaky at {} already", short(good))).into()
+}
+
 struct Search<'a, 'b> {
     git: &'a Git,
     oracle: &'a mut Oracle<'b>,
@@ -289,11 +286,7 @@ impl Search<'_, '_> {
         match (good, &introduced) {
             (Some(good), _) => {
                 if self.attempt(&good.id)?.tried == Tried::Flaky {
-                    return Err(Error::usage(format!(
-                        "the test is flaky at {} already",
-                        short(&good.id)
-                    ))
-                    .into());
+                    return Err(flaky_already(&good.id));
                 }
                 goods.push(good.id.clone());
             }
@@ -332,11 +325,14 @@ impl Search<'_, '_> {
                     self.console
                         .status("Confirming", &format!("{} with more runs", short(&parent)));
                     if self.renewed(&parent)?.tried == Tried::Flaky {
-                        goods.retain(|good| *good != parent);
-                        flaky = parent;
-                        if goods.is_empty() {
-                            goods = self.git.parents(&flaky)?;
+                        if good.is_some_and(|good| good.id == parent) {
+                            return Err(flaky_already(&parent));
                         }
+                        goods.retain(|good| *good != parent);
+                        if introduced.as_ref().is_some_and(|first| first.id == parent) {
+                            goods.extend(self.git.parents(&parent)?);
+                        }
+                        flaky = parent;
                     }
                 }
             }
@@ -365,18 +361,13 @@ impl Search<'_, '_> {
     }
 
     fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
-        let result = match trial.tried {
-            Tried::Flaky => "flaky",
-            Tried::Stable => "stable",
-            Tried::Skipped => "skipped",
-        };
         self.console.status(
             "Tried",
-            &format!("{} {result}: {}", short(commit), trial.what),
+            &format!("{} {}: {}", short(commit), trial.tried, trial.what),
         );
         self.steps.push(BisectionStep {
             commit: commit.to_owned(),
-            result: result.to_owned(),
+            result: trial.tried,
             what: trial.what.clone(),
         });
         self.kept.keep(commit, &trial)?;

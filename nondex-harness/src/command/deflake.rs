@@ -22,7 +22,7 @@ use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
 use crate::project::{self, BuildPlan};
 use crate::report::schema::{ChangeReport, Line};
 use crate::report::{Report, TestReport, Verdict};
-use crate::repository::{Git, since};
+use crate::repository::{Commit, Git, short, since};
 
 /// Runs the tests, and says of those that fail whether the change is to blame. `line` is the command line, for the report.
 pub(super) fn deflake(
@@ -45,33 +45,10 @@ pub(super) fn deflake(
                 None => git.commit("HEAD")?,
             };
             let mut report = session.campaign()?;
-            let failing: BTreeSet<usize> = (0..report.tests.len())
-                .filter(|test| is_failing(&report.tests[*test]))
-                .collect();
-            if session.stop.is_set() || args.delayed && failing.is_empty() {
-                return Ok(report);
+            let is_needed = !args.delayed || report.tests.iter().any(is_failing);
+            if is_needed && !session.stop.is_set() {
+                judge(args.delayed, session, console, (&git, &base), &mut report)?;
             }
-            let metadata = project::metadata(&session.ordinary.0, false)?;
-            let effects = Effects::of(&git, &base.id, &metadata)?;
-            console.status(
-                "Comparing",
-                &format!(
-                    "with {} {}: {}",
-                    &base.id[..10],
-                    base.subject,
-                    effects.summary()
-                ),
-            );
-            judge(
-                args,
-                session,
-                console,
-                &git,
-                &base.id,
-                &effects,
-                &mut report,
-                &failing,
-            )?;
             Ok(report)
         },
     )
@@ -81,60 +58,57 @@ fn is_failing(test: &TestReport) -> bool {
     !matches!(test.verdict, Verdict::Stable | Verdict::NotRun)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "it is one step of the story above"
-)]
+/// Says of each failing test of the report what it has to do with what is different from `base`.
 fn judge(
-    args: &DeflakeArgs,
+    delayed: bool,
     session: &Session<'_>,
     console: &Console,
-    git: &Git,
-    base: &str,
-    effects: &Effects,
+    (git, base): (&Git, &Commit),
     report: &mut Report,
-    failing: &BTreeSet<usize>,
 ) -> Result<()> {
+    let plan = &session.ordinary.0;
+    let effects = Effects::of(git, &base.id, &project::metadata(plan, true)?)?;
+    console.status(
+        "Comparing",
+        &format!(
+            "with {} {}: {}",
+            short(&base.id),
+            base.subject,
+            effects.summary()
+        ),
+    );
     let covered = BuildPlan {
         covered: true,
-        ..session.ordinary.0.clone()
+        ..plan.clone()
     };
     let project = project::build(&covered, console.quiet)?;
     let mut trials = Trials::new(&project, session);
-    let broken = failing
-        .iter()
-        .filter(|test| report.tests[**test].verdict == Verdict::Broken);
-    let broken: Vec<&TestReport> = broken.map(|test| &report.tests[*test]).collect();
-    let before = match broken.is_empty() {
-        true => None,
-        false => Some(Base::of(git, base, session, console)?),
+    let is_broken = |test: &TestReport| test.verdict == Verdict::Broken;
+    let before = match report.tests.iter().any(is_broken) {
+        true => Some(Base::of(git, &base.id, &project, session, console)?),
+        false => None,
     };
     let mut ran = BTreeSet::new();
-    for place in 0..report.tests.len() {
-        let test = &report.tests[place];
-        let is_failing = failing.contains(&place);
+    for test in &mut report.tests {
+        let is_failing = is_failing(test);
         if session.stop.is_set() {
             report.partial = true;
             break;
         }
-        if test.verdict == Verdict::NotRun || !is_failing && args.delayed {
+        if test.verdict == Verdict::NotRun || !is_failing && delayed {
             continue;
         }
         let trial = trials.of(test, is_failing);
-        ran.extend(trial.lines.iter().cloned());
-        if !is_failing {
-            continue;
+        if is_failing {
+            let before = before.as_ref().filter(|_| is_broken(test));
+            let at_base = before.map_or(AtBase::Untried, |before| before.of_test(test));
+            let change = change_of(test, &trial, at_base, &effects);
+            test.notes.push(words(&change, at_base, &effects));
+            test.change = Some(change);
         }
-        let at_base = match &before {
-            Some(before) if test.verdict == Verdict::Broken => before.of_test(test),
-            _ => AtBase::Untried,
-        };
-        let change = change_of(test, &trial, at_base, effects);
-        let test = &mut report.tests[place];
-        test.notes.push(words(&change, at_base, effects));
-        test.change = Some(change);
+        ran.extend(trial.lines);
     }
-    if !args.delayed && !report.partial {
+    if !delayed && !report.partial {
         report.uncovered = effects.uncovered(&trials.compiled(), &ran);
     }
     Ok(())

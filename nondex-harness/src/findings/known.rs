@@ -84,15 +84,7 @@ pub fn apply(
 /// Whether a verdict is one that an entry may cover: a flaky one, not a broken one.
 #[must_use]
 pub fn may_be_known(test: &TestReport) -> bool {
-    let is_flaky = matches!(
-        test.verdict,
-        Verdict::ImplementationDependent
-            | Verdict::OrderDependentVictim
-            | Verdict::OrderDependentBrittle
-            | Verdict::NonDeterministic
-            | Verdict::Unknown
-    );
-    is_flaky && !test.is_sanitised()
+    test.verdict.is_flaky() && !test.is_sanitised()
 }
 
 #[cfg(test)]

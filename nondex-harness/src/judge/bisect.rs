@@ -4,6 +4,7 @@
 //! need not be a line. A commit that cannot be tried is left out, and what that leaves open is said.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,16 @@ pub enum Tried {
     Stable,
     /// There is no such test, or it fails always, or nothing can be built.
     Skipped,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Tried::Flaky => "flaky",
+            Tried::Stable => "stable",
+            Tried::Skipped => "skipped",
+        })
+    }
 }
 
 /// What is to be done next.

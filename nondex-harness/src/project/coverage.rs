@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId, Unit};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
+use super::dwarf::{self, DebugInfo};
 use crate::error::{Error, Result};
 
 /// What rustc is given for a crate that tells which of its code runs.
@@ -45,12 +45,13 @@ impl Blocks {
         let starts = starts(&file);
         let ends = ends(&file, &starts);
         let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
-        let mut add = |addresses: Range<u64>, line: &SourceLine| {
+        let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
             let around = starts.range(..=addresses.start).next_back();
             let inside = starts.range(addresses.start..addresses.end);
             for block in around.into_iter().chain(inside) {
                 if addresses.start < ends.get(block).copied().unwrap_or(0) {
-                    lines.entry(*block).or_default().insert(line.clone());
+                    let lines = lines.entry(*block).or_default();
+                    lines.insert((file.to_owned(), line));
                 }
             }
         };
@@ -122,23 +123,13 @@ fn ends(file: &object::File<'_>, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
         .collect()
 }
 
-/// Every row of the line tables: the addresses and their line.
+/// Every row of the line tables: the addresses, the file and the line.
 fn rows(
     file: &object::File<'_>,
-    add: &mut dyn FnMut(Range<u64>, &SourceLine),
+    add: &mut dyn FnMut(Range<u64>, &Utf8Path, u32),
 ) -> gimli::Result<()> {
-    let endian = if file.is_little_endian() {
-        RunTimeEndian::Little
-    } else {
-        RunTimeEndian::Big
-    };
-    let section = |id: SectionId| {
-        let section = file.section_by_name(id.name());
-        let data = section.and_then(|section| section.uncompressed_data().ok());
-        data.unwrap_or_default()
-    };
-    let sections = gimli::DwarfSections::load(|id| Ok::<_, gimli::Error>(section(id)))?;
-    let dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+    let debug_info = DebugInfo::of(file)?;
+    let dwarf = debug_info.read();
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
@@ -147,43 +138,24 @@ fn rows(
         };
         let mut files: BTreeMap<u64, Utf8PathBuf> = BTreeMap::new();
         let mut rows = program.rows();
-        let mut before: Option<(u64, SourceLine)> = None;
+        // Where the row before begins, its file and its line.
+        let mut before: Option<(u64, u64, u32)> = None;
         while let Some((header, row)) = rows.next_row()? {
-            if let Some((start, line)) = before.take() {
-                add(start..row.address(), &line);
+            if let Some((start, file, line)) = before.take() {
+                add(start..row.address(), &files[&file], line);
             }
             let (Some(line), false) = (row.line(), row.end_sequence()) else {
                 continue;
             };
-            let path = files.entry(row.file_index()).or_insert_with(|| {
+            let index = row.file_index();
+            files.entry(index).or_insert_with(|| {
                 let file = row.file(header);
-                let path = file.and_then(|file| path(&dwarf, &unit, header, file));
+                let path = file.and_then(|file| dwarf::path(&dwarf, &unit, header, file));
                 path.unwrap_or_default()
             });
-            before = u32::try_from(line.get())
-                .ok()
-                .map(|line| (row.address(), (path.clone(), line)));
+            let line = u32::try_from(line.get()).ok();
+            before = line.map(|line| (row.address(), index, line));
         }
     }
     Ok(())
-}
-
-type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
-
-fn path<'a>(
-    dwarf: &Dwarf<Reader<'a>>,
-    unit: &Unit<Reader<'a>>,
-    header: &gimli::LineProgramHeader<Reader<'a>>,
-    file: &gimli::FileEntry<Reader<'a>>,
-) -> Option<Utf8PathBuf> {
-    let text = |value| {
-        let text = dwarf.attr_string(unit, value).ok()?;
-        Some(text.to_string_lossy().into_owned())
-    };
-    let folder = file.directory(header).and_then(text).unwrap_or_default();
-    let base = unit
-        .comp_dir
-        .map(|folder| folder.to_string_lossy().into_owned());
-    let base = Utf8PathBuf::from(base.unwrap_or_default());
-    Some(base.join(folder).join(text(file.path_name())?))
 }

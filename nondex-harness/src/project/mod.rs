@@ -7,6 +7,7 @@ mod config;
 pub mod coverage;
 mod doc_place;
 mod doctest;
+mod dwarf;
 pub mod intercept;
 mod listing;
 mod lto;
@@ -26,7 +27,7 @@ pub use doc_place::DocPlace;
 pub use plan::{BuildPlan, Doctests, Mode, Names};
 pub use preload::EntropyLibrary;
 pub use runtime::cache_dir;
-pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase};
+pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase, find};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

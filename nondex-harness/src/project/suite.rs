@@ -90,6 +90,18 @@ pub struct Suite {
     pub tests: Vec<TestCase>,
 }
 
+/// The test of this name in the binary with this id, with its binary.
+#[must_use]
+pub fn find<'a>(
+    suites: &'a [Suite],
+    binary: &str,
+    test: &str,
+) -> Option<(&'a Suite, &'a TestCase)> {
+    let suite = suites.iter().find(|suite| suite.binary.id == binary)?;
+    let case = suite.tests.iter().find(|case| case.name == test)?;
+    Some((suite, case))
+}
+
 impl Suite {
     /// The id of a test in reports: `<binary-id>$<test name>`.
     #[must_use]

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use camino::Utf8Path;
-use gimli::{AttributeValue, Dwarf, EndianSlice, Operation, RunTimeEndian, SectionId, Unit};
+use gimli::{AttributeValue, Dwarf, Operation, Unit};
 use nondex_core::{StateId, StateKind};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSymbol, SymbolKind};
 
+use super::dwarf::{self, DebugInfo, Reader};
 use crate::error::{Error, Result};
 
 /// A static or a thread-local.
@@ -217,19 +218,8 @@ impl Symbols {
 
     /// Reads from the debug information where they are defined.
     fn add_places(&mut self, file: &object::File<'_>) -> gimli::Result<()> {
-        let endian = if file.is_little_endian() {
-            RunTimeEndian::Little
-        } else {
-            RunTimeEndian::Big
-        };
-        let section = |id: SectionId| {
-            let section = file.section_by_name(id.name());
-            section
-                .and_then(|section| section.uncompressed_data().ok())
-                .unwrap_or_default()
-        };
-        let sections = gimli::DwarfSections::load(|id| Ok::<_, gimli::Error>(section(id)))?;
-        let dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+        let debug_info = DebugInfo::of(file)?;
+        let dwarf = debug_info.read();
         let mut units = dwarf.units();
         while let Some(header) = units.next()? {
             let unit = dwarf.unit(header)?;
@@ -241,8 +231,8 @@ impl Symbols {
 
     fn add_places_of<'a>(
         &mut self,
-        dwarf: &Dwarf<EndianSlice<'a, RunTimeEndian>>,
-        unit: &Unit<EndianSlice<'a, RunTimeEndian>>,
+        dwarf: &Dwarf<Reader<'a>>,
+        unit: &Unit<Reader<'a>>,
     ) -> gimli::Result<()> {
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
@@ -287,32 +277,16 @@ const MAX_LENGTH: usize = 1 << 20;
 
 /// The path of a file that an entry names.
 fn file_of<'a>(
-    dwarf: &Dwarf<EndianSlice<'a, RunTimeEndian>>,
-    unit: &Unit<EndianSlice<'a, RunTimeEndian>>,
-    file: Option<AttributeValue<EndianSlice<'a, RunTimeEndian>>>,
+    dwarf: &Dwarf<Reader<'a>>,
+    unit: &Unit<Reader<'a>>,
+    file: Option<AttributeValue<Reader<'a>>>,
 ) -> Option<String> {
     let Some(AttributeValue::FileIndex(index)) = file else {
         return None;
     };
     let header = unit.line_program.as_ref()?.header();
-    let file = header.file(index)?;
-    let text = |value| {
-        let text = dwarf.attr_string(unit, value).ok()?;
-        Some(text.to_string_lossy().into_owned())
-    };
-    let mut path = text(file.path_name())?;
-    let folders = [
-        file.directory(header).and_then(text),
-        unit.comp_dir
-            .map(|folder| folder.to_string_lossy().into_owned()),
-    ];
-    for folder in folders.into_iter().flatten() {
-        if path.starts_with('/') {
-            break;
-        }
-        path = format!("{}/{path}", folder.trim_end_matches('/'));
-    }
-    Some(path)
+    let path = dwarf::path(dwarf, unit, header, header.file(index)?)?;
+    Some(path.into_string())
 }
 
 /// The path of a static and its crate, from a linker's symbol.

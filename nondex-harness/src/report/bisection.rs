@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::schema::Line;
+use crate::judge::bisect::Tried;
 
 /// When a test was introduced, and since when it is flaky.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +75,7 @@ pub struct BisectionStep {
     /// Its full name.
     pub commit: String,
     /// `flaky`, `stable` or `skipped`.
-    pub result: String,
+    pub result: Tried,
     /// The verdict there, or why there is none.
     pub what: String,
 }

@@ -9,19 +9,11 @@ use crate::exit_code::ExitCode;
 /// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A known flake does not count, but a strict run wants its entry to be looked at when it is overdue. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
-    let is_finding = |verdict| match verdict {
-        Verdict::ImplementationDependent
-        | Verdict::OrderDependentVictim
-        | Verdict::OrderDependentBrittle
-        | Verdict::NonDeterministic
-        | Verdict::Unknown => true,
-        Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
-    };
     let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
     let held = || report.tests.iter().filter(is_held);
     let is_overdue = report.run.strict && !report.overdue.is_empty();
     let found = held()
-        .any(|test| is_finding(test.verdict) && (report.run.strict || test.advice().is_none()));
+        .any(|test| test.verdict.is_flaky() && (report.run.strict || test.advice().is_none()));
     let summary = &report.summary;
     let run = summary.tests - summary.not_run;
     let is_exceeded = report

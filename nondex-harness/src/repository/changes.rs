@@ -1,4 +1,6 @@
-//! What a commit changed.
+//! What is different between commits, and the working tree.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::git::Git;
 use crate::error::Result;
@@ -18,36 +20,31 @@ pub enum FileKind {
     Other,
 }
 
-/// What a commit changed, compared with its first parent.
+/// What is different between two states of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The files, from the root of the repository.
-    pub files: Vec<String>,
-    /// New and changed lines, from 1, of the files as they are afterwards.
-    pub lines: Vec<(String, u32)>,
-    /// Those of them that were put between lines that stay, in the place of nothing.
-    pub added: Vec<(String, u32)>,
-    /// Where more than blank lines and comments was deleted, and nothing put in its place: the line before it, of the file as it is
-    /// afterwards.
-    pub deletions: Vec<(String, u32)>,
+    /// The files that are, by their paths from the root of the repository.
+    pub files: BTreeMap<String, FileChange>,
 }
 
-/// What a commit changed.
+/// What is different in a file: nothing is known of one that is no text, or of which only the mode changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileChange {
+    /// New and changed lines, from 1, of the file as it is afterwards.
+    pub lines: BTreeSet<u32>,
+    /// Those of them that were put between lines that stay, in the place of nothing.
+    pub added: BTreeSet<u32>,
+    /// Where more than blank lines and comments was deleted, and nothing put in its place: the line before it, of the file as it is
+    /// afterwards.
+    pub deletions: BTreeSet<u32>,
+}
+
+/// What a commit changed, compared with its first parent.
 ///
 /// # Errors
 /// When git cannot say.
 pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
-    let options = [
-        "show",
-        "--first-parent",
-        "--format=",
-        "--unified=0",
-        "--no-color",
-        "--no-ext-diff",
-    ];
-    let text =
-        git.read(&[options.as_slice(), &["--no-prefix", "--no-renames", commit]].concat())?;
-    Ok(Changes::of_diff(&text))
+    Changes::read(git, &["show", "--first-parent", "--format=", commit])
 }
 
 /// What is different between a commit and the working tree, with what is staged and what git does not know yet.
@@ -55,68 +52,83 @@ pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
 /// # Errors
 /// When git cannot say.
 pub fn since(git: &Git, commit: &str) -> Result<Changes> {
-    let options = [
-        "diff",
-        "--unified=0",
-        "--no-color",
-        "--no-ext-diff",
-        "--no-prefix",
-        "--no-renames",
-    ];
-    let text = git.read(&[options.as_slice(), &[commit, "--"]].concat())?;
-    let mut changes = Changes::of_diff(&text);
-    let untracked = git.read(&[
+    let mut changes = Changes::read(git, &["diff", commit])?;
+    let untracked = [
         "ls-files",
         "--others",
         "--exclude-standard",
         "--full-name",
+        "-z",
         ":/",
-    ])?;
-    for file in untracked.lines() {
+    ];
+    for file in paths(&git.read(&untracked)?) {
         let text = std::fs::read_to_string(git.root().join(file)).unwrap_or_default();
-        changes.files.push(file.to_owned());
         let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
-        let lines = (1..=count).map(|line| (file.to_owned(), line));
-        changes.added.extend(lines.clone());
-        changes.lines.extend(lines);
+        let lines: BTreeSet<u32> = (1..=count).collect();
+        let change = FileChange {
+            added: lines.clone(),
+            lines,
+            deletions: BTreeSet::new(),
+        };
+        changes.files.insert(file.to_owned(), change);
     }
     Ok(changes)
 }
 
+/// Paths that each end in NUL.
+fn paths(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\0').filter(|path| !path.is_empty())
+}
+
 impl Changes {
+    /// What this command of git shows.
+    fn read(git: &Git, command: &[&str]) -> Result<Self> {
+        let plain = ["--no-color", "--no-ext-diff", "--no-renames"];
+        let asked = |more: &[&str]| git.read(&[command, &plain, more, &["--"]].concat());
+        let mut changes = Changes::of_diff(&asked(&["--unified=0", "--no-prefix"])?);
+        // A file that is no text has no lines in a diff.
+        for file in paths(&asked(&["--name-only", "-z"])?) {
+            changes.files.entry(file.to_owned()).or_default();
+        }
+        Ok(changes)
+    }
+
     fn of_diff(text: &str) -> Self {
         let mut changes = Changes::default();
         let mut before = "";
-        let mut file = String::new();
+        let mut file = FileChange::default();
         // Lines of a hunk that are still to come: one of these may look like a header.
         let mut left = 0;
         // Where lines are deleted, until one is seen that counts.
         let mut deleted = None;
+        let mut change = &mut file;
         for line in text.lines() {
             if left > 0 && line.starts_with(['+', '-']) {
                 left -= 1;
                 let text = line[1..].trim();
                 let is_code = line.starts_with('-') && !text.is_empty() && !text.starts_with("//");
                 if let Some(at) = deleted.filter(|_| is_code) {
-                    changes.deletions.push((file.clone(), at));
+                    change.deletions.insert(at);
                     deleted = None;
                 }
             } else if let Some(path) = line.strip_prefix("--- ") {
                 before = path;
             } else if let Some(path) = line.strip_prefix("+++ ") {
-                file = if path == "/dev/null" { before } else { path }.to_owned();
-                changes.files.push(file.clone());
+                let path = if path == "/dev/null" { before } else { path };
+                // A tab ends a path with spaces.
+                let path = path.trim_end_matches('\t').to_owned();
+                change = changes.files.entry(path).or_default();
             } else if let Some(hunk) = line.strip_prefix("@@ -") {
                 let mut parts = hunk.split(' ');
                 let [old, new] = [parts.next(), parts.next()]
                     .map(|part| range(part.unwrap_or_default().trim_start_matches('+')));
                 left = old.1 + new.1;
                 deleted = (new.1 == 0).then_some(new.0);
-                let lines = (new.0..new.0 + new.1).map(|line| (file.clone(), line));
+                let lines = new.0..new.0 + new.1;
                 if old.1 == 0 {
-                    changes.added.extend(lines.clone());
+                    change.added.extend(lines.clone());
                 }
-                changes.lines.extend(lines);
+                change.lines.extend(lines);
             }
         }
         changes
@@ -130,7 +142,7 @@ impl Changes {
         test: Option<&str>,
         text_of: impl Fn(&str) -> Option<String>,
     ) -> usize {
-        let files = self.files.iter();
+        let files = self.files.keys();
         files
             .filter(|file| kind_of(file, test, &text_of) == kind)
             .count()
@@ -139,10 +151,8 @@ impl Changes {
     /// The changed line of `file` that is nearest to `line`.
     #[must_use]
     pub fn nearest(&self, file: &str, line: u32) -> Option<u32> {
-        let lines = self.lines.iter().filter(|(changed, _)| changed == file);
-        lines
-            .map(|(_, changed)| *changed)
-            .min_by_key(|changed| changed.abs_diff(line))
+        let lines = self.files.get(file)?.lines.iter().copied();
+        lines.min_by_key(|changed| changed.abs_diff(line))
     }
 }
 
@@ -191,13 +201,20 @@ mod tests {
     #[test]
     fn changed_lines_are_those_of_the_file_afterwards() {
         let changes = Changes::of_diff(DIFF);
-        assert_eq!(changes.files, ["src/lib.rs", "gone.rs"]);
-        let lines: Vec<u32> = changes.lines.iter().map(|(_, line)| *line).collect();
-        assert_eq!(lines, [3, 4, 20]);
-        assert_eq!(
-            changes.deletions,
-            [("src/lib.rs".to_owned(), 10), ("gone.rs".to_owned(), 0)]
-        );
+        let set = |lines: &[u32]| lines.iter().copied().collect::<BTreeSet<u32>>();
+        let expected = [
+            ("gone.rs", set(&[]), set(&[]), set(&[0])),
+            ("src/lib.rs", set(&[3, 4, 20]), set(&[20]), set(&[10])),
+        ];
+        let found = changes.files.iter().map(|(file, change)| {
+            let FileChange {
+                lines,
+                added,
+                deletions,
+            } = change.clone();
+            (file.as_str(), lines, added, deletions)
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));
         assert_eq!(changes.nearest("gone.rs", 9), None);
     }

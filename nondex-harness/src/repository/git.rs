@@ -25,6 +25,15 @@ pub struct Commit {
     pub subject: String,
 }
 
+/// How many digits of a commit's name are shown.
+const SHORT: usize = 10;
+
+/// The name of a commit as it is shown.
+#[must_use]
+pub fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
 impl Git {
     /// The repository that `folder` is in.
     ///

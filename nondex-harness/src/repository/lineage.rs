@@ -3,8 +3,6 @@
 //! `git log -L` follows the lines of a function through changes of its name and of its file's. Where the lines came into being, the same function
 //! may have been in another file before: it is looked for by its name, then by its longest line.
 
-use std::collections::BTreeSet;
-
 use super::git::Git;
 use crate::error::Result;
 
@@ -93,8 +91,7 @@ fn moved_from(
         }
         // Another name in another file: the line that nobody else has.
         let added = super::changes::changes(git, commit)?;
-        let files: BTreeSet<&String> = added.files.iter().collect();
-        for file in files {
+        for file in added.files.keys() {
             let Some(text) = git.text(commit, file) else {
                 continue;
             };

@@ -9,8 +9,8 @@ mod git;
 mod items;
 mod lineage;
 
-pub use changes::{Changes, FileKind, changes, since};
+pub use changes::{Changes, FileChange, FileKind, changes, since};
 pub use copy::Copy;
-pub use git::{Commit, Git};
+pub use git::{Commit, Git, short};
 pub use items::{Reach, Tracked, tracked};
 pub use lineage::{Lineage, lineage};

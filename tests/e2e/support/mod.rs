@@ -2,8 +2,10 @@
 
 mod document;
 mod fixture;
+mod git;
 mod nondex;
 
 pub(crate) use document::{blocks, expect_block, expect_diagnostics, outline};
 pub(crate) use fixture::{Fixture, repository};
+pub(crate) use git::git;
 pub(crate) use nondex::{Nondex, Output, cache, cargo, plain_command, test};

@@ -20,27 +20,26 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// The project at `commit`, in a checkout of our own.
+    /// The project at `commit`, in a checkout of our own; `now` is the project as it is.
     pub(super) fn of(
         git: &Git,
         commit: &str,
+        now: &Project,
         session: &'a Session<'a>,
         console: &Console,
     ) -> Result<Self> {
-        let root = &session.options.workspace_root;
-        let plan = &session.ordinary.0;
-        let target = project::metadata(plan, false)?.target_directory;
-        let target = plan
-            .target_dir
-            .as_ref()
-            .map_or(target, |dir| plan.directory.join(dir));
-        let folder = target.join("nondex/deflake");
+        let root = &now.workspace_root;
+        let folder = now.target_dir.join("nondex/deflake");
         let copy = Copy::of(git, root, &folder.join("checkout"))?;
         let project = copy.check_out(commit).and_then(|()| {
             let plan = BuildPlan {
                 manifest_path: Some(copy.workspace().join("Cargo.toml")),
                 target_dir: Some(folder.join("target")),
-                ..plan.written(root).in_workspace(copy.workspace())
+                ..session
+                    .ordinary
+                    .0
+                    .written(root)
+                    .in_workspace(copy.workspace())
             };
             project::build(&plan, console.quiet)
         });
@@ -60,14 +59,7 @@ impl<'a> Base<'a> {
         let Some(project) = &self.project else {
             return AtBase::Untried;
         };
-        let suite = project
-            .suites
-            .iter()
-            .find(|suite| suite.binary.id == test.binary);
-        let found = suite.and_then(|suite| {
-            let case = suite.tests.iter().find(|case| case.name == test.name)?;
-            Some((suite, case))
-        });
+        let found = project::find(&project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else {
             return AtBase::Absent;
         };

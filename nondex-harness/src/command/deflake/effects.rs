@@ -1,15 +1,16 @@
 //! What a change acts on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, TargetKind};
 
+use crate::cli::filterset::Workspace;
 use crate::error::Result;
 use crate::project::coverage::SourceLine;
 use crate::report::TestReport;
 use crate::report::schema::Line;
-use crate::repository::{Git, Reach, Tracked, since, tracked};
+use crate::repository::{FileChange, Git, Reach, Tracked, since, tracked};
 
 /// What one changed line acts on.
 #[derive(Debug)]
@@ -27,51 +28,36 @@ pub(super) struct Effects {
     root: Utf8PathBuf,
     effects: Vec<Effect>,
     changed: BTreeSet<SourceLine>,
-    /// Of each package of the workspace, those that it is made of: itself, and what it depends on.
-    made_of: BTreeMap<String, BTreeSet<String>>,
+    /// Which packages depend on which.
+    graph: Workspace,
     /// Changed files that are no code, and that a test may read.
     pub(super) data: Vec<String>,
     files: usize,
 }
 
 impl Effects {
-    /// What is different between a commit and the working tree acts on.
+    /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
     pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let changes = since(git, base)?;
         let mut found = Effects {
             root: metadata.workspace_root.clone(),
             effects: Vec::new(),
             changed: BTreeSet::new(),
-            made_of: made_of(metadata),
+            graph: Workspace::new(metadata),
             data: Vec::new(),
             files: changes.files.len(),
         };
-        let of_file = |lines: &[(String, u32)], file: &String| -> BTreeSet<u32> {
-            let lines = lines.iter().filter(|(changed, _)| changed == file);
-            lines.map(|(_, line)| *line).collect()
-        };
-        let files: BTreeSet<&String> = changes.files.iter().collect();
-        for file in files {
+        for (file, change) in &changes.files {
             let path = git.root().join(file);
-            let lines = of_file(&changes.lines, file);
-            let added = of_file(&changes.added, file);
-            let deleted = of_file(&changes.deletions, file);
-            found.add(&path, file, [&lines, &added, &deleted], metadata);
-            found
-                .changed
-                .extend(lines.into_iter().map(|line| (path.clone(), line)));
+            let changed = change.lines.iter().map(|line| (path.clone(), *line));
+            found.changed.extend(changed);
+            found.add(&path, file, change, metadata);
         }
         Ok(found)
     }
 
-    fn add(
-        &mut self,
-        path: &Utf8Path,
-        file: &str,
-        [lines, added, deleted]: [&BTreeSet<u32>; 3],
-        metadata: &Metadata,
-    ) {
-        let packages = metadata.packages.iter();
+    fn add(&mut self, path: &Utf8Path, file: &str, change: &FileChange, metadata: &Metadata) {
+        let packages = metadata.workspace_packages().into_iter();
         let folder = |package: &&cargo_metadata::Package| {
             package.manifest_path.parent().map(Utf8Path::to_owned)
         };
@@ -79,7 +65,8 @@ impl Effects {
             .filter(|package| folder(package).is_some_and(|folder| path.starts_with(folder)))
             .max_by_key(|package| package.manifest_path.as_str().len());
         let name = path.file_name().unwrap_or_default();
-        let first = lines.iter().chain(deleted).min().copied().unwrap_or(1);
+        let first = change.lines.iter().chain(&change.deletions).min().copied();
+        let first = first.unwrap_or(1);
         let mut effect = |line, reach, package: Option<&cargo_metadata::Package>| {
             self.effects.push(Effect {
                 file: path.to_owned(),
@@ -109,7 +96,9 @@ impl Effects {
             let is_host = targets.filter(runs_at_build).count() > 0;
             match std::fs::read_to_string(path) {
                 Ok(text) if !is_host => {
-                    for Tracked { line, reach } in tracked(&text, lines, added, deleted) {
+                    for Tracked { line, reach } in
+                        tracked(&text, &change.lines, &change.added, &change.deletions)
+                    {
                         effect(line, reach, package);
                     }
                 }
@@ -156,8 +145,11 @@ impl Effects {
         let Some(package) = &effect.package else {
             return true;
         };
-        let made_of = self.made_of.get(&test.package);
-        if !made_of.is_none_or(|parts| parts.contains(package)) {
+        let parts = self
+            .graph
+            .dependencies(&BTreeSet::from([test.package.clone()]));
+        // Nothing is known of a package that is no member.
+        if !parts.is_empty() && !parts.contains(package) {
             return false;
         }
         // `tests/name.rs` is in one executable, and its neighbours are in those of tests only.
@@ -203,45 +195,5 @@ impl Effects {
                 line: *line,
             })
             .collect()
-    }
-}
-
-/// Of each package of the workspace, those that it is made of.
-fn made_of(metadata: &Metadata) -> BTreeMap<String, BTreeSet<String>> {
-    let names: BTreeSet<String> = metadata
-        .packages
-        .iter()
-        .map(|package| package.name.to_string())
-        .collect();
-    let mut made_of: BTreeMap<String, BTreeSet<String>> = metadata
-        .packages
-        .iter()
-        .map(|package| {
-            let parts = package
-                .dependencies
-                .iter()
-                .map(|dependency| dependency.name.clone());
-            let parts = parts.filter(|name| names.contains(name));
-            (
-                package.name.to_string(),
-                parts.chain([package.name.to_string()]).collect(),
-            )
-        })
-        .collect();
-    loop {
-        let before: usize = made_of.values().map(BTreeSet::len).sum();
-        let known = made_of.clone();
-        for parts in made_of.values_mut() {
-            let further: Vec<String> = parts
-                .iter()
-                .filter_map(|part| known.get(part))
-                .flatten()
-                .cloned()
-                .collect();
-            parts.extend(further);
-        }
-        if made_of.values().map(BTreeSet::len).sum::<usize>() == before {
-            return made_of;
-        }
     }
 }

@@ -7,8 +7,8 @@ use camino::Utf8PathBuf;
 use super::Session;
 use crate::campaign::launch::Launcher;
 use crate::judge::specs::clean_spec;
-use crate::project::Project;
 use crate::project::coverage::{Blocks, SourceLine};
+use crate::project::{self, Project};
 use crate::report::TestReport;
 
 /// How often a failing test is run until it fails.
@@ -29,7 +29,8 @@ pub(super) struct Trial {
 pub(super) struct Trials<'a> {
     project: &'a Project,
     session: &'a Session<'a>,
-    programs: BTreeMap<Utf8PathBuf, Blocks>,
+    /// Those that ran; nothing for one that cannot be read.
+    programs: BTreeMap<Utf8PathBuf, Option<Blocks>>,
 }
 
 impl<'a> Trials<'a> {
@@ -44,15 +45,7 @@ impl<'a> Trials<'a> {
     /// Runs a test; one that is failing until it fails.
     pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> Trial {
         let mut trial = Trial::default();
-        let suite = self
-            .project
-            .suites
-            .iter()
-            .find(|suite| suite.binary.id == test.binary);
-        let found = suite.and_then(|suite| {
-            let case = suite.tests.iter().find(|case| case.name == test.name)?;
-            Some((suite, case))
-        });
+        let found = project::find(&self.project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else {
             return trial;
         };
@@ -66,16 +59,17 @@ impl<'a> Trials<'a> {
                 return Trial::default();
             };
             let own = suite.binary.executable_of(case);
+            let mut programs = run.covered.iter().map(|covered| covered.program.as_str());
             // A doctest's own code is compiled by rustdoc, and what it is stands in a comment.
-            trial.is_known = case.doctest.is_none()
-                && run
-                    .covered
-                    .iter()
-                    .any(|covered| covered.program == own.as_str());
+            trial.is_known = case.doctest.is_none() && programs.any(|program| program == own);
             for covered in &*run.covered {
-                let blocks = self.blocks(covered.program.as_str().into());
-                for block in &covered.blocks {
-                    trial.lines.extend(blocks.lines(*block).iter().cloned());
+                match self.blocks(covered.program.as_str().into()) {
+                    None => trial.is_known = false,
+                    Some(known) => {
+                        let blocks = covered.blocks.iter();
+                        let lines = blocks.flat_map(|block| known.lines(*block));
+                        trial.lines.extend(lines.cloned());
+                    }
                 }
             }
             if !run.passed() {
@@ -87,32 +81,17 @@ impl<'a> Trials<'a> {
         trial
     }
 
-    fn blocks(&mut self, program: Utf8PathBuf) -> &Blocks {
-        let read = |program: &Utf8PathBuf| Blocks::of(program).unwrap_or_default();
-        let blocks = read_once(&mut self.programs, program, read);
-        &*blocks
+    /// The blocks of a program, if it can be read.
+    fn blocks(&mut self, program: Utf8PathBuf) -> Option<&Blocks> {
+        let program = self.programs.entry(program);
+        program
+            .or_insert_with_key(|program| Blocks::of(program).ok())
+            .as_ref()
     }
 
     /// Every line that was compiled.
     pub(super) fn compiled(&self) -> BTreeSet<SourceLine> {
-        self.programs
-            .values()
-            .flat_map(Blocks::all)
-            .cloned()
-            .collect()
+        let programs = self.programs.values().flatten();
+        programs.flat_map(Blocks::all).cloned().collect()
     }
-}
-
-fn read_once(
-    programs: &mut BTreeMap<Utf8PathBuf, Blocks>,
-    program: Utf8PathBuf,
-    read: impl FnOnce(&Utf8PathBuf) -> Blocks,
-) -> &mut Blocks {
-    let blocks = match programs.contains_key(&program) {
-        true => None,
-        false => Some(read(&program)),
-    };
-    programs
-        .entry(program)
-        .or_insert_with(|| blocks.unwrap_or_default())
 }

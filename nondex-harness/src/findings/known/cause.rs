@@ -1,7 +1,7 @@
 //! What makes a test flaky, in words that stay the same while the code around it changes.
 
+use crate::report::TestReport;
 use crate::report::human::Sources;
-use crate::report::{TestReport, Verdict};
 
 /// The cause of a flaky test's failures: the calls that are responsible, or the tests that it depends on, or else where it panics. Sorted. A line of the
 /// user's source is named by its text, not by its number, so that it stays the same when lines come before it.
@@ -12,7 +12,7 @@ pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
         None => format!("{file}:{line}"),
     };
     let mut found: Vec<String> = Vec::new();
-    if let Some(order) = test.order.as_ref().filter(|_| is_of_order(test.verdict)) {
+    if let Some(order) = test.order.as_ref().filter(|_| test.verdict.is_of_order()) {
         let named = |role: &str, names: &[String]| -> Vec<String> {
             names.iter().map(|name| format!("{role} {name}")).collect()
         };
@@ -40,11 +40,4 @@ pub fn cause(test: &TestReport, sources: &Sources) -> Vec<String> {
     found.sort();
     found.dedup();
     found
-}
-
-fn is_of_order(verdict: Verdict) -> bool {
-    matches!(
-        verdict,
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
-    )
 }

@@ -51,11 +51,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
 
 /// Whether a test is drawn with the tests that it depends on.
 pub(super) fn is_of_order(test: &TestReport) -> bool {
-    let is_order = matches!(
-        test.verdict,
-        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
-    );
-    is_order && !test.is_sanitised() && test.order.is_some()
+    test.verdict.is_of_order() && !test.is_sanitised() && test.order.is_some()
 }
 
 /// A test that needs no more than a line.

@@ -69,6 +69,30 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// Whether the test may pass and may fail.
+    #[must_use]
+    pub const fn is_flaky(self) -> bool {
+        match self {
+            Verdict::ImplementationDependent
+            | Verdict::OrderDependentVictim
+            | Verdict::OrderDependentBrittle
+            | Verdict::NonDeterministic
+            | Verdict::Unknown => true,
+            Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
+        }
+    }
+
+    /// Whether the tests that run before it make the difference.
+    #[must_use]
+    pub const fn is_of_order(self) -> bool {
+        matches!(
+            self,
+            Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
+        )
+    }
+}
+
 impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())

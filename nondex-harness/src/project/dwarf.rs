@@ -1,0 +1,63 @@
+//! Debug information: its sections, and the paths of source files in it.
+
+use std::borrow::Cow;
+
+use camino::Utf8PathBuf;
+use gimli::{Dwarf, EndianSlice, FileEntry, LineProgramHeader, RunTimeEndian, SectionId, Unit};
+use object::{Object, ObjectSection};
+
+/// What it is read through.
+pub(super) type Reader<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// The debug information of an executable.
+#[derive(Debug)]
+pub(super) struct DebugInfo<'a> {
+    sections: gimli::DwarfSections<Cow<'a, [u8]>>,
+    endian: RunTimeEndian,
+}
+
+impl<'a> DebugInfo<'a> {
+    /// That of `file`; a section that is not there is empty.
+    pub(super) fn of(file: &object::File<'a>) -> gimli::Result<Self> {
+        let section = |id: SectionId| {
+            let section = file.section_by_name(id.name());
+            let data = section.and_then(|section| section.uncompressed_data().ok());
+            Ok::<_, gimli::Error>(data.unwrap_or_default())
+        };
+        Ok(DebugInfo {
+            sections: gimli::DwarfSections::load(section)?,
+            endian: match file.is_little_endian() {
+                true => RunTimeEndian::Little,
+                false => RunTimeEndian::Big,
+            },
+        })
+    }
+
+    /// What is in it.
+    pub(super) fn read(&self) -> Dwarf<Reader<'_>> {
+        self.sections
+            .borrow(|section| EndianSlice::new(section, self.endian))
+    }
+}
+
+/// The path of a source file of a unit, absolute if the compiler knew it so.
+pub(super) fn path<'a>(
+    dwarf: &Dwarf<Reader<'a>>,
+    unit: &Unit<Reader<'a>>,
+    header: &LineProgramHeader<Reader<'a>>,
+    file: &FileEntry<Reader<'a>>,
+) -> Option<Utf8PathBuf> {
+    let text = |value| {
+        let text = dwarf.attr_string(unit, value).ok()?;
+        Some(text.to_string_lossy().into_owned())
+    };
+    let base = unit
+        .comp_dir
+        .map(|folder| folder.to_string_lossy().into_owned());
+    let folder = file.directory(header).and_then(text);
+    let base = Utf8PathBuf::from(base.unwrap_or_default());
+    Some(
+        base.join(folder.unwrap_or_default())
+            .join(text(file.path_name())?),
+    )
+}
