@@ -27,6 +27,12 @@ pub fn twice<T: Into<u64>>(x: T) -> u64 {
     y * 2
 }
 
+pub fn sorted() -> Vec<std::ffi::OsString> {
+    let mut names = names();
+    names.sort();
+    names
+}
+
 pub fn names() -> Vec<std::ffi::OsString> {
     let entries = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).unwrap();
     entries.map(|entry| entry.unwrap().file_name()).collect()
@@ -55,6 +61,11 @@ mod tests {
     fn is_sometimes_in_time() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         assert!(now.subsec_nanos() % 2 == 0);
+    }
+
+    #[test]
+    fn sorts_names() {
+        assert!(sorted().is_sorted());
     }
 
     #[test]
@@ -154,6 +165,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
             ("    a + b", "    a + b + 1"),
             ("return 0;", "return 1;"),
             ("    y * 2", "    y * 3"),
+            ("    names.sort();", "    names.dedup();"),
         ],
     );
     let output = deflake(&project).run();
@@ -167,6 +179,11 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         (
             "tests::is_sometimes_in_time",
             (Blame::Flaky, Some(Witness::Rerun), vec![]),
+        ),
+        // The call that is responsible was left as it was, and what put its order right is gone.
+        (
+            "tests::sorts_names",
+            (Blame::Regression, coverage, vec![18]),
         ),
         (
             "tests::lists_names",

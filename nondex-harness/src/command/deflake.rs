@@ -83,8 +83,7 @@ fn judge(
     };
     let project = project::build(&covered, console.quiet)?;
     let mut trials = Trials::new(&project, session);
-    let is_broken = |test: &TestReport| test.verdict == Verdict::Broken;
-    let before = match report.tests.iter().any(is_broken) {
+    let before = match report.tests.iter().any(is_failing) {
         true => Some(Base::of(git, &base.id, &project, session, console)?),
         false => None,
     };
@@ -100,8 +99,8 @@ fn judge(
         }
         let trial = trials.of(test, is_failing);
         if is_failing {
-            let before = before.as_ref().filter(|_| is_broken(test));
-            let at_base = before.map_or(AtBase::Untried, |before| before.of_test(test));
+            let before = before.as_ref().filter(|_| !test.is_sanitised());
+            let at_base = before.map_or(Ok(AtBase::Untried), |before| before.of_test(test))?;
             let change = change_of(test, &trial, at_base, &effects);
             test.notes.push(words(&change, at_base, &effects));
             test.change = Some(change);
@@ -178,10 +177,10 @@ fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::Culprit), _) => {
-            "the change is not to blame: it left the call that is responsible as it was".to_owned()
+            "the change is not to blame: the call that is responsible was so before".to_owned()
         }
         (Blame::Flaky, Some(Witness::Rerun), _) => {
-            "the change is not to blame: the test passes, too, with the same code".to_owned()
+            "the change is not to blame: the test passes, too, with the same code, and did so before or runs nothing of it".to_owned()
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),

@@ -79,29 +79,37 @@ pub struct Facts {
 }
 
 /// What a failure has to do with the change, and what says so.
+///
+/// That a test is flaky does not say that it was so before: a change may take away what put an order right, or bring a race in. Only that
+/// it is flaky without the change, too, or runs nothing of it, says that.
 #[must_use]
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
-    match facts.kind {
+    let by_nature = match facts.kind {
         Kind::Explained => return (Blame::Flaky, Some(Witness::Network)),
-        Kind::Chance => return (Blame::Flaky, Some(Witness::Rerun)),
-        // Stronger than what it ran: this call makes it fail, and nobody touched it.
-        Kind::Choice {
-            is_unchanged: Some(true),
-        } => return (Blame::Flaky, Some(Witness::Culprit)),
         Kind::Choice {
             is_unchanged: Some(false),
-        } => return (Blame::Regression, Some(Witness::Culprit)),
-        Kind::Order => return (Blame::Flaky, Some(Witness::Order)),
-        Kind::Broken | Kind::Choice { is_unchanged: None } => {}
-    }
-    if facts.passed_again {
-        return (Blame::Flaky, Some(Witness::Rerun));
-    }
-    match (facts.at_base, facts.ran_change) {
-        (AtBase::Fails, _) => (Blame::Unknown, Some(Witness::Base)),
-        (_, Some(true)) => (Blame::Regression, Some(Witness::Coverage)),
+        } => {
+            return (Blame::Regression, Some(Witness::Culprit));
+        }
+        Kind::Choice {
+            is_unchanged: Some(true),
+        } => Some(Witness::Culprit),
+        Kind::Choice { is_unchanged: None } => Some(Witness::Rerun),
+        Kind::Chance => Some(Witness::Rerun),
+        Kind::Order => Some(Witness::Order),
+        Kind::Broken if facts.passed_again => Some(Witness::Rerun),
+        Kind::Broken => None,
+    };
+    let is_by_chance = matches!(facts.kind, Kind::Chance | Kind::Broken) && by_nature.is_some();
+    match (by_nature, facts.at_base, facts.ran_change) {
+        (Some(witness), AtBase::Fails, _) => (Blame::Flaky, Some(witness)),
+        (Some(witness), _, Some(false)) if !facts.may_have_read => (Blame::Flaky, Some(witness)),
+        // Before, it may have passed by chance.
+        (Some(_), AtBase::Passes, _) if is_by_chance => (Blame::Unknown, None),
+        (None, AtBase::Fails, _) => (Blame::Unknown, Some(Witness::Base)),
+        (_, _, Some(true)) => (Blame::Regression, Some(Witness::Coverage)),
         // A new test that runs no change is none: its own lines are changed.
-        (AtBase::Passes, Some(false)) if !facts.may_have_read => {
+        (None, AtBase::Passes, Some(false)) if !facts.may_have_read => {
             (Blame::Flaky, Some(Witness::Coverage))
         }
         _ => (Blame::Unknown, None),
@@ -146,28 +154,71 @@ mod tests {
         ] {
             assert_eq!(blame(&facts), expected, "{facts:?}");
         }
-        let again = Facts {
-            passed_again: true,
-            ..facts(Passes, Some(true), false)
-        };
-        assert_eq!(blame(&again), (Blame::Flaky, Some(Witness::Rerun)));
+        for (at_base, ran_change, expected) in [
+            (Fails, Some(true), (Blame::Flaky, Some(Witness::Rerun))),
+            (Passes, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
+            (Passes, Some(true), (Blame::Unknown, None)),
+            (Passes, None, (Blame::Unknown, None)),
+            (Untried, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
+            (
+                Absent,
+                Some(true),
+                (Blame::Regression, Some(Witness::Coverage)),
+            ),
+        ] {
+            let by_chance = facts(at_base, ran_change, false);
+            for facts in [
+                Facts {
+                    passed_again: true,
+                    ..by_chance
+                },
+                Facts {
+                    kind: Kind::Chance,
+                    ..by_chance
+                },
+            ] {
+                assert_eq!(blame(&facts), expected, "{facts:?}");
+            }
+        }
     }
 
     #[test]
-    fn a_confirmed_call_says_more_than_what_was_run() {
-        for (is_unchanged, expected) in [
-            (Some(true), Blame::Flaky),
-            (Some(false), Blame::Regression),
-            (None, Blame::Regression),
+    fn a_call_that_was_left_as_it_was_is_flaky_only_if_it_was_so_before_or_the_change_was_not_run()
+    {
+        use AtBase::{Fails, Passes, Untried};
+        let culprit = Some(Witness::Culprit);
+        for (is_unchanged, at_base, ran_change, expected) in [
+            (Some(true), Fails, true, (Blame::Flaky, culprit)),
+            (Some(true), Passes, false, (Blame::Flaky, culprit)),
+            (
+                Some(true),
+                Passes,
+                true,
+                (Blame::Regression, Some(Witness::Coverage)),
+            ),
+            (
+                Some(true),
+                Untried,
+                true,
+                (Blame::Regression, Some(Witness::Coverage)),
+            ),
+            (Some(false), Fails, true, (Blame::Regression, culprit)),
+            (None, Fails, true, (Blame::Flaky, Some(Witness::Rerun))),
+            (
+                None,
+                Passes,
+                true,
+                (Blame::Regression, Some(Witness::Coverage)),
+            ),
         ] {
             let facts = Facts {
                 kind: Kind::Choice { is_unchanged },
-                at_base: AtBase::Passes,
-                ran_change: Some(true),
+                at_base,
+                ran_change: Some(ran_change),
                 passed_again: false,
                 may_have_read: false,
             };
-            assert_eq!(blame(&facts).0, expected);
+            assert_eq!(blame(&facts), expected, "{facts:?}");
         }
     }
 }

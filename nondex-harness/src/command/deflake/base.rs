@@ -1,17 +1,18 @@
 //! How tests end without the change.
 
+use std::num::NonZeroU32;
+
 use super::Session;
-use crate::campaign::launch::Launcher;
+use crate::campaign::{self, Selected, Silent};
 use crate::command::console::Console;
 use crate::error::Result;
 use crate::judge::change::AtBase;
-use crate::judge::specs::clean_spec;
 use crate::project::{self, BuildPlan, Project};
-use crate::report::TestReport;
+use crate::report::{TestReport, Verdict};
 use crate::repository::{Copy, Git};
 
-/// How often a test must pass.
-const RUNS: usize = 2;
+/// How often a test is run in base order that fails by chance.
+const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
 /// The project as it was, if it can be built.
 pub(super) struct Base<'a> {
@@ -54,26 +55,30 @@ impl<'a> Base<'a> {
         })
     }
 
-    /// How a test ended.
-    pub(super) fn of_test(&self, test: &TestReport) -> AtBase {
+    /// How a test ends: it is run as it was run with the change, and at least so often that chance shows.
+    pub(super) fn of_test(&self, test: &TestReport) -> Result<AtBase> {
         let Some(project) = &self.project else {
-            return AtBase::Untried;
+            return Ok(AtBase::Untried);
         };
         let found = project::find(&project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else {
-            return AtBase::Absent;
+            return Ok(AtBase::Absent);
         };
-        let options = self.session.options.of(&test.id);
-        let records = self.session.directory.records();
-        let launcher = Launcher::new(records, options.timeout, self.session.stop);
-        let spec = clean_spec(&case.name, &options);
-        for _ in 0..RUNS {
-            match launcher.run(&suite.binary, case, &spec) {
-                None => return AtBase::Untried,
-                Some(run) if !run.passed() => return AtBase::Fails,
-                Some(_) => {}
-            }
+        let selected = Selected {
+            suite,
+            tests: vec![(case.clone(), true)],
+        };
+        let mut options = self.session.options.of(&test.id).into_owned();
+        if test.verdict != Verdict::Broken {
+            options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }
-        AtBase::Passes
+        let (directory, stop) = (self.session.directory, self.session.stop);
+        let report = campaign::run(&[selected], &options, directory, None, &Silent, stop)?;
+        let verdict = report.tests.first().map(|test| test.verdict);
+        Ok(match verdict.filter(|_| !report.partial) {
+            Some(Verdict::Stable) => AtBase::Passes,
+            None | Some(Verdict::NotRun | Verdict::Network) => AtBase::Untried,
+            Some(_) => AtBase::Fails,
+        })
     }
 }
