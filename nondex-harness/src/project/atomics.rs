@@ -24,6 +24,9 @@ const FLAGS: [&str; 2] = [
 /// The program that uses every operation.
 const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/runtime/atomics.rs"));
 
+/// The object that it is compiled to.
+const OBJECT: &str = "atomics.o";
+
 /// What an object that went through the pass calls.
 const CALLS: [&str; 3] = [
     "__tsan_atomic32_load",
@@ -114,27 +117,38 @@ pub(super) fn intercept(arguments: &[OsString]) -> Option<Result<ExitCode, Strin
 
 /// Whether a compiler makes atomics calls when it is told to.
 pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> bool {
-    let [source, object] = ["atomics.rs", "atomics.o"].map(|name| work.join(name));
-    let is_compiled = fs::write(&source, SOURCE).is_ok()
-        && Command::new(&toolchain.rustc)
-            .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
-            .args(["-Ccodegen-units=1", "--target", target])
-            .args(FLAGS)
-            .arg(format!("--emit=obj={object}"))
-            .arg(&source)
-            .stdin(Stdio::null())
-            .output()
-            .is_ok_and(|output| output.status.success());
-    is_compiled && fs::read(&object).is_ok_and(|bytes| has_calls(&bytes))
+    let is_compiled = compiler(toolchain, target, work).is_ok_and(|mut compiler| {
+        let output = compiler.stdin(Stdio::null()).output();
+        output.is_ok_and(|output| output.status.success())
+    });
+    is_compiled && has_calls(work).unwrap_or(false)
 }
 
-fn has_calls(object: &[u8]) -> bool {
-    let calls = |name: &&str| {
-        object
-            .windows(name.len())
-            .any(|part| part == name.as_bytes())
+/// What compiles the program with the pass, to an object in `work`. Where linking fails, a compiler that is not told of a folder
+/// leaves its parts where it was started, among the user's files.
+fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Command, String> {
+    let source = work.join("atomics.rs");
+    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
+    let mut compiler = Command::new(&toolchain.rustc);
+    compiler
+        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
+        .args(["-Ccodegen-units=1", "--target", target])
+        .args(FLAGS)
+        .args(["--out-dir", work.as_str()])
+        .arg(format!("--emit=obj={}", work.join(OBJECT)))
+        .arg(&source);
+    Ok(compiler)
+}
+
+/// Whether the object in `work` has the calls.
+fn has_calls(work: &Utf8Path) -> Result<bool, String> {
+    let object = work.join(OBJECT);
+    let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
+    let has = |name: &&str| {
+        let mut parts = bytes.windows(name.len());
+        parts.any(|part| part == name.as_bytes())
     };
-    CALLS.iter().all(calls)
+    Ok(CALLS.iter().all(has))
 }
 
 /// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they cannot.
@@ -147,9 +161,6 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
     let libraries = std.parent().unwrap_or(Utf8Path::new("."));
     let work =
         Scratch::create(libraries, "atomics").map_err(|e| format!("no folder for it: {e}"))?;
-    let [source, object, program] =
-        ["atomics.rs", "atomics.o", "atomics"].map(|name| work.path().join(name));
-    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
     let run = |command: &mut Command| {
         let output = command.stdin(Stdio::null()).output();
         output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
@@ -174,22 +185,17 @@ fn try_pass(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Result<(), S
         .map_err(|e| format!("failed to keep `{part}`: {e}"))?;
     // A program for another target may have a linker that only cargo knows, and does not run here.
     let is_run = target == toolchain.host;
-    let mut compiler = Command::new(&toolchain.rustc);
+    let program = work.path().join("atomics");
+    let mut compiler = compiler(toolchain, target, work.path())?;
     compiler
-        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
-        .args(["-Ccodegen-units=1", "--target", target])
-        .args(FLAGS)
         .arg(format!("--extern=std={std}"))
-        .arg(format!("-Ldependency={libraries}"))
-        .arg(format!("--emit=obj={object}"))
-        .arg(&source);
+        .arg(format!("-Ldependency={libraries}"));
     if is_run {
         compiler.arg(format!("--emit=link={program}"));
     }
     let compiled = run(&mut compiler)?;
     check("a program that has atomics", &compiled)?;
-    let bytes = fs::read(&object).map_err(|e| format!("failed to read `{object}`: {e}"))?;
-    if !has_calls(&bytes) {
+    if !has_calls(work.path())? {
         return Err("the compiler leaves atomics as they are".to_owned());
     }
     if !is_run {
@@ -253,5 +259,9 @@ mod tests {
     fn a_runtime_without_the_functions_that_are_called_is_an_obstacle() {
         let said = obstacle_of("pub use ::std::*;").unwrap();
         assert!(said.contains("does not compile"), "{said}");
+        for entry in fs::read_dir(".").unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(!name.ends_with(".o"), "`{name}` is left behind");
+        }
     }
 }
