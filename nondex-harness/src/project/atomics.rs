@@ -46,7 +46,7 @@ const ARCHIVE: &str = "unscheduled.a";
 /// What the atomics of a build are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Atomics {
-    /// What they are for everybody: no thread is scheduled.
+    /// What they are for everybody: there is no runtime in it.
     Unchanged,
     /// Calls of the runtime.
     Calls,

@@ -23,9 +23,6 @@ use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 
-/// Whether the runtime has what instrumented atomics call.
-const HAS_SCHEDULER: bool = true;
-
 /// A project whose tests are built and listed.
 #[derive(Debug)]
 pub struct Project {
@@ -140,12 +137,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
         Mode::Program if plan.covered => "build-covered",
-        Mode::Program => match (plan.without_network, plan.without_threads) {
-            (false, false) => "build",
-            (true, false) => "build-without-network",
-            (false, true) => "build-without-threads",
-            (true, true) => "build-without-both",
-        },
+        Mode::Program if plan.without_network => "build-without-network",
+        Mode::Program => "build",
         Mode::Swap => "swap",
         Mode::Plain => "plain",
     });
@@ -162,10 +155,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     };
     let content = runtime.as_ref().map_or("", |runtime| &runtime.content);
     let atomics = match &runtime {
-        Some(runtime) if HAS_SCHEDULER && !plan.without_threads => {
-            Atomics::of(runtime.atomics_obstacle(&toolchain, &target))
-        }
-        _ => Atomics::Unchanged,
+        Some(runtime) => Atomics::of(runtime.atomics_obstacle(&toolchain, &target)),
+        None => Atomics::Unchanged,
     };
     let key = format!("{content}{}{}", rustix.key(), atomics.key());
     prepare(&build_dir, &key)?;

@@ -144,9 +144,6 @@ pub struct BuildPlan {
     /// Nothing that observes the network is linked into the tests.
     #[serde(skip)]
     pub without_network: bool,
-    /// Atomics are not instrumented: no test is scheduled.
-    #[serde(skip)]
-    pub without_threads: bool,
     /// Which doctests are built, of those that cargo selects.
     #[serde(skip)]
     pub doctests: Doctests,
