@@ -1,6 +1,6 @@
 //! A campaign with its progress shown, and what it came to.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::Utf8Path;
 
@@ -32,7 +32,7 @@ impl Builder for Ordinary {
     }
 }
 
-/// Runs a campaign, and says in its report how long everything took since `started`.
+/// Runs a campaign.
 ///
 /// # Errors
 /// As [`campaign::run`].
@@ -41,16 +41,13 @@ pub(super) fn run(
     options: &Options,
     directory: &RunDirectory,
     ordinary: &Ordinary,
-    started: Instant,
     stop: &StopFlag,
     console: &Console,
 ) -> Result<Report> {
     let display = Display::new(console, selection::running(selected));
     let result = campaign::run(selected, options, directory, Some(ordinary), &display, stop);
     display.finish();
-    let mut report = result?;
-    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(report)
+    result
 }
 
 /// Shows a report that was written to `path`, as JUnit's XML in a file too if that is asked for. The code it ends with.

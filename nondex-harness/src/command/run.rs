@@ -56,8 +56,6 @@ pub(super) struct Session<'a> {
     pub(super) ordinary: &'a outcome::Ordinary,
     /// Whether to stop.
     pub(super) stop: &'a StopFlag,
-    /// When it began.
-    started: Instant,
     console: &'a Console,
 }
 
@@ -79,7 +77,6 @@ impl Session<'_> {
             options,
             self.directory,
             self.ordinary,
-            self.started,
             self.stop,
             console,
         )
@@ -188,7 +185,6 @@ pub(super) fn within(
         directory: &directory,
         ordinary: &ordinary,
         stop: &stop,
-        started,
         console,
     };
     let mut report = work(&session)?;
