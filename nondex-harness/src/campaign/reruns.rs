@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
+use nondex_core::{Failure, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_ordinary};
@@ -10,6 +10,7 @@ use super::launch::{self, Launcher};
 use super::stop::StopFlag;
 use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Limits, Next, Tried, next};
+use crate::judge::timing::is_of_timing;
 use crate::judge::{Options, specs};
 use crate::project::{Suite, TestCase};
 use crate::report::judged::order;
@@ -64,7 +65,7 @@ impl<'a> Reruns<'a> {
         let uses_chance = !report.sources.is_empty();
         let mut limits = self.limits;
         let mut points = report.points.iter();
-        if !points.any(|point| matches!(point.family, Family::Schedule | Family::Time)) {
+        if !points.any(|point| is_of_timing(point.family)) {
             limits.forget(Circumstance::FurtherSeeds);
         }
         let mut tried: Vec<Tried> = Vec::new();

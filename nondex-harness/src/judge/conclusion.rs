@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::options::Options;
 use super::order;
 use super::prerequisite::{Explanation, explained_by, explained_by_network};
-use super::timing::{Timing, is_timing};
+use super::timing::{Timing, is_of_timing, is_timing};
 
 /// What is concluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +96,17 @@ pub struct Explained {
     pub shown: Conclusion,
 }
 
+/// A test whose outcome depends on the choices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependence {
+    /// Whether it passes in base order.
+    pub passes_clean: bool,
+    /// A spec of the weakest level under which it ends otherwise, every time.
+    pub spec: RunSpec,
+    /// The calls that are responsible.
+    pub culprits: Culprits,
+}
+
 impl Dependence {
     /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that is not known, nothing else varies in
     /// its failing run. `None` when orders or values are.
@@ -112,8 +123,7 @@ impl Dependence {
             false => found.collect(),
         };
         let families = || families.iter().copied();
-        let is_only_delays = families().next().is_some()
-            && families().all(|family| matches!(family, Family::Schedule | Family::Time));
+        let is_only_delays = families().next().is_some() && families().all(is_of_timing);
         is_only_delays.then(
             || match families().any(|family| family == Family::Schedule) {
                 true => Timing::Race,
@@ -121,9 +131,7 @@ impl Dependence {
             },
         )
     }
-}
 
-impl Dependence {
     /// The weakest level whose delays are long enough, when nothing but delays is responsible and the shortest of each is known: a seed
     /// of a level with longer ones may be the first that shows it.
     #[must_use]
@@ -140,15 +148,4 @@ impl Dependence {
         let mut levels = Level::ALL.into_iter();
         levels.find(|level| hold::longest(*level) >= longest)
     }
-}
-
-/// A test whose outcome depends on the choices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dependence {
-    /// Whether it passes in base order.
-    pub passes_clean: bool,
-    /// A spec of the weakest level under which it ends otherwise, every time.
-    pub spec: RunSpec,
-    /// The calls that are responsible.
-    pub culprits: Culprits,
 }

@@ -31,8 +31,7 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if (made.network, &made.network_allow) != (other.network, &other.network_allow) {
         return false;
     }
-    let has_threads = run.schedule.as_ref().is_some_and(|done| done.threads > 1);
-    if (has_timing(run) || has_threads) && !are_scheduled_alike(made, other) {
+    if (has_timing(run) || run.has_threads()) && !are_scheduled_alike(made, other) {
         return false;
     }
     run.points

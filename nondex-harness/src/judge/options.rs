@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, NetworkMode, Observed, RunSpec, Schedule};
+use nondex_core::{Level, NetworkMode, Observed, RunSpec, Schedule};
 
 use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
+use super::timing::is_of_timing;
 
 /// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -189,8 +190,8 @@ impl Options {
     /// Whether the threads and the time of a test are scheduled: unless all models of both are off.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
-        let is_of_timing = |family: &Family| matches!(family, Family::Schedule | Family::Time);
-        let mut timing = CATALOGUE.iter().filter(|model| is_of_timing(&model.family));
+        let timing = CATALOGUE.iter();
+        let mut timing = timing.filter(|model| is_of_timing(model.family));
         !self.real_threads
             && timing.any(|model| !self.models_off.contains(&model.name(model.family)))
     }

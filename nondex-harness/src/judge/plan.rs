@@ -161,11 +161,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);
-        let end = answer
-            .run
-            .schedule
-            .as_ref()
-            .and_then(|done| done.end.as_ref());
+        let end = answer.run.schedule_end();
         group.waits = end.map(|end| end.waits.clone()).unwrap_or_default();
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
     AccessRecord, ChoiceRecord, CoveredRecord, Failure, NetworkRecord, OperationRecord, Outcome,
-    PointRecord, RunRecord, ScheduleRecord, Source, StateChange, StepRecord,
+    PointRecord, RunRecord, ScheduleEnd, ScheduleRecord, Source, StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,19 @@ impl Run {
     #[must_use]
     pub const fn passed(&self) -> bool {
         self.outcome.passed()
+    }
+
+    /// Whether the scheduler had threads to choose among.
+    #[must_use]
+    pub fn has_threads(&self) -> bool {
+        let schedule = self.schedule.as_ref();
+        schedule.is_some_and(|schedule| schedule.threads > 1)
+    }
+
+    /// Why the scheduler ended it, if it did.
+    #[must_use]
+    pub fn schedule_end(&self) -> Option<&ScheduleEnd> {
+        self.schedule.as_ref()?.end.as_ref()
     }
 
     /// How it ended, for what its operations on other machines mean.

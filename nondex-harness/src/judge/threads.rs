@@ -65,8 +65,7 @@ pub fn settled<'o>(
 
 /// Whether a run was ended at the limit of operations.
 fn is_cut((_, run): (&RunSpec, &Run)) -> bool {
-    let schedule = run.schedule.as_ref();
-    let end = schedule.and_then(|schedule| schedule.end.as_ref());
+    let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
 }
 
@@ -81,10 +80,7 @@ pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'
 fn may_be_of_schedule(run: &Run) -> bool {
     !run.sources.is_empty()
         || has_timing(run)
-        || run
-            .schedule
-            .as_ref()
-            .is_some_and(|schedule| schedule.threads > 1)
+        || run.has_threads()
         || matches!(run.outcome, Outcome::Signalled(_))
 }
 

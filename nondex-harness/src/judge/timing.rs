@@ -26,10 +26,16 @@ impl Timing {
     }
 }
 
+/// Whether the choices of a family are those of threads or time.
+#[must_use]
+pub const fn is_of_timing(family: Family) -> bool {
+    matches!(family, Family::Schedule | Family::Time)
+}
+
 /// Whether a choice at `site` is one of threads or time.
 #[must_use]
-pub fn is_timing(site: &Site) -> bool {
-    matches!(site.family, Family::Schedule | Family::Time)
+pub const fn is_timing(site: &Site) -> bool {
+    is_of_timing(site.family)
 }
 
 /// Whether a run reached a choice of threads or time.

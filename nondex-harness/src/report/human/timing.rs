@@ -5,6 +5,7 @@ use std::fmt::Write;
 use nondex_core::{Family, Kind, Level, Source};
 
 use super::diagnostic::Diagnostic;
+use crate::judge::timing::is_of_timing;
 use crate::report::schema::{Culprit, TestReport, Timing, WaitReport};
 
 /// Up to so many nanoseconds a thread is not late, but only stopped while others do a few operations.
@@ -12,7 +13,7 @@ const MOMENT: u64 = 100_000;
 
 /// Whether a culprit is a delay of a thread.
 pub(super) const fn is_of(culprit: &Culprit) -> bool {
-    matches!(culprit.family, Family::Schedule | Family::Time)
+    is_of_timing(culprit.family)
 }
 
 /// What a test depends on.

@@ -19,6 +19,7 @@ pub(super) fn report(
 ) -> Option<Scheduled> {
     let first = || evidence.all().next().map(|(_, run)| run);
     let run = failing.first().map(|(_, run)| *run).or_else(first)?;
+    let record = run.schedule.as_ref()?;
     let ScheduleRecord {
         threads,
         steps,
@@ -29,7 +30,7 @@ pub(super) fn report(
         outside,
         asynchronous,
         end,
-    } = run.schedule.as_ref()?;
+    } = record;
     // Those with a stack, where there are any.
     let traced = match conclusion {
         Some(Conclusion::Dependent(dependence)) => traced_waits(dependence),
@@ -45,7 +46,7 @@ pub(super) fn report(
         leaks: *leaks,
         outside: *outside,
         asynchronous: *asynchronous,
-        repeatable: run.schedule.as_ref()?.is_repeatable(),
+        repeatable: record.is_repeatable(),
         end: end.as_ref().map(|end| end.kind.name().to_owned()),
         waits: traced
             .or_else(waits)
