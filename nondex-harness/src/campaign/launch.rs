@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,6 +52,15 @@ fn own_folder() -> &'static str {
         let others = (0_u64..).map(|number| format!("{own}_{number}_"));
         let mut names = [own.clone()].into_iter().chain(others);
         names.find(is_free).unwrap_or(own.clone())
+    })
+}
+
+/// The folder for temporary files at a place: where they are otherwise, and short, for the path of a socket has 108 bytes at most.
+pub(super) fn fresh_folder(place: usize) -> PathBuf {
+    let own = own_folder();
+    std::env::temp_dir().join(match place {
+        0 => own.to_owned(),
+        place => format!("{own}-{place}"),
     })
 }
 
@@ -129,13 +138,7 @@ impl<'a> Launcher<'a> {
 
     /// Does something with an empty folder for temporary files, or without one where it cannot be made.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
-        let own = own_folder();
-        let name = match place {
-            0 => own.to_owned(),
-            place => format!("{own}-{place}"),
-        };
-        // Where temporary files are otherwise, and short: the path of a socket has 108 bytes at most.
-        let folder = std::env::temp_dir().join(name);
+        let folder = fresh_folder(place);
         // Not a folder that somebody else made.
         if DirBuilder::new().mode(0o700).create(&folder).is_err() {
             return run(None);

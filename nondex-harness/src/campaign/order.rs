@@ -171,11 +171,7 @@ impl Processes<'_> {
             ..self.spec(*order.last()?)
         };
         self.progress.started(&id, &spec);
-        let limits = self.limits(order);
-        let binary = &self.suite.binary;
-        let runs = self
-            .launcher
-            .experiment_fresh(place, &limits, binary, &cases, &spec)?;
+        let runs = self.run(place, order, &spec)?;
         let ended = runs.last().map(|run| run.outcome.clone());
         self.progress
             .finished(&id, &spec, &ended.unwrap_or(Outcome::Failed));
@@ -208,6 +204,18 @@ impl Processes<'_> {
         })
     }
 
+    /// Runs these tests in one process, each with its limit, and with temporary files of their own at this place.
+    pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
+        let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
+        let limits: Vec<Duration> = order
+            .iter()
+            .map(|test| self.options_of(*test).timeout)
+            .collect();
+        let binary = &self.suite.binary;
+        self.launcher
+            .experiment_fresh(place, &limits, binary, &cases, spec)
+    }
+
     /// How `run` of a test ended, as it is judged.
     pub(super) fn end(&self, test: usize, run: Run, is_shown: bool) -> End {
         let explanation = (!run.passed())
@@ -222,11 +230,5 @@ impl Processes<'_> {
             failure: run.failure,
             explanation,
         }
-    }
-
-    /// How long each of these tests may take.
-    pub(super) fn limits(&self, order: &[usize]) -> Vec<Duration> {
-        let limits = order.iter().map(|test| self.options_of(*test).timeout);
-        limits.collect()
     }
 }

@@ -353,9 +353,10 @@ impl Campaign<'_> {
         let races = Races {
             processes,
             states: &States::new(processes, symbols, &self.workspace),
+            asked,
             is_polluter: &is_polluter,
         };
-        let (races, made, is_complete) = races.find(&tests, asked)?;
+        let (races, made, is_complete) = races.find(&tests)?;
         if !is_complete {
             self.note(format!(
                 "not all tests of `{}` that may disturb each other at the same time were tried: {made} processes were made",

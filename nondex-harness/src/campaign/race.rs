@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
 use super::order::Processes;
-use super::state::{Part, States, in_temporary};
+use super::state::{PLACE, Part, States, in_temporary};
 use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
 
@@ -38,6 +38,24 @@ struct Use<'s> {
     accesses: Vec<AccessRecord>,
 }
 
+impl Use<'_> {
+    fn changes(&self, state: &StateId) -> bool {
+        self.changes.iter().any(|part| part.state == *state)
+    }
+}
+
+/// The whole of one test in the middle of another one.
+struct Meeting<'m> {
+    /// The one that is stopped.
+    outer: &'m Use<'m>,
+    /// The one that runs meanwhile.
+    inner: &'m Use<'m>,
+    /// What both use.
+    state: &'m StateId,
+    /// The access of the one to it at which that is, from 0.
+    access: u64,
+}
+
 /// A test that fails when another one runs in the middle of it.
 pub(super) struct Found {
     pub(super) test: usize,
@@ -51,14 +69,15 @@ pub(super) struct Found {
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
     pub(super) states: &'a States<'a>,
+    /// The tests whose races are looked for.
+    pub(super) asked: &'a [usize],
     /// Whether it is known that the second test fails behind the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
 }
 
 impl Races<'_> {
-    /// The races among `tests`, which pass alone, in which one of `asked` fails; how many processes that took, and whether all were tried.
-    /// `None` when it was stopped.
-    pub(super) fn find(&self, tests: &[usize], asked: &[usize]) -> Option<(Vec<Found>, u64, bool)> {
+    /// The races among `tests`, which pass alone; how many processes that took, and whether all tests were tried. `None` when it was stopped.
+    pub(super) fn find(&self, tests: &[usize]) -> Option<(Vec<Found>, u64, bool)> {
         let mut made = 0;
         let mut uses = Vec::new();
         for test in tests {
@@ -70,7 +89,7 @@ impl Races<'_> {
             if made > MAX_ALL {
                 return Some((found, made, false));
             }
-            self.races(used, &uses, asked, &mut found, &mut made)?;
+            self.races(used, &uses, &mut found, &mut made)?;
         }
         Some((found, made, true))
     }
@@ -113,7 +132,6 @@ impl Races<'_> {
         &self,
         used: &Use<'_>,
         all: &[Use<'_>],
-        asked: &[usize],
         found: &mut Vec<Found>,
         made: &mut u64,
     ) -> Option<()> {
@@ -121,10 +139,9 @@ impl Races<'_> {
         let own = used.changes.iter().map(|part| &part.state);
         let own: BTreeSet<&StateId> = own.chain(&used.reads).collect();
         for state in own {
-            let has_changed = used.changes.iter().any(|part| part.state == *state);
+            let has_changed = used.changes(state);
             let others = all.iter().filter(|other| {
-                let changes = other.changes.iter().any(|part| part.state == *state);
-                let uses = changes || has_changed && other.reads.contains(state);
+                let uses = other.changes(state) || has_changed && other.reads.contains(state);
                 uses && other.test != used.test
             });
             for other in others.take(MAX_WITH) {
@@ -132,50 +149,66 @@ impl Races<'_> {
                     if *made - before > MAX_PROCESSES {
                         return Some(());
                     }
-                    let spec = RunSpec {
-                        watch: vec![StateId {
-                            kind: state.kind,
-                            name: in_temporary(&state.name),
-                        }],
-                        meet: Some(access),
-                        ..self.processes.spec(used.test)
+                    let meeting = Meeting {
+                        outer: used,
+                        inner: other,
+                        state,
+                        access,
                     };
-                    *made += 1;
-                    let runs = self.run(&[other.test, used.test], &spec)?;
-                    let [inner, outer] = &runs[..] else {
+                    if !self.meet(&meeting, found, made)? {
                         break;
-                    };
-                    let has_met = outer.accesses.len() as u64 > access;
-                    if !has_met && outer.outcome == Outcome::Passed {
-                        break;
-                    }
-                    let within = RunSpec {
-                        within: true,
-                        test: self.processes.tests[other.test].name.clone(),
-                        ..spec.clone()
-                    };
-                    for (test, order, spec, run) in [
-                        (used.test, [other.test, used.test], &spec, outer),
-                        (other.test, [used.test, other.test], &within, inner),
-                    ] {
-                        let is_open = asked.contains(&test)
-                            && !found.iter().any(|known| known.test == test)
-                            && !(self.is_polluter)(order[0], test)
-                            && self.fails(test, run);
-                        if is_open && self.is_confirmed(order, spec, made)? {
-                            let met = outer.accesses.get(usize::try_from(access).ok()?);
-                            found.push(Found {
-                                test,
-                                race: self.described(test, used, other, state, access, met),
-                                spec: spec.clone(),
-                                run: run.clone(),
-                            });
-                        }
                     }
                 }
             }
         }
         Some(())
+    }
+
+    /// Lets two tests meet, and adds what fails of that. Whether there may be a further access.
+    fn meet(&self, meeting: &Meeting<'_>, found: &mut Vec<Found>, made: &mut u64) -> Option<bool> {
+        let (first, second) = (meeting.inner.test, meeting.outer.test);
+        let spec = RunSpec {
+            watch: vec![StateId {
+                kind: meeting.state.kind,
+                name: in_temporary(&meeting.state.name),
+            }],
+            meet: Some(meeting.access),
+            ..self.processes.spec(second)
+        };
+        *made += 1;
+        let runs = self.run(&[first, second], &spec)?;
+        let [inner, outer] = &runs[..] else {
+            return Some(false);
+        };
+        let has_met = outer.accesses.len() as u64 > meeting.access;
+        if !has_met && outer.outcome == Outcome::Passed {
+            return Some(false);
+        }
+        let within = RunSpec {
+            within: true,
+            test: self.processes.tests[first].name.clone(),
+            ..spec.clone()
+        };
+        for (order, spec, run) in [
+            ([first, second], &spec, outer),
+            ([second, first], &within, inner),
+        ] {
+            let [other, test] = order;
+            let is_open = self.asked.contains(&test)
+                && !found.iter().any(|known| known.test == test)
+                && !(self.is_polluter)(other, test)
+                && self.fails(test, run);
+            if is_open && self.is_confirmed(order, spec, made)? {
+                let met = outer.accesses.get(usize::try_from(meeting.access).ok()?);
+                found.push(Found {
+                    test,
+                    race: self.described(test, meeting, met),
+                    spec: spec.clone(),
+                    run: run.clone(),
+                });
+            }
+        }
+        Some(true)
     }
 
     /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.
@@ -203,26 +236,24 @@ impl Races<'_> {
         end.passed() == Some(false)
     }
 
-    /// A race of `test` in the words of a report: `outer` was stopped, and `inner` has run in its middle.
-    fn described(
-        &self,
-        test: usize,
-        outer: &Use<'_>,
-        inner: &Use<'_>,
-        state: &StateId,
-        access: u64,
-        met: Option<&AccessRecord>,
-    ) -> Race {
+    /// A race of `test` in the words of a report; `met` is the access at which they met.
+    fn described(&self, test: usize, meeting: &Meeting<'_>, met: Option<&AccessRecord>) -> Race {
+        let Meeting {
+            outer,
+            inner,
+            state,
+            access,
+        } = *meeting;
         let within = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
-        let changes = |used: &&Use<'_>| used.changes.iter().any(|part| part.state == *state);
         // What the one changes, the other one meets.
         let [own, other] = if within {
             [inner, outer]
         } else {
             [outer, inner]
         };
-        let writer = [other, own].into_iter().find(changes).unwrap_or(other);
+        let mut writers = [other, own].into_iter();
+        let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
         let accesses = |used: &Use<'_>| self.accesses(used, state);
         let mut writes = accesses(writer);
@@ -269,12 +300,6 @@ impl Races<'_> {
     }
 
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
-        let processes = self.processes;
-        let cases: Vec<_> = order.iter().map(|test| processes.tests[*test]).collect();
-        let limits = processes.limits(order);
-        let binary = &processes.suite.binary;
-        processes
-            .launcher
-            .experiment_fresh(0, &limits, binary, &cases, spec)
+        self.processes.run(PLACE, order, spec)
     }
 }

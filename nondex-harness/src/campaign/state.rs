@@ -3,7 +3,7 @@
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
-use super::launch::IN_TEMPORARY;
+use super::launch::{IN_TEMPORARY, fresh_folder};
 use super::order::Processes;
 use crate::judge::run::Run;
 use crate::project::symbols::{Static, Symbols};
@@ -12,6 +12,9 @@ use crate::report::workspace::Workspace;
 
 /// So many parts of the state are put back one by one, of all that the tests leave changed.
 const MAX_PARTS: usize = 24;
+
+/// Where the temporary files of these processes are, which are made one after the other.
+pub(super) const PLACE: usize = 0;
 
 /// The panic hook, among std's statics.
 const HOOK: &str = "std::panicking::HOOK";
@@ -201,21 +204,30 @@ impl<'a> States<'a> {
     ) -> Option<Vec<Run>> {
         let processes = self.processes;
         let order = [before, &[test]].concat();
-        let cases: Vec<_> = order.iter().map(|test| processes.tests[*test]).collect();
-        let spec = change(processes.spec(test));
-        let limits = processes.limits(&order);
-        let binary = &processes.suite.binary;
-        let launcher = processes.launcher;
-        launcher.experiment_fresh(0, &limits, binary, &cases, &spec)
+        processes.run(PLACE, &order, &change(processes.spec(test)))
     }
 }
 
 /// A path without the name that the folder for temporary files has in this run only.
 pub(super) fn in_temporary(path: &str) -> String {
-    let temporary = std::env::temp_dir();
-    let start = temporary.join(format!("nondex-{}", std::process::id()));
-    match path.strip_prefix(&*start.to_string_lossy()) {
+    let folder = fresh_folder(PLACE);
+    match path.strip_prefix(&*folder.to_string_lossy()) {
         Some(rest) if rest.starts_with('/') => format!("{IN_TEMPORARY}{rest}"),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_file_has_the_same_name_in_every_run() {
+        let folder = fresh_folder(PLACE);
+        let folder = folder.to_str().unwrap();
+        let named = |rest: &str| in_temporary(&format!("{folder}{rest}"));
+        assert_eq!(named("/a/b"), "$TMPDIR/a/b");
+        assert_eq!(named("-1/a"), format!("{folder}-1/a"));
+        assert_eq!(in_temporary("/srv/a"), "/srv/a");
     }
 }

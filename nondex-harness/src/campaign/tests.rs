@@ -583,8 +583,7 @@ fn a_folder_that_is_left_behind_under_a_random_name_is_no_finding() {
             }
         }
     }
-    let left = std::env::temp_dir().join(format!("nondex-{}", std::process::id()));
-    assert!(!left.exists());
+    assert!(!launch::fresh_folder(0).exists());
 }
 
 #[test]
