@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level};
-use nondex_harness::report::schema::{CallReport, NetworkEvent, Order, Position};
+use nondex_harness::report::schema::{
+    CallReport, FailureReport, NetworkEvent, Order, Position, Race,
+};
 use nondex_harness::report::{Culprit, Report, TestReport, Verdict};
 
 use crate::sample::{
@@ -90,6 +92,38 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
         },
     ];
     insta::assert_snapshot!(shown(&report(tests), 1, false));
+}
+
+#[test]
+fn the_headline_of_a_race_names_the_test_that_it_races_with() {
+    for (within, expected) in [
+        (false, "fails when `other` runs in the middle of it"),
+        (true, "fails in the middle of `other`"),
+    ] {
+        let race = Race {
+            with: "other".to_owned(),
+            within,
+            ..Race::default()
+        };
+        let failure = FailureReport {
+            before: vec!["other".to_owned()],
+            ..failure(None, None, "seen")
+        };
+        let test = TestReport {
+            failures: vec![failure],
+            race: Some(race),
+            ..test("races", Verdict::NonDeterministic)
+        };
+        let shown = shown(&report(vec![test]), 0, false);
+        assert!(
+            shown.contains(&format!("`shop$races` {expected}\n")),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("message: at the same time as `other`"),
+            "{shown}"
+        );
+    }
 }
 
 #[test]

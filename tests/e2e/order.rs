@@ -391,6 +391,12 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
             continue;
         };
         assert_eq!(*race.with, expected["with"][0], "{race:?}");
+        let with = &race.with;
+        let how = match race.within {
+            false => format!("fails when `{with}` runs in the middle of it"),
+            true => format!("fails in the middle of `{with}`"),
+        };
+        output.says(&[&format!("error[ND]: `{}` {how}", test.id)]);
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
         let name = expected["state"][1].as_str().unwrap();
         assert!(race.state.name.ends_with(name), "{race:?}");

@@ -432,9 +432,9 @@ impl Campaign<'_> {
                     .to_owned(),
             );
         }
-        report.idempotent = experiments
-            .hint(test, test)
-            .map(|_| !found.repeated.contains(&test));
+        let repeated = experiments.hint(test, test);
+        let repeated = repeated.filter(|_| report.verdict != Verdict::NonDeterministic);
+        report.idempotent = repeated.map(|_| !found.repeated.contains(&test));
         if report.idempotent == Some(false) {
             report.notes.push(
                 "it is not idempotent: run twice in one process, it ends otherwise the second time"

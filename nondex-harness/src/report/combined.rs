@@ -19,13 +19,14 @@ pub fn sum_up(report: &mut Report) {
     report.summary = Summary::new(&report.tests, models);
 }
 
-fn add(test: &mut TestReport, order: TestReport) {
+fn add(test: &mut TestReport, mut order: TestReport) {
+    let fails_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
     let is_dependent = matches!(
         order.verdict,
         Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle
     );
     test.runs += order.runs;
-    test.idempotent = order.idempotent;
+    test.idempotent = order.idempotent.filter(|_| !fails_by_chance);
     test.elapsed_ms += order.elapsed_ms;
     if order.runs > 0 || is_dependent {
         test.steps.push(Step {
@@ -50,10 +51,11 @@ fn add(test: &mut TestReport, order: TestReport) {
         let known = std::mem::replace(&mut test.failures, order.failures);
         test.failures.extend(known);
         test.failures.truncate(MAX_FAILURES);
+        order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
         test.order = order.order;
         test.race = order.race;
-    } else if order.idempotent == Some(false) && order.verdict == Verdict::Stable {
+    } else if test.idempotent == Some(false) && order.verdict == Verdict::Stable {
         test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {
         // Both choices and other tests decide: what is said first stays, and the order is kept beside it.
@@ -129,6 +131,40 @@ mod tests {
                 (expected, has_order)
             );
             assert_eq!(combined.summary.runs, 2 + runs);
+        }
+    }
+
+    fn combined(test: TestReport, order: TestReport) -> TestReport {
+        let mut combined = report(vec![test]);
+        add_orders(&mut combined, report(vec![order]));
+        combined.tests.swap_remove(0)
+    }
+
+    #[test]
+    fn what_both_say_of_a_test_is_said_once() {
+        let noted = |notes: &[&str]| TestReport {
+            notes: notes.iter().map(|&note| note.to_owned()).collect(),
+            ..dependent(Verdict::OrderDependentBrittle)
+        };
+        let found = combined(noted(&["a", "b"]), noted(&["b", "c"]));
+        assert_eq!(found.notes, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_test_that_fails_by_chance_is_not_called_not_idempotent() {
+        for (verdict, idempotent, notes) in [
+            (Verdict::NonDeterministic, None, 0),
+            (Verdict::Unknown, None, 0),
+            (Verdict::Stable, Some(false), 1),
+            (Verdict::ImplementationDependent, Some(false), 1),
+        ] {
+            let order = TestReport {
+                idempotent: Some(false),
+                notes: vec!["it is not idempotent".to_owned()],
+                ..test(Verdict::Stable)
+            };
+            let found = combined(test(verdict), order);
+            assert_eq!((found.idempotent, found.notes.len()), (idempotent, notes));
         }
     }
 }

@@ -236,7 +236,7 @@ pub struct TestReport {
     /// is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
-    /// Whether it ends the same when it runs twice in one process; null when that was not tried.
+    /// Whether it ends the same when it runs twice in one process; null when that was not tried, and of a test that fails by chance.
     #[serde(default)]
     pub idempotent: Option<bool>,
     /// The command that shows the failure again, when there is one.

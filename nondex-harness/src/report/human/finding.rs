@@ -40,12 +40,19 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         }
         _ if is_of_order(test) => String::new(),
         Verdict::Broken => other(test, "fails in base order too", view),
-        Verdict::NonDeterministic => {
-            other(test, "differs between runs with the same choices", view)
-        }
+        Verdict::NonDeterministic => other(test, &non_deterministic(test), view),
         Verdict::OrderDependentVictim => other(test, "fails after another test", view),
         Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
         Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
+    }
+}
+
+/// How a test differs from run to run; one that races with another does not, as long as they meet at the same access.
+fn non_deterministic(test: &TestReport) -> String {
+    match &test.race {
+        None => "differs between runs with the same choices".to_owned(),
+        Some(race) if race.within => format!("fails in the middle of `{}`", race.with),
+        Some(race) => format!("fails when `{}` runs in the middle of it", race.with),
     }
 }
 
@@ -84,7 +91,7 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         1
     };
     for failure in test.failures.iter().take(shown) {
-        diagnostic.note("message", &message(failure));
+        diagnostic.note("message", &message(test, failure));
     }
 }
 
@@ -102,10 +109,13 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
 }
 
 /// The message of a failing run, with its spec and place.
-fn message(failure: &FailureReport) -> String {
+fn message(test: &TestReport, failure: &FailureReport) -> String {
     let mut message = match (failure.level, failure.seed) {
         (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
         _ if failure.before.is_empty() => "clean run".to_owned(),
+        _ if test.race.is_some() => {
+            format!("at the same time as `{}`", failure.before.join("`, `"))
+        }
         _ => format!("behind `{}`", failure.before.join("`, `")),
     };
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {

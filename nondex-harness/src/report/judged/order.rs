@@ -147,9 +147,7 @@ pub fn fail(
 
 /// Writes that a test fails when another one runs in the middle of it.
 pub fn racing(report: &mut TestReport, race: Race) {
-    if report.verdict == Verdict::Stable {
-        report.verdict = Verdict::NonDeterministic;
-    }
+    report.verdict = Verdict::NonDeterministic;
     let state = &race.state;
     report.notes.push(format!(
         "race with `{}` over {}: it fails when {}, and passes before and behind it",
