@@ -222,26 +222,24 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
 
 /// The tests that end otherwise when they run twice in one process; without `all` the first few.
 fn not_idempotent(report: &Report, all: bool) -> Option<String> {
+    let (count, names) = named(report, all, |test| test.idempotent == Some(false));
+    let sentence = format!("not idempotent, ends otherwise when run twice in one process: {names}");
+    (count > 0).then_some(sentence)
+}
+
+/// How many tests something holds for, and their ids: all, or `a, b, c and 2 more`.
+fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (usize, String) {
     let tests = report.tests.iter();
-    let tests: Vec<&str> = tests
-        .filter(|test| test.idempotent == Some(false))
+    let ids: Vec<&str> = tests
+        .filter(|test| holds(test))
         .map(|test| test.id.as_str())
         .collect();
-    let shown = if all {
-        tests.len()
-    } else {
-        NAMED.min(tests.len())
-    };
-    let more = match tests.len() - shown {
+    let shown = if all { ids.len() } else { NAMED.min(ids.len()) };
+    let more = match ids.len() - shown {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!tests.is_empty()).then(|| {
-        format!(
-            "not idempotent, ends otherwise when run twice in one process: {}{more}",
-            tests[..shown].join(", ")
-        )
-    })
+    (ids.len(), format!("{}{more}", ids[..shown].join(", ")))
 }
 
 /// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.
@@ -261,29 +259,14 @@ fn at_levels(
 
 /// Which tests other tests disturb: `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
 fn run_alone(report: &Report, all: bool) -> String {
-    let names: Vec<&str> = report
-        .tests
-        .iter()
-        .filter(|test| test.run_alone)
-        .map(|test| test.id.as_str())
-        .collect();
-    let shown = if all {
-        names.len()
-    } else {
-        names.len().min(NAMED)
-    };
-    let more = match names.len() - shown {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let (whose, were) = match names.len() {
+    let (count, names) = named(report, all, |test| test.run_alone);
+    let (whose, were) = match count {
         1 => ("the outcome of 1 test changes".to_owned(), "it was"),
         many => (format!("the outcomes of {many} tests change"), "they were"),
     };
     format!(
         "{whose} when other runs of the campaign come before or at the same time, most likely because they share something outside the process, \
-         such as a path or the processors; {were} run alone: {}{more}",
-        names[..shown].join(", ")
+         such as a path or the processors; {were} run alone: {names}"
     )
 }
 
