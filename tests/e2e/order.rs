@@ -236,6 +236,10 @@ fn a_check_finds_in_one_report_what_a_run_and_an_order_find() {
     let output = reported(&fixture, "check", &["--seeds", "1", "--levels", "STD"]);
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
+    for test in &report.tests {
+        let notes: BTreeSet<&String> = test.notes.iter().collect();
+        assert_eq!(notes.len(), test.notes.len(), "{:?}", test.notes);
+    }
     for test in report.tests.iter().filter(|test| test.order.is_some()) {
         reproduced(&fixture, test).expect(ExitCode::Found);
     }

@@ -55,7 +55,7 @@ pub fn run(
     {
         return Err(Error::no_tests("no tests to run"));
     }
-    // One schedule for several tests is none of them's: they run as `cargo test` runs them.
+    // A schedule of several tests together is the schedule of none of them: they run as `cargo test` runs them.
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;

@@ -41,10 +41,8 @@ pub fn bound(runs: usize) -> f64 {
 /// How many runs tell of chance: not those in which threads and time took the course that was chosen for them.
 #[must_use]
 pub fn samples(evidence: &Evidence) -> usize {
-    let is_timed = evidence.all().any(|(_, run)| has_timing(run));
-    let chosen = evidence
-        .all()
-        .filter(|(spec, _)| is_timed && spec.scheduled);
+    let runs = evidence.all();
+    let chosen = runs.filter(|(spec, _)| evidence.chooses_timing(spec));
     evidence.count() - chosen.count()
 }
 

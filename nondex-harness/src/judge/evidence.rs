@@ -76,6 +76,12 @@ impl Evidence {
         }
     }
 
+    /// Whether threads and time take the course that is chosen for them in runs of `spec`.
+    #[must_use]
+    pub const fn chooses_timing(&self, spec: &RunSpec) -> bool {
+        self.is_timed && spec.scheduled
+    }
+
     /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit ended.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         // Most often it reached what the clean run reached, or the run before.
@@ -324,7 +330,7 @@ impl Evidence {
                 && matches!(outcome, Outcome::Passed | Outcome::Failed)
                 && runs.iter().all(|run| run.outcome == *outcome);
             is_whole
-                && (!(self.is_timed && spec.scheduled) || are_scheduled_alike(made, spec))
+                && (!self.chooses_timing(spec) || are_scheduled_alike(made, spec))
                 && decide_alike(made, spec, &runs[0])
         })?;
         implied.entry(key).or_default().push((spec.clone(), place));

@@ -20,7 +20,7 @@ use crate::judge::isolation::{Interference, Judgement, Reason, Runs};
 use crate::judge::ordinary::Ordinary;
 use crate::judge::prerequisite::{self, Explanation, FailedOperation};
 use crate::judge::run::Run;
-use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs, threads, timing};
+use crate::judge::{Options, certainty, exhaustive, patience, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
 /// What is written about a test that was not run.
@@ -322,11 +322,10 @@ fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> Networ
 
 /// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
 fn steps(evidence: &Evidence) -> Vec<Step> {
-    let is_timed = evidence.all().any(|(_, run)| timing::has_timing(run));
     let kind = |spec: &RunSpec| match spec.choices {
         Selection::None if spec.given.is_empty() => "clean",
         Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
-            match is_timed && spec.scheduled {
+            match evidence.chooses_timing(spec) {
                 true => "interleavings",
                 false => "choices",
             }
