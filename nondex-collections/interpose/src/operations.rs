@@ -40,10 +40,7 @@ pub(crate) fn failed(operation: &str, errno: c_int, target: impl FnOnce() -> Str
 ///
 /// # Safety
 /// `program` must be null or end with NUL.
-#[cfg_attr(
-    not(feature = "network"),
-    allow(dead_code, reason = "programs are watched where the network is")
-)]
+#[cfg(feature = "network")]
 pub(crate) unsafe fn not_started(program: *const c_char, errno: c_int, is_child: bool) {
     if IS_OBSERVING.load(Ordering::Relaxed) {
         // SAFETY: as the caller promises.
