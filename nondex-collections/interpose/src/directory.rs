@@ -17,7 +17,7 @@ use nondex_core::sorted::SortedMap;
 use nondex_core::{Caller, Model, context, model};
 
 use self::entries::{Entry, Readdir, arranged, read_whole};
-use super::{Errno, Original, origin, original, own};
+use super::{Errno, Original, errno, origin, original, own, set_errno};
 use crate::libc;
 
 #[cfg(target_pointer_width = "64")]
@@ -215,11 +215,11 @@ unsafe fn read_into(
     let _errno = Errno::save();
     // SAFETY: the caller gives an open directory, room for an entry, and a place for its address.
     unsafe {
-        *libc::__errno_location() = 0;
+        set_errno(0);
         let found = read(dir);
         result.write(::std::ptr::null_mut());
         if found.is_null() {
-            return *libc::__errno_location();
+            return errno();
         }
         let len = usize::from((&raw const (*found).d_reclen).read()).min(size_of::<dirent64>());
         ::std::ptr::copy_nonoverlapping(found.cast::<u8>(), entry.cast(), len);
@@ -307,8 +307,7 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
         Next::Entry(entry) => entry,
         Next::End(error) => {
             if error != 0 {
-                // SAFETY: the location is valid for the life of the thread.
-                unsafe { *libc::__errno_location() = error };
+                set_errno(error);
             }
             ::std::ptr::null_mut()
         }

@@ -54,4 +54,4 @@ pub use declared as libc;
 pub use libc;
 pub use start::{begin, observe};
 
-pub(crate) use original::{Errno, Original, original};
+pub(crate) use original::{Errno, Original, errno, original, set_errno};

@@ -26,7 +26,7 @@ use nondex_core::{Caller, Model, NetworkMode, NetworkOutcome};
 pub(crate) use receive::received;
 pub(crate) use send::sent;
 
-use super::{Errno, origin, original};
+use super::{Errno, errno, origin, original, set_errno};
 use crate::libc;
 
 /// What to do with an operation on `target`.
@@ -89,16 +89,6 @@ fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
 
 fn caller() -> Caller {
     origin::caller()
-}
-
-fn errno() -> c_int {
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() }
-}
-
-fn set_errno(errno: c_int) {
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() = errno }
 }
 
 /// Does a system call that concerns the network as libc's function of that name does; `None` for every other one.

@@ -13,8 +13,7 @@ use ::std::sync::atomic::{AtomicBool, Ordering};
 use nondex_core::Context;
 use nondex_core::context::operation;
 
-use super::{Errno, Original, origin};
-use crate::libc;
+use super::{Errno, Original, errno, origin};
 
 pub(crate) use file::not_written;
 
@@ -57,11 +56,6 @@ fn record(operation: &str, errno: c_int, target: impl FnOnce() -> String, has_st
     if operation::is_observed(operation, error) {
         operation::failed(operation, error, target(), has_stack.then(origin::caller));
     }
-}
-
-fn errno() -> c_int {
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() }
 }
 
 /// The text of a C string.

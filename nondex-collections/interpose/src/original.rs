@@ -1,6 +1,6 @@
 //! The functions behind ours, and `errno`.
 
-use ::std::ffi::{CStr, c_void};
+use ::std::ffi::{CStr, c_int, c_void};
 use ::std::marker::PhantomData;
 use ::std::mem::transmute_copy;
 use ::std::ptr;
@@ -65,18 +65,28 @@ macro_rules! original {
 pub(crate) use original;
 
 /// Keeps `errno` over our own calls.
-pub(crate) struct Errno(libc::c_int);
+pub(crate) struct Errno(c_int);
 
 impl Errno {
     pub(crate) fn save() -> Self {
-        // SAFETY: the location is valid for the life of the thread.
-        Errno(unsafe { *libc::__errno_location() })
+        Errno(errno())
     }
 }
 
 impl Drop for Errno {
     fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { *libc::__errno_location() = self.0 }
+        set_errno(self.0);
     }
+}
+
+/// Why the last call of libc in this thread failed.
+pub(crate) fn errno() -> c_int {
+    // SAFETY: the location is valid for the life of the thread.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Lets a call of ours fail for this reason.
+pub(crate) fn set_errno(errno: c_int) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno }
 }

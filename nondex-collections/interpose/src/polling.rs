@@ -4,8 +4,8 @@ use ::std::ffi::c_int;
 
 #[cfg(feature = "network")]
 use super::network::wait;
-use super::original;
 use super::schedule::{self, Limit};
+use super::{original, set_errno};
 use crate::libc;
 
 /// What is the same without the network.
@@ -308,8 +308,7 @@ unsafe extern "C" fn epoll_pwait2(
             original(epoll, events, room, timeout, signals)
         }),
         None => {
-            // SAFETY: the location is valid for the life of the thread.
-            unsafe { *libc::__errno_location() = libc::ENOSYS };
+            set_errno(libc::ENOSYS);
             -1
         }
     };

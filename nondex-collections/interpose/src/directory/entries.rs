@@ -7,7 +7,7 @@ use nondex_core::{Caller, Model};
 
 use nondex_core::choice::arrange;
 
-use crate::libc;
+use crate::{errno, libc, set_errno};
 
 /// An entry as libc laid it out, at an address that is aligned for it.
 pub(super) type Entry = Box<[u64]>;
@@ -24,9 +24,9 @@ pub(super) unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<
     loop {
         // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the caller promises.
         let (found, error) = unsafe {
-            *libc::__errno_location() = 0;
+            set_errno(0);
             let found = original(dir);
-            (found, *libc::__errno_location())
+            (found, errno())
         };
         if found.is_null() {
             return (entries, error);

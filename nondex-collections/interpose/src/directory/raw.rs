@@ -13,7 +13,7 @@ use nondex_core::sorted::SortedMap;
 use super::entries::{Entry, arranged, copy};
 use super::{own, reader};
 use crate::libc;
-use crate::{Errno, original};
+use crate::{Errno, original, set_errno};
 
 /// What is left of a directory.
 struct Left {
@@ -75,8 +75,7 @@ unsafe fn entries(
     }
     drop(errno);
     if is_too_small {
-        // SAFETY: the location is valid for the life of the thread.
-        unsafe { *libc::__errno_location() = libc::EINVAL };
+        set_errno(libc::EINVAL);
         return -1;
     }
     filled.cast_signed()

@@ -8,7 +8,7 @@ use ::std::sync::atomic::Ordering;
 
 use super::shared::NOW;
 use super::{Operation, Woken, now, outside, point, wait_for};
-use crate::{libc, original, own};
+use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// What is said of a call that waits until everything is there that was asked for.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
@@ -80,16 +80,6 @@ pub(crate) fn file() {
         call_takes_time();
         point(Operation::File);
     }
-}
-
-fn set_errno(errno: c_int) {
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() = errno }
-}
-
-fn errno() -> c_int {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() }
 }
 
 fn kind(fd: c_int) -> Kind {
@@ -272,7 +262,7 @@ unsafe fn write_when_ready(
     };
     if kind == Kind::Ready {
         let result = call();
-        let _errno = crate::Errno::save();
+        let _errno = Errno::save();
         point(Operation::Write);
         return result;
     }
@@ -296,7 +286,7 @@ unsafe fn write_when_ready(
         }
         _ => call(),
     };
-    let _errno = crate::Errno::save();
+    let _errno = Errno::save();
     point(Operation::Write);
     result
 }

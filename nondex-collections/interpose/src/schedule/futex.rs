@@ -9,7 +9,7 @@ use super::choices::{self, TIMED_WAITS};
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
 use super::{Operation, kernel};
-use crate::libc;
+use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
 const WAKE: c_int = 1;
@@ -96,8 +96,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
 }
 
 fn fail(error: c_int) -> c_long {
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() = error };
+    set_errno(error);
     -1
 }
 

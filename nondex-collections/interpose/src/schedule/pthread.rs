@@ -9,8 +9,7 @@ use super::choices::{self, TIMED_WAITS};
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
 use super::{Busy, Operation, futex, kernel, me};
-use crate::libc;
-use crate::original;
+use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
 type OfTime = unsafe extern "C" fn(*mut c_void, *const libc::timespec) -> c_int;
@@ -28,10 +27,7 @@ struct Tried(fn(c_int) -> bool);
 const BY_RESULT: Tried = Tried(|result| result == libc::EBUSY);
 
 /// As the functions of semaphores, by `errno`.
-const BY_ERRNO: Tried = Tried(|result| {
-    // SAFETY: the location is valid for the life of the thread.
-    result != 0 && unsafe { *libc::__errno_location() } == libc::EAGAIN
-});
+const BY_ERRNO: Tried = Tried(|result| result != 0 && errno() == libc::EAGAIN);
 
 /// Whether a lock is a mutex that this thread has already, of a kind for which that is an error: libc is to say so.
 fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
@@ -137,8 +133,7 @@ fn timed_out(tried: Tried) -> c_int {
     if (tried.0)(libc::EBUSY) {
         return libc::ETIMEDOUT;
     }
-    // SAFETY: the location is valid for the life of the thread.
-    unsafe { *libc::__errno_location() = libc::ETIMEDOUT };
+    set_errno(libc::ETIMEDOUT);
     -1
 }
 

@@ -5,8 +5,7 @@ use ::std::ffi::{CStr, c_char, c_int};
 use super::program::{self, MAX_PATH};
 use super::{Find, Strings, found, join, observed, unobserved};
 use crate::libc;
-use crate::network::errno;
-use crate::{operations, original};
+use crate::{errno, operations, original};
 
 unsafe extern "C" {
     static environ: Strings;

@@ -4,8 +4,7 @@ use ::std::ffi::{c_char, c_int, c_void};
 
 use super::{Strings, found, observed, program, unobserved};
 use crate::libc;
-use crate::network::errno;
-use crate::{operations, original, schedule};
+use crate::{errno, operations, original, schedule};
 
 type Spawn = unsafe extern "C" fn(
     *mut c_int,
