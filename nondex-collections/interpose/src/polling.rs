@@ -8,7 +8,7 @@ use super::schedule::{self, Limit};
 use super::{original, set_errno};
 use crate::libc;
 
-/// What is the same without the network.
+/// What observes waiting, where nothing is observed.
 #[cfg(not(feature = "network"))]
 mod wait {
     use super::c_int;
@@ -24,6 +24,32 @@ mod wait {
     pub(super) fn wait_polled(_takes_time: bool, call: impl FnOnce() -> c_int) -> c_int {
         call()
     }
+}
+
+/// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what [`schedule::poll`] says.
+fn wait_for(
+    descriptors: impl FnOnce() -> Vec<c_int>,
+    limit: Limit,
+    is_masked: bool,
+    mut is_ready: impl FnMut() -> bool,
+    call: impl FnMut(Option<Limit>) -> c_int,
+) -> c_int {
+    wait::wait(descriptors, limit != Limit::Zero, || {
+        schedule::poll(limit, is_masked, &mut is_ready, call)
+    })
+}
+
+/// As [`wait_for`], for an `epoll`.
+fn wait_for_events(
+    epoll: c_int,
+    limit: Limit,
+    is_masked: bool,
+    call: impl FnMut(Option<Limit>) -> c_int,
+) -> c_int {
+    let mut has_events = || schedule::has_events(epoll);
+    wait::wait_polled(limit != Limit::Zero, || {
+        schedule::poll(limit, is_masked, &mut has_events, call)
+    })
 }
 
 type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
@@ -59,15 +85,11 @@ unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout:
     let limit = Limit::of_milliseconds(timeout);
     // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
     unsafe {
-        let mut is_ready = || has_ready(list, count);
         let call = |limit: Option<Limit>| {
             original(list, count, limit.map_or(timeout, Limit::milliseconds))
         };
-        wait::wait(
-            || listed(list, count),
-            limit != Limit::Zero,
-            || schedule::poll(limit, false, &mut is_ready, call),
-        )
+        let is_ready = || has_ready(list, count);
+        wait_for(|| listed(list, count), limit, false, is_ready, call)
     }
 }
 
@@ -113,17 +135,14 @@ unsafe extern "C" fn ppoll(
     // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
     unsafe {
         let own = limit_of(timeout);
-        let mut is_ready = || has_ready(list, count);
         let call = |limit| {
             with_limit(limit, timeout, |timeout| {
                 original(list, count, timeout, signals)
             })
         };
-        wait::wait(
-            || listed(list, count),
-            own != Limit::Zero,
-            || schedule::poll(own, !signals.is_null(), &mut is_ready, call),
-        )
+        let is_ready = || has_ready(list, count);
+        let is_masked = !signals.is_null();
+        wait_for(|| listed(list, count), own, is_masked, is_ready, call)
     }
 }
 
@@ -187,29 +206,23 @@ unsafe extern "C" fn select(
     unsafe {
         let own = timeout.as_ref();
         let own = Limit::of(own.map(|own| (own.tv_sec, own.tv_usec * 1_000)));
-        let mut is_ready = || has_selected(count, [read, write, except]);
         let call = |limit: Option<Limit>| {
             let Some(limit) = limit else {
                 return original(count, read, write, except, timeout);
             };
             with_limit(Some(limit), ::std::ptr::null(), |limit| {
-                match limit.as_ref() {
-                    None => original(count, read, write, except, ::std::ptr::null_mut()),
-                    Some(limit) => {
-                        let mut limit = libc::timeval {
-                            tv_sec: limit.tv_sec,
-                            tv_usec: limit.tv_nsec / 1_000,
-                        };
-                        original(count, read, write, except, &raw mut limit)
-                    }
-                }
+                let mut limit = limit.as_ref().map(|limit| libc::timeval {
+                    tv_sec: limit.tv_sec,
+                    tv_usec: limit.tv_nsec / 1_000,
+                });
+                let limit = limit
+                    .as_mut()
+                    .map_or(::std::ptr::null_mut(), ::std::ptr::from_mut);
+                original(count, read, write, except, limit)
             })
         };
-        wait::wait(
-            || members(read, count),
-            own != Limit::Zero,
-            || schedule::poll(own, false, &mut is_ready, call),
-        )
+        let is_ready = || has_selected(count, [read, write, except]);
+        wait_for(|| members(read, count), own, false, is_ready, call)
     }
 }
 
@@ -228,17 +241,14 @@ unsafe extern "C" fn pselect(
     // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this returns.
     unsafe {
         let own = limit_of(timeout);
-        let mut is_ready = || has_selected(count, [read, write, except]);
         let call = |limit| {
             with_limit(limit, timeout, |timeout| {
                 original(count, read, write, except, timeout, signals)
             })
         };
-        wait::wait(
-            || members(read, count),
-            own != Limit::Zero,
-            || schedule::poll(own, !signals.is_null(), &mut is_ready, call),
-        )
+        let is_ready = || has_selected(count, [read, write, except]);
+        let is_masked = !signals.is_null();
+        wait_for(|| members(read, count), own, is_masked, is_ready, call)
     }
 }
 
@@ -254,15 +264,12 @@ unsafe extern "C" fn epoll_wait(
         return -1;
     };
     let own = Limit::of_milliseconds(timeout);
-    let mut is_ready = || schedule::has_events(epoll);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
         // SAFETY: the caller's arguments, but for the limit.
         unsafe { original(epoll, events, room, limit) }
     };
-    wait::wait_polled(own != Limit::Zero, || {
-        schedule::poll(own, false, &mut is_ready, call)
-    })
+    wait_for_events(epoll, own, false, call)
 }
 
 #[unsafe(no_mangle)]
@@ -278,15 +285,12 @@ unsafe extern "C" fn epoll_pwait(
         return -1;
     };
     let own = Limit::of_milliseconds(timeout);
-    let mut is_ready = || schedule::has_events(epoll);
     let call = |limit: Option<Limit>| {
         let limit = limit.map_or(timeout, Limit::milliseconds);
         // SAFETY: the caller's arguments, but for the limit.
         unsafe { original(epoll, events, room, limit, signals) }
     };
-    wait::wait_polled(own != Limit::Zero, || {
-        schedule::poll(own, !signals.is_null(), &mut is_ready, call)
-    })
+    wait_for_events(epoll, own, !signals.is_null(), call)
 }
 
 #[unsafe(no_mangle)]
@@ -299,7 +303,6 @@ unsafe extern "C" fn epoll_pwait2(
 ) -> c_int {
     // SAFETY: the time limit is null or valid.
     let own = unsafe { limit_of(timeout) };
-    let mut is_ready = || schedule::has_events(epoll);
     // Since glibc 2.35; a program that looks for it by name finds this one.
     let call = |limit| match original!(c"epoll_pwait2": unsafe extern "C" fn(c_int, *mut libc::epoll_event, c_int, *const libc::timespec, *const libc::sigset_t) -> c_int)
     {
@@ -312,7 +315,5 @@ unsafe extern "C" fn epoll_pwait2(
             -1
         }
     };
-    wait::wait_polled(own != Limit::Zero, || {
-        schedule::poll(own, !signals.is_null(), &mut is_ready, call)
-    })
+    wait_for_events(epoll, own, !signals.is_null(), call)
 }
