@@ -5,7 +5,7 @@ use ::std::sync::Mutex;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
-type Meet = fn(bool) -> bool;
+type Meet = fn() -> bool;
 
 static MEET: Mutex<Option<Meet>> = Mutex::new(None);
 
@@ -35,7 +35,7 @@ pub(crate) fn reached() {
     }
     // At 0 it becomes the largest number: no other access is waited for.
     if LEFT.fetch_sub(1, Ordering::Relaxed) == 0 {
-        go_on(false);
+        go_on();
     }
 }
 
@@ -43,16 +43,16 @@ pub(crate) fn reached() {
 #[inline]
 pub(crate) fn passed() {
     if IS_OPEN.load(Ordering::Relaxed) && IS_STOPPED_HERE.get() {
-        go_on(true);
+        go_on();
     }
 }
 
 #[cold]
-fn go_on(again: bool) {
+fn go_on() {
     let _errno = crate::Errno::save();
     let meet = MEET.lock().ok().and_then(|meet| *meet);
     // What it does passes here, too.
     IS_OPEN.store(false, Ordering::Relaxed);
-    let is_open = meet.is_some_and(|meet| meet(again));
+    let is_open = meet.is_some_and(|meet| meet());
     IS_OPEN.store(is_open, Ordering::Relaxed);
 }

@@ -54,7 +54,7 @@ impl System for Process {
         watch::begin(states)
     }
 
-    fn interrupt(&self, access: u64, meet: fn(bool) -> bool) {
+    fn interrupt(&self, access: u64, meet: fn() -> bool) {
         meeting::begin(access, meet);
     }
 

@@ -39,9 +39,9 @@ pub trait System: Debug + Sync {
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can.
     fn watch(&self, states: &[StateId]) -> bool;
 
-    /// Calls `meet` on this thread at its access of this number to what it [watches](System::watch), before it goes on; with `false` when
-    /// it did, and again with `true` wherever the thread may have let others go on, until it says that there is no need.
-    fn interrupt(&self, access: u64, meet: fn(bool) -> bool);
+    /// Calls `meet` on this thread at its access of this number to what it [watches](System::watch), before it goes on, and again
+    /// wherever the thread may have let others go on, until it says that there is no need.
+    fn interrupt(&self, access: u64, meet: fn() -> bool);
 
     /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
     fn accesses(&self) -> Vec<Access>;

@@ -61,7 +61,7 @@ impl Meeting {
 }
 
 /// Lets the other test run, and waits for its end, or until it waits itself. Whether it goes on. Called in the middle of a test.
-pub(crate) fn meet(_again: bool) -> bool {
+pub(crate) fn meet() -> bool {
     let _pause = context::pause();
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
     let started = Instant::now();
