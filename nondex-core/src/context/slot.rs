@@ -296,7 +296,6 @@ pub struct Entered {
     before: Option<Slot>,
     pauses: u32,
     context: Arc<Context>,
-    is_scheduled: bool,
 }
 
 /// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
@@ -309,7 +308,6 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
             .ok(),
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
-        is_scheduled: context.spec.scheduled,
     };
     if context.spec.scheduled
         && let Some(system) = system()
@@ -331,7 +329,7 @@ impl Entered {
     }
 
     /// Ends the test with its outcome.
-    pub fn end(mut self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+    pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         let schedule = self.end_schedule();
         drop(self);
         if let Some(schedule) = schedule {
@@ -366,16 +364,11 @@ impl Entered {
             });
         }
     }
-}
 
-impl Entered {
-    /// Lets the threads of the test run free.
-    fn end_schedule(&mut self) -> Option<ScheduleRecord> {
-        if std::mem::take(&mut self.is_scheduled) {
-            system()?.end_schedule()
-        } else {
-            None
-        }
+    /// Lets the threads of the test run free; what was done, the first time.
+    fn end_schedule(&self) -> Option<ScheduleRecord> {
+        let system = system().filter(|_| self.context.spec.scheduled);
+        system?.end_schedule()
     }
 }
 

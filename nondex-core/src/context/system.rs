@@ -33,7 +33,7 @@ pub trait System: Debug + Sync {
     /// Schedules this thread, the own one of a test of this process's run, and all threads that it starts, if the spec asks for it.
     fn begin_schedule(&self, spec: &RunSpec, test: &str);
 
-    /// Lets all threads run free; what was done, if they were scheduled.
+    /// Lets all threads run free; what was done, if they were scheduled until now.
     fn end_schedule(&self) -> Option<ScheduleRecord>;
 
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can.
