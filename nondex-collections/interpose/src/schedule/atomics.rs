@@ -6,42 +6,41 @@ use ::std::sync::atomic::{
     AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, compiler_fence, fence,
 };
 
+use super::thread::Ref;
 use super::{Operation, look_at, me, operation};
 
-/// An atomic operation of this thread is next.
+/// An operation of this thread is next: the thread, if it is scheduled.
 #[inline]
-fn before() {
-    if let Some(me) = me() {
-        operation(me, Operation::Atomic);
+fn before(kind: Operation) -> Option<Ref> {
+    let me = me();
+    if let Some(me) = me {
+        operation(me, kind);
     }
+    me
 }
 
-/// An atomic addition of this thread, or the like, is next.
+/// What an atomic addition, or the like, is.
 #[inline]
-fn before_change(order: c_int) {
-    if let Some(me) = me() {
-        let counts = order == RELAXED || order == RELEASE;
-        let kind = if counts {
-            Operation::Count
-        } else {
-            Operation::Atomic
-        };
-        operation(me, kind);
+const fn change(order: c_int) -> Operation {
+    if order == RELAXED || order == RELEASE {
+        Operation::Count
+    } else {
+        Operation::Atomic
     }
 }
 
 /// This thread has changed nothing there.
 #[inline]
-fn has_looked<T>(place: *mut T) {
-    if let Some(me) = me() {
+fn has_looked<T>(me: Option<Ref>, place: *mut T) {
+    if let Some(me) = me {
         look_at(me, place.addr());
     }
 }
 
 /// This thread has changed something.
 #[inline]
-fn has_changed() {
-    if let Some(me) = me() {
+fn has_changed(me: Option<Ref>) {
+    if let Some(me) = me {
         me.idle.set(0);
     }
 }
@@ -57,16 +56,16 @@ macro_rules! operations {
         $($fetch:ident $method:ident)*) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(place: *mut $integer, _order: c_int) -> $integer {
-            before();
+            let me = before(Operation::Atomic);
             // SAFETY: the compiled program does the operation at this place.
             let value = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::SeqCst);
-            has_looked(place);
+            has_looked(me, place);
             value
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $store(place: *mut $integer, value: $integer, order: c_int) {
-            before();
+            let me = before(Operation::Atomic);
             // SAFETY: as above.
             let atomic = unsafe { <$atomic>::from_ptr(place) };
             if order == SEQ_CST {
@@ -74,7 +73,7 @@ macro_rules! operations {
             } else {
                 atomic.store(value, Ordering::Release);
             }
-            has_changed();
+            has_changed(me);
         }
 
         #[unsafe(no_mangle)]
@@ -83,13 +82,13 @@ macro_rules! operations {
             value: $integer,
             _order: c_int,
         ) -> $integer {
-            before();
+            let me = before(Operation::Atomic);
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.swap(value, Ordering::SeqCst);
             if found == value {
-                has_looked(place);
+                has_looked(me, place);
             } else {
-                has_changed();
+                has_changed(me);
             }
             found
         }
@@ -102,17 +101,17 @@ macro_rules! operations {
             _success: c_int,
             _failure: c_int,
         ) -> $integer {
-            before();
+            let me = before(Operation::Atomic);
             // SAFETY: as above.
             let atomic = unsafe { <$atomic>::from_ptr(place) };
             let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
             match atomic.compare_exchange(expected, value, success, failure) {
                 Ok(found) => {
-                    has_changed();
+                    has_changed(me);
                     found
                 }
                 Err(found) => {
-                    has_looked(place);
+                    has_looked(me, place);
                     found
                 }
             }
@@ -124,10 +123,10 @@ macro_rules! operations {
             value: $integer,
             order: c_int,
         ) -> $integer {
-            before_change(order);
+            let me = before(change(order));
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
-            has_changed();
+            has_changed(me);
             found
         })*
     };
@@ -152,7 +151,7 @@ operations!(AtomicU64, u64:
 
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_atomic_thread_fence(_order: c_int) {
-    before();
+    before(Operation::Atomic);
     fence(Ordering::SeqCst);
 }
 
