@@ -308,8 +308,7 @@ pub(crate) fn wait_for(
     if is_ready() {
         return Woken::Done;
     }
-    let late = deadline.map_or(0, |_| choices::late(me, choices::TIMED_WAITS));
-    let deadline = deadline.map(|deadline| deadline.saturating_add(late));
+    let deadline = choices::later(me, deadline);
     if deadline.is_some_and(|deadline| deadline <= now()) {
         return Woken::Time;
     }

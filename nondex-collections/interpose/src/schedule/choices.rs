@@ -106,7 +106,7 @@ pub(super) enum Class {
 /// What each thread says once in a clean run.
 pub(super) const OPERATIONS: usize = 0;
 pub(super) const SLEEPS: usize = 1;
-pub(super) const TIMED_WAITS: usize = 2;
+const TIMED_WAITS: usize = 2;
 
 /// Takes what a run is asked to choose.
 pub(super) fn begin(spec: &RunSpec) {
@@ -241,6 +241,11 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     // It is no sleep of the program's.
     SHARED.lock().prolong(late);
     late
+}
+
+/// When a wait ends that has a time limit: as late as the seed says.
+pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
+    deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS)))
 }
 
 /// A limit of holds, which are short while virtual time is no faster than real time.

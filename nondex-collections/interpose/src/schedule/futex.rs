@@ -5,10 +5,9 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
 use super::baton;
-use super::choices::{self, TIMED_WAITS};
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
-use super::{Operation, kernel};
+use super::{Operation, choices, kernel};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -120,7 +119,7 @@ fn wait(
     if choices::is_spurious(me, expected) {
         return Ok(0);
     }
-    let deadline = deadline.map(|time| time.saturating_add(choices::late(me, TIMED_WAITS)));
+    let deadline = choices::later(me, deadline);
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }

@@ -5,10 +5,9 @@ use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::Ordering;
 
 use super::baton;
-use super::choices::{self, TIMED_WAITS};
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
-use super::{Busy, Operation, futex, kernel, me};
+use super::{Busy, Operation, choices, futex, kernel, me};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -46,8 +45,8 @@ fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
     kind & 3 == ERRORCHECK && owner == me.number.get()
 }
 
-/// Takes a lock by trying, and by waiting until it may have become free. `None` when the lock is to be waited for as libc does it, or,
-/// with the `Err`, because its time has come.
+/// Takes a lock by trying, and by waiting until it may have become free: what the try that was the last returned. Else why there is none:
+/// its time has come, or libc is to wait for it.
 fn take(
     me: Ref,
     lock: *mut c_void,
@@ -71,8 +70,7 @@ fn take(
         }
         let _busy = Busy::begin(me);
         if is_first {
-            let late = deadline.map_or(0, |_| choices::late(me, TIMED_WAITS));
-            deadline = deadline.map(|deadline| deadline.saturating_add(late));
+            deadline = choices::later(me, deadline);
         }
         if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
             return Err(Woken::Time);
@@ -137,6 +135,29 @@ fn timed_out(tried: Tried) -> c_int {
     -1
 }
 
+/// Takes a lock until a time of a clock: the result, `None` when libc is to wait for it.
+///
+/// # Safety
+/// The lock and the time must be valid, and `attempt` must try to take such a lock.
+unsafe fn take_until(
+    me: Ref,
+    lock: *mut c_void,
+    clock: libc::clockid_t,
+    time: *const libc::timespec,
+    would_wait: Tried,
+    attempt: OfLock,
+) -> Option<c_int> {
+    // SAFETY: as the caller promises.
+    let deadline = unsafe { deadline(clock, time) };
+    // SAFETY: as the caller promises.
+    let attempt = || unsafe { attempt(lock) };
+    match take(me, lock, Some(deadline), would_wait, attempt) {
+        Ok(result) => Some(result),
+        Err(Woken::Time) => Some(timed_out(would_wait)),
+        Err(_) => None,
+    }
+}
+
 /// A function that takes a lock without a limit, by one that tries.
 macro_rules! taking {
     ($name:ident $text:literal by $try:literal, $would_wait:ident) => {
@@ -167,16 +188,10 @@ macro_rules! taking_until {
         unsafe extern "C" fn $timed(lock: *mut c_void, time: *const libc::timespec) -> c_int {
             if let Some(me) = me()
                 && let Some(attempt) = original!($try: OfLock)
+                // SAFETY: the caller's arguments.
+                && let Some(result) = unsafe { take_until(me, lock, libc::CLOCK_REALTIME, time, $would_wait, attempt) }
             {
-                // SAFETY: the caller's time.
-                let deadline = unsafe { deadline(libc::CLOCK_REALTIME, time) };
-                // SAFETY: the caller's lock.
-                let attempt = || unsafe { attempt(lock) };
-                match take(me, lock, Some(deadline), $would_wait, attempt) {
-                    Ok(result) => return result,
-                    Err(Woken::Time) => return timed_out($would_wait),
-                    Err(_) => {}
-                }
+                return result;
             }
             match original!($timed_text: OfTime) {
                 // SAFETY: the caller's arguments.
@@ -193,16 +208,10 @@ macro_rules! taking_until {
         ) -> c_int {
             if let Some(me) = me()
                 && let Some(attempt) = original!($try: OfLock)
+                // SAFETY: the caller's arguments.
+                && let Some(result) = unsafe { take_until(me, lock, clock, time, $would_wait, attempt) }
             {
-                // SAFETY: the caller's time.
-                let deadline = unsafe { deadline(clock, time) };
-                // SAFETY: the caller's lock.
-                let attempt = || unsafe { attempt(lock) };
-                match take(me, lock, Some(deadline), $would_wait, attempt) {
-                    Ok(result) => return result,
-                    Err(Woken::Time) => return timed_out($would_wait),
-                    Err(_) => {}
-                }
+                return result;
             }
             match original!($clocked_text: OfClock) {
                 // SAFETY: the caller's arguments.
@@ -262,7 +271,7 @@ unsafe fn wait(
         return libc::EINVAL;
     };
     let busy = Busy::begin(me);
-    let late = deadline.map_or(0, |_| choices::late(me, TIMED_WAITS));
+    let deadline = choices::later(me, deadline);
     let mut shared = SHARED.lock();
     // SAFETY: the caller's mutex.
     let error = unsafe { unlock(mutex) };
@@ -271,7 +280,7 @@ unsafe fn wait(
     }
     shared.wait_at(me, Operation::Pthread, condition.addr(), u32::MAX);
     if let Some(deadline) = deadline {
-        shared.wait_until(me, deadline.saturating_add(late));
+        shared.wait_until(me, deadline);
     }
     let next = shared.waiting_at(mutex.addr()).next();
     if let Some(next) = next {
