@@ -32,7 +32,12 @@ pub(super) fn begin_waiting(me: Ref) {
 }
 
 /// Lets others run until this thread, which stands in some list, is woken.
-pub(super) fn block(me: Ref, shared: Guard<'_, Shared>) -> Woken {
+pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
+    if !IS_ON.load(Ordering::Relaxed) {
+        // The scheduler ended after this thread had begun to wait.
+        shared.take_out(me);
+        return Woken::Free;
+    }
     me.state.set(State::Blocked);
     hand_on(me, shared);
     me.woken.get()
@@ -274,4 +279,20 @@ pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     shared.give(next);
     drop(shared);
     await_baton(me);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::thread::Thread;
+    use super::*;
+
+    #[test]
+    fn a_thread_that_begins_to_wait_when_all_run_free_waits_for_real() {
+        let me = Thread::new();
+        let mut shared = SHARED.lock();
+        shared.wait_at(me, Operation::FutexWait, 0x1000, u32::MAX);
+        shared.wait_until(me, 1_000);
+        assert_eq!(block(me, shared), Woken::Free);
+        assert!(SHARED.lock().waiting_at(0x1000).next().is_none());
+    }
 }

@@ -91,14 +91,14 @@ fn take(
 
 /// Wakes up to `count` of those that wait at an address, after something was given free.
 fn wake(address: *mut c_void, count: c_int) {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
     match me() {
         Some(me) => {
             futex::wake_at(me, address.addr(), u32::MAX, count);
         }
-        None if IS_ON.load(Ordering::Relaxed) => {
-            futex::wake_from_anywhere(address.addr(), u32::MAX, count);
-        }
-        None => {}
+        None => futex::wake_from_anywhere(address.addr(), u32::MAX, count),
     }
 }
 

@@ -523,6 +523,7 @@ impl Shared {
         WATCHER.store(ptr::null_mut(), Ordering::Relaxed);
         self.running = None;
         for thread in mem::replace(&mut self.alive, hidden::vec()) {
+            self.take_out(thread);
             if !thread.is(me) {
                 thread.woken.set(Woken::Free);
                 tell(thread, GO);
@@ -539,4 +540,22 @@ fn bucket(address: usize) -> usize {
 pub(super) fn tell(thread: Ref, what: u32) {
     thread.go.store(what, Ordering::Release);
     kernel::wake(&thread.go);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_here_any_more_when_all_run_free() {
+        let mut shared = Shared::new();
+        let [me, waiting, ready] = [1, 2, 3].map(|key| shared.add(key, ""));
+        shared.wait_at(waiting, Operation::FutexWait, 0x1000, u32::MAX);
+        shared.wait_until(waiting, 1_000);
+        shared.make_ready(ready, Woken::Done);
+        shared.free_all(me);
+        assert!(shared.waiting_at(0x1000).next().is_none());
+        assert!(shared.timers.first().is_none() && shared.pop().is_none());
+        assert_eq!(waiting.woken.get(), Woken::Free);
+    }
 }
