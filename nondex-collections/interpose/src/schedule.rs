@@ -157,7 +157,6 @@ impl Drop for Busy {
         if !shared::IS_ON.load(Ordering::Relaxed) {
             forget();
         }
-        drop(self.errno.take());
     }
 }
 
@@ -187,14 +186,10 @@ fn operation(me: Ref, operation: Operation) {
         return;
     }
     NOW.store(now, Ordering::Relaxed);
-    if !matches!(
-        operation,
-        Operation::Atomic | Operation::Count | Operation::Clock
-    ) {
-        me.idle.set(me.idle.get().saturating_add(SPIN / 2));
-        if operation != Operation::Yield {
-            me.idle.set(0);
-        }
+    match operation {
+        Operation::Atomic | Operation::Count | Operation::Clock => {}
+        Operation::Yield => me.idle.set(me.idle.get().saturating_add(SPIN / 2)),
+        _ => me.idle.set(0),
     }
     let yields = operation == Operation::Yield;
     if ALIVE.load(Ordering::Relaxed) < 2 {

@@ -26,11 +26,6 @@ const TICK: Duration = Duration::from_millis(10);
 const TICKS_ASLEEP: u32 = 5;
 const TICKS_COMPUTING: u32 = 100;
 
-/// Waits until a new thread may run.
-pub(super) fn begin_waiting(me: Ref) {
-    await_baton(me);
-}
-
 /// Lets others run until this thread, which stands in some list, is woken.
 pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     if !IS_ON.load(Ordering::Relaxed) {
@@ -48,11 +43,7 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
         Next::Thread(next) if next.is(me) => shared.run(me),
-        Next::Thread(next) => {
-            shared.give(next);
-            drop(shared);
-            await_baton(me);
-        }
+        Next::Thread(next) => change_to(me, next, shared),
         Next::Nobody => {
             WATCHER.store(ptr::from_ref(me).cast_mut(), Ordering::Relaxed);
             drop(shared);
@@ -106,7 +97,8 @@ pub(super) fn come_back(me: Ref) {
     await_baton(me);
 }
 
-fn await_baton(me: Ref) {
+/// Waits until this thread has the baton, or runs free.
+pub(super) fn await_baton(me: Ref) {
     let own = ptr::from_ref(me).cast_mut();
     loop {
         match me.go.swap(0, Ordering::Acquire) {
@@ -246,9 +238,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     if mem::take(&mut shared.preempts) {
         if let Some(next) = shared.pop() {
             shared.make_next(me);
-            shared.give(next);
-            drop(shared);
-            await_baton(me);
+            change_to(me, next, shared);
         }
         return;
     }
@@ -259,9 +249,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         }
         if let Some(next) = shared.pop() {
             shared.make_ready(me, Woken::Done);
-            shared.give(next);
-            drop(shared);
-            await_baton(me);
+            change_to(me, next, shared);
             return;
         }
         if spins && shared.outside > 0 {
@@ -276,6 +264,10 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
 pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     shared.take_out(next);
     shared.make_ready(me, Woken::Done);
+    change_to(me, next, shared);
+}
+
+fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     shared.give(next);
     drop(shared);
     await_baton(me);

@@ -68,7 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     ending::begin(context, test);
     let mut shared = SHARED.lock();
     let thread = shared.add(hash::mix(1), "0");
-    shared.begin(thread);
+    shared.run(thread);
     drop(shared);
     thread.number.set(kernel::thread_number());
     SELF.set(Some(thread));
@@ -147,7 +147,7 @@ impl Attached {
         let me = self.0;
         me.number.set(kernel::thread_number());
         me.is_busy.store(true, Ordering::Relaxed);
-        baton::begin_waiting(me);
+        baton::await_baton(me);
         me.is_busy.store(false, Ordering::Relaxed);
         if !IS_ON.load(Ordering::Relaxed) {
             return;

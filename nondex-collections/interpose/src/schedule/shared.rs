@@ -222,7 +222,7 @@ impl Shared {
         Some(next)
     }
 
-    /// Says what a thread waits for, before it [blocks](block).
+    /// Says what a thread waits for, before it [blocks](super::baton::block).
     pub(super) fn wait_at(&mut self, me: Ref, operation: Operation, address: usize, bits: u32) {
         me.operation.set(operation);
         me.address.set(address);
@@ -322,9 +322,7 @@ impl Shared {
 
     /// Asks for those that wait for what can be asked for.
     pub(super) fn ask(&mut self) {
-        let mut next = self.polls.first();
-        while let Some(thread) = next {
-            next = self.polls.iter().skip_while(|t| !t.is(thread)).nth(1);
+        for thread in self.polls.iter() {
             let Some(question) = thread.question.get() else {
                 continue;
             };
@@ -362,10 +360,11 @@ impl Shared {
         true
     }
 
-    pub(super) fn timers_of_sleep(&self) -> usize {
+    fn timers_of_sleep(&self) -> usize {
         self.timers.len() - self.holding
     }
 
+    /// Who is next; an end is said once.
     pub(super) fn pick(&mut self) -> Next {
         if self.is_ending {
             return Next::Nobody;
@@ -375,7 +374,7 @@ impl Shared {
         next
     }
 
-    pub(super) fn find(&mut self) -> Next {
+    fn find(&mut self) -> Next {
         self.sync_time();
         loop {
             self.wake_due();
@@ -406,7 +405,7 @@ impl Shared {
     }
 
     /// Begins to wait for the world outside; whether that was too long.
-    pub(super) fn has_idled(&mut self) -> bool {
+    fn has_idled(&mut self) -> bool {
         let real = kernel::clock(libc::CLOCK_MONOTONIC);
         self.real_at = Some(real);
         let since = *self.idle_since.get_or_insert(real);
@@ -420,11 +419,6 @@ impl Shared {
                 self.real_at = None;
             }
         }
-    }
-
-    /// Begins with the test's own thread.
-    pub(super) fn begin(&mut self, thread: Ref) {
-        self.run(thread);
     }
 
     /// The thread with a handle that was not joined yet.
@@ -497,19 +491,15 @@ impl Shared {
 
     /// Sees to it that somebody watches, when this thread will not.
     pub(super) fn let_watch(&self) {
-        if !WATCHER.load(Ordering::Relaxed).is_null() {
-            let watcher = WATCHER.load(Ordering::Relaxed);
-            let known = self.alive.iter().find(|t| ptr::eq(**t, watcher));
-            if let Some(watcher) = known {
-                let _ = watcher
-                    .go
-                    .compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);
-                kernel::wake(&watcher.go);
+        let watcher = WATCHER.load(Ordering::Relaxed);
+        let can_watch = |thread: &&Ref| {
+            if watcher.is_null() {
+                matches!(thread.state.get(), State::Ready | State::Blocked)
+            } else {
+                ptr::eq(**thread, watcher)
             }
-            return;
-        }
-        let waits = |thread: &&Ref| matches!(thread.state.get(), State::Ready | State::Blocked);
-        if let Some(thread) = self.alive.iter().find(waits) {
+        };
+        if let Some(thread) = self.alive.iter().find(can_watch) {
             let _ = thread
                 .go
                 .compare_exchange(0, LOOK, Ordering::Relaxed, Ordering::Relaxed);

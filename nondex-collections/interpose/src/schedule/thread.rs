@@ -224,10 +224,6 @@ impl List {
         }
     }
 
-    pub(super) const fn first(&self) -> Option<Ref> {
-        self.first
-    }
-
     pub(super) const fn is_empty(&self) -> bool {
         self.first.is_none()
     }
@@ -272,7 +268,8 @@ impl List {
         Some(first)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Ref> {
+    /// All threads, the first one first. One that was given out may be taken away: the next one is known by then.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Ref> + use<> {
         ::std::iter::successors(self.first, |thread| thread.after.get())
     }
 }
@@ -393,5 +390,15 @@ mod tests {
         let expected = [threads[3], threads[0], threads[2]];
         assert!(order.iter().zip(expected).all(|(a, b)| a.is(b)) && order.len() == 3);
         assert!(list.is_empty());
+    }
+
+    #[test]
+    fn all_threads_of_a_list_are_given_out_though_each_is_taken_away_then() {
+        let mut list = List::new();
+        for _ in 0..3 {
+            list.push(Thread::new(), Place::Polls);
+        }
+        let taken = list.iter().inspect(|thread| list.remove(thread)).count();
+        assert!(taken == 3 && list.is_empty());
     }
 }
