@@ -4,7 +4,7 @@
 //! here before `main`, once for each module, with all flags and all addresses of the executable or shared object.
 
 use ::std::slice;
-use ::std::sync::atomic::{AtomicUsize, Ordering};
+use ::std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use nondex_core::CoveredRecord;
 use nondex_core::context;
@@ -44,10 +44,13 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
         return None;
     }
     let count = flags.1.min(blocks.1 / size_of::<[usize; 2]>());
-    // SAFETY: the addresses are those of the executable's own sections, which stay; a flag that is set meanwhile was not set before.
+    // SAFETY: the addresses are those of the executable's own sections, which stay; flags are set meanwhile, addresses never.
     let (flags, blocks) = unsafe {
         (
-            slice::from_raw_parts(::std::ptr::with_exposed_provenance::<u8>(flags.0), count),
+            slice::from_raw_parts(
+                ::std::ptr::with_exposed_provenance::<AtomicU8>(flags.0),
+                count,
+            ),
             slice::from_raw_parts(
                 ::std::ptr::with_exposed_provenance::<[usize; 2]>(blocks.0),
                 count,
@@ -55,7 +58,8 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
         )
     };
     let (base, _) = origin::executable();
-    let ran = flags.iter().zip(blocks).filter(|(flag, _)| **flag != 0);
+    let has_run = |flag: &AtomicU8| flag.load(Ordering::Relaxed) != 0;
+    let ran = flags.iter().zip(blocks).filter(|(flag, _)| has_run(flag));
     let mut blocks: Vec<u64> = ran
         .filter_map(|(_, [block, _])| Some(block.checked_sub(base)? as u64))
         .collect();

@@ -12,8 +12,8 @@ pub(super) struct Lock<T> {
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through a guard only, and there is one at a time. What it holds is ours, and is reached from all threads.
-unsafe impl<T> Sync for Lock<T> {}
+// SAFETY: the value is reached through a guard only, and there is one at a time.
+unsafe impl<T: Send> Sync for Lock<T> {}
 
 impl<T> Lock<T> {
     pub(super) const fn new(value: T) -> Self {
