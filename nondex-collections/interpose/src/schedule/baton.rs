@@ -13,7 +13,7 @@ use nondex_core::ScheduleEndKind;
 use super::lock::Guard;
 use super::shared::{
     ATTENTION, FLUSH, GO, IS_ON, MAX_STEPS, NOW, Next, REPORT, SHARED, SLICE, STEP, STEPS, Shared,
-    WATCHER,
+    WATCHER, is_any_outside,
 };
 use super::thread::{Ref, State, Woken};
 use super::{Operation, ending, kernel};
@@ -244,7 +244,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     }
     if yields || NOW.load(Ordering::Relaxed) >= shared.slice_end {
         shared.ask();
-        if shared.ready.is_empty() && spins && shared.outside == 0 {
+        if shared.ready.is_empty() && spins && !is_any_outside() {
             shared.pass_time();
         }
         if let Some(next) = shared.pop() {
@@ -252,7 +252,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
             change_to(me, next, shared);
             return;
         }
-        if spins && shared.outside > 0 {
+        if spins && is_any_outside() {
             kernel::give_way();
         }
         shared.slice_end = NOW.load(Ordering::Relaxed) + SLICE;

@@ -13,7 +13,7 @@ use nondex_core::hash::mix;
 use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
-use super::shared::{OUTSIDE, READY, SHARED};
+use super::shared::{READY, SHARED, is_any_outside};
 use super::thread::Ref;
 use crate::{origin, own};
 
@@ -250,10 +250,10 @@ pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
 
 /// A limit of holds, which are short while virtual time is no faster than real time.
 fn within(limit: u64) -> u64 {
-    if OUTSIDE.load(Ordering::Relaxed) == 0 {
-        limit
-    } else {
+    if is_any_outside() {
         limit.min(choice::hold::longest(Level::Std))
+    } else {
+        limit
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
 /// How many threads there are, and how many of them could run.
 pub(super) static ALIVE: AtomicU32 = AtomicU32::new(0);
 pub(super) static READY: AtomicU32 = AtomicU32::new(0);
-/// How many threads, or children, do something that only real time sees the end of.
-pub(super) static OUTSIDE: AtomicU32 = AtomicU32::new(0);
+/// How many threads, or children, do something that only real time sees the end of. Written with the lock.
+static OUTSIDE: AtomicU32 = AtomicU32::new(0);
 pub(super) static MAX_STEPS: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The waiting thread that looks whether the running one sleeps unseen.
@@ -86,8 +86,6 @@ pub(super) struct Shared {
     pub(super) slice_end: u64,
     /// Whether a hold has just ended.
     pub(super) preempts: bool,
-    /// How many threads, or children, do something that only real time sees the end of.
-    pub(super) outside: u32,
     /// When virtual time was last brought to the real one, if it runs with it.
     real_at: Option<u64>,
     /// Since when there is nothing but the world outside to wait for.
@@ -130,7 +128,6 @@ impl Shared {
             free: hidden::vec(),
             slice_end: SLICE,
             preempts: false,
-            outside: 0,
             real_at: None,
             idle_since: None,
             asked_at: 0,
@@ -259,8 +256,7 @@ impl Shared {
     /// Counts what real time sees the end of.
     pub(super) fn add_outside(&mut self) {
         self.sync_time();
-        self.outside += 1;
-        OUTSIDE.store(self.outside, Ordering::Relaxed);
+        OUTSIDE.fetch_add(1, Ordering::Relaxed);
         if self.real_at.is_none() {
             self.real_at = Some(kernel::clock(libc::CLOCK_MONOTONIC));
         }
@@ -269,9 +265,8 @@ impl Shared {
     /// See [`add_outside`](Shared::add_outside).
     pub(super) fn remove_outside(&mut self) {
         self.sync_time();
-        self.outside -= 1;
-        OUTSIDE.store(self.outside, Ordering::Relaxed);
-        if self.outside == 0 {
+        OUTSIDE.fetch_sub(1, Ordering::Relaxed);
+        if !is_any_outside() {
             self.real_at = None;
         }
     }
@@ -388,7 +383,7 @@ impl Shared {
             if !self.ready.is_empty() {
                 continue;
             }
-            if self.outside > 0 {
+            if is_any_outside() {
                 return Next::Nobody;
             }
             if self.pass_time() {
@@ -415,7 +410,7 @@ impl Shared {
     pub(super) fn end_idling(&mut self) {
         if self.idle_since.take().is_some() {
             self.counts.outside += 1;
-            if self.outside == 0 {
+            if !is_any_outside() {
                 self.real_at = None;
             }
         }
@@ -521,6 +516,11 @@ impl Shared {
         }
         ALIVE.store(0, Ordering::Relaxed);
     }
+}
+
+/// Whether a thread, or a child, does something that only real time sees the end of.
+pub(super) fn is_any_outside() -> bool {
+    OUTSIDE.load(Ordering::Relaxed) > 0
 }
 
 fn bucket(address: usize) -> usize {
