@@ -33,6 +33,5 @@ unsafe extern "C" fn after_in_child() {
     // SAFETY: it is called after the same `fork`.
     unsafe { after() };
     context::after_fork_in_child();
-    #[cfg(target_pointer_width = "64")]
     schedule::life::after_fork_in_child();
 }

@@ -17,9 +17,7 @@ use nondex_core::context::system::{Access, Company, ForkEnd, System};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId};
 
-#[cfg(target_pointer_width = "64")]
-use crate::schedule;
-use crate::{accessed, covered, libc, meeting};
+use crate::{accessed, covered, libc, meeting, schedule};
 
 /// This process.
 #[derive(Debug)]
@@ -59,15 +57,11 @@ impl System for Process {
     }
 
     fn begin_schedule(&self, spec: &RunSpec, test: &str) {
-        #[cfg(target_pointer_width = "64")]
         schedule::begin(spec, test);
     }
 
     fn end_schedule(&self) -> Option<ScheduleRecord> {
-        #[cfg(target_pointer_width = "64")]
-        return schedule::end();
-        #[cfg(not(target_pointer_width = "64"))]
-        None
+        schedule::end()
     }
 
     fn accesses(&self) -> Vec<Access> {

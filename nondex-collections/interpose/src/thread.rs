@@ -4,9 +4,7 @@ use ::std::ffi::{c_int, c_void};
 
 use nondex_core::context::{Inherited, inherit};
 
-#[cfg(target_pointer_width = "64")]
-use super::schedule;
-use super::{original, own};
+use super::{original, own, schedule};
 use crate::libc;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -22,7 +20,6 @@ struct Given {
     inherited: Inherited,
     start: Start,
     argument: *mut c_void,
-    #[cfg(target_pointer_width = "64")]
     attached: Option<schedule::life::Attached>,
 }
 
@@ -35,11 +32,9 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
             inherited,
             start,
             argument,
-            #[cfg(target_pointer_width = "64")]
             attached,
         } = *given;
         inherited.enter();
-        #[cfg(target_pointer_width = "64")]
         if let Some(attached) = attached {
             attached.enter();
         }
@@ -60,18 +55,15 @@ unsafe extern "C" fn pthread_create(
     };
     let inherited = own::work().map(|_work| inherit());
     let Some(inherited) = inherited.filter(Inherited::is_something) else {
-        #[cfg(target_pointer_width = "64")]
         schedule::life::note_free_thread();
         // SAFETY: the caller's arguments, unchanged.
         return unsafe { original(thread, attributes, start, argument) };
     };
-    #[cfg(target_pointer_width = "64")]
     let started = schedule::life::start(inherited.path());
     let given = Box::into_raw(Box::new(Given {
         inherited,
         start,
         argument,
-        #[cfg(target_pointer_width = "64")]
         attached: started.as_ref().map(schedule::life::Started::thread),
     }));
     // SAFETY: the caller's arguments, but for a function that calls theirs.
@@ -80,7 +72,6 @@ unsafe extern "C" fn pthread_create(
         // SAFETY: there is no thread that took it.
         drop(unsafe { Box::from_raw(given) });
     }
-    #[cfg(target_pointer_width = "64")]
     if let Some(started) = started {
         if error == 0 {
             // SAFETY: the thread was started, so its handle has been written.

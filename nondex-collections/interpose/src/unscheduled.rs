@@ -2,6 +2,8 @@
 
 use ::std::ffi::{c_int, c_void};
 
+use nondex_core::{RunSpec, ScheduleRecord};
+
 use crate::libc;
 
 pub(crate) use limit::Limit;
@@ -16,6 +18,12 @@ pub(crate) enum Operation {
 }
 
 pub(crate) const WAITS_FOR_ALL: c_int = 0;
+
+pub(crate) const fn begin(_spec: &RunSpec, _test: &str) {}
+
+pub(crate) const fn end() -> Option<ScheduleRecord> {
+    None
+}
 
 pub(crate) const fn is_scheduled() -> bool {
     false
@@ -102,4 +110,42 @@ pub(crate) mod child {
     pub(crate) fn wait(_options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_int {
         call().0
     }
+}
+
+pub(crate) mod life {
+    use crate::libc;
+
+    /// There is none.
+    pub(crate) enum Started {}
+
+    impl Started {
+        pub(crate) const fn thread(&self) -> Attached {
+            match *self {}
+        }
+
+        pub(crate) const fn has_begun(self, _handle: libc::pthread_t) {
+            match self {}
+        }
+
+        pub(crate) const fn failed(self) {
+            match self {}
+        }
+    }
+
+    /// There is none.
+    pub(crate) enum Attached {}
+
+    impl Attached {
+        pub(crate) const fn enter(self) {
+            match self {}
+        }
+    }
+
+    pub(crate) const fn start(_path: &str) -> Option<Started> {
+        None
+    }
+
+    pub(crate) const fn note_free_thread() {}
+
+    pub(crate) const fn after_fork_in_child() {}
 }

@@ -26,12 +26,12 @@ impl Limit {
     }
 
     /// A limit in seconds and nanoseconds; none if there is nothing.
-    pub(crate) fn of(limit: Option<(i64, i64)>) -> Self {
+    pub(crate) fn of<S: TryInto<u64>, R: TryInto<u64>>(limit: Option<(S, R)>) -> Self {
         let Some((seconds, rest)) = limit else {
             return Limit::None;
         };
-        let seconds = u64::try_from(seconds).unwrap_or(0);
-        let rest = u64::try_from(rest).unwrap_or(0);
+        let seconds = seconds.try_into().unwrap_or(0);
+        let rest = rest.try_into().unwrap_or(0);
         match seconds
             .saturating_mul(1000 * MILLISECOND)
             .saturating_add(rest)
