@@ -96,6 +96,7 @@ fn report() -> Report {
         notes: Vec::new(),
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: Vec::new(),
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
         notes: Vec::new(),
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: Vec::new(),
     }
 }
 

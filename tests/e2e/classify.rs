@@ -20,7 +20,7 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
         .args([
             "--alone",
             "12",
-            "--changed",
+            "--circumstances",
             "4",
             "--natural",
             "9",

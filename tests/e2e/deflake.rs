@@ -249,3 +249,173 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         nowhere.stderr
     );
 }
+
+#[test]
+fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
+    let project = repository();
+    let tests = |first: &str| {
+        format!(
+            "use std::sync::atomic::{{AtomicU8, Ordering::SeqCst}};\nstatic COUNT: AtomicU8 = AtomicU8::new(0);\n\n\
+             #[test]\nfn a_first() {{\n    {first}\n}}\n\n\
+             #[test]\nfn b_second() {{\n    assert_eq!(COUNT.load(SeqCst), 0);\n}}\n"
+        )
+    };
+    fs::write(project.path("tests/it.rs"), tests("assert_eq!(1 + 1, 2);")).unwrap();
+    commit(&project);
+    let check = || {
+        let arguments = [
+            "--offline",
+            "--message-format",
+            "json",
+            "--seeds",
+            "0",
+            "--test",
+            "it",
+        ];
+        Nondex::command(&project.path(""), "check").args(arguments)
+    };
+    fs::write(
+        project.path("tests/it.rs"),
+        tests("COUNT.store(1, SeqCst);"),
+    )
+    .unwrap();
+    let report = check()
+        .args(["--base", "HEAD"])
+        .run()
+        .expect(ExitCode::Found)
+        .report();
+    // The victim is as it was; the one before it is not.
+    let coverage = Some(Witness::Coverage);
+    let expected = BTreeMap::from([("b_second", (Blame::Regression, coverage, vec![6]))]);
+    assert_eq!(blamed(&report), expected);
+
+    commit(&project);
+    edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
+    let report = check()
+        .args(["--base", "HEAD"])
+        .run()
+        .expect(ExitCode::Found)
+        .report();
+    let expected = BTreeMap::from([("b_second", (Blame::Flaky, Some(Witness::Order), vec![]))]);
+    assert_eq!(blamed(&report), expected);
+    let without = check().run().expect(ExitCode::Found).report();
+    assert_eq!(blamed(&without), BTreeMap::new());
+    let nowhere = check().args(["--base", "nowhere"]).run();
+    nowhere.expect(ExitCode::Usage);
+    assert!(
+        nowhere.stderr.contains("`nowhere` names no commit"),
+        "{}",
+        nowhere.stderr
+    );
+}
+
+#[test]
+fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
+    let project = repository();
+    let said = |project: &Fixture, code: ExitCode, words: &str| {
+        let output = deflake(project).args(["-E", "test(is_stable)"]).run();
+        output.expect(code);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
+    };
+    said(
+        &project,
+        ExitCode::Usage,
+        "nothing is changed since `HEAD`, which is the first commit",
+    );
+    edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
+    commit(&project);
+    // A head that is on no branch.
+    git(&project, NOON, &["checkout", "--quiet", "--detach"]);
+    let state = state(&project);
+    said(&project, ExitCode::Ok, "Comparing");
+    assert_eq!(self::state(&project), state);
+
+    let shallow = Fixture::new("no-tests");
+    fs::remove_dir_all(shallow.path("")).unwrap();
+    let from = format!("file://{}", project.path("").display());
+    let to = shallow.path("");
+    let clone = [
+        "clone",
+        "--quiet",
+        "--depth",
+        "1",
+        &from,
+        to.to_str().unwrap(),
+    ];
+    git(&project, NOON, &clone);
+    said(
+        &shallow,
+        ExitCode::Usage,
+        "has no parent in this shallow clone: `git fetch --deepen 1`",
+    );
+    let base = deflake(&shallow).args(["--base", "HEAD~1"]).run();
+    base.expect(ExitCode::Usage);
+    let words = "`HEAD~1` names no commit in this shallow clone: `git fetch --unshallow`";
+    assert!(base.stderr.contains(words), "{}", base.stderr);
+
+    fs::remove_dir_all(shallow.path(".git")).unwrap();
+    said(&shallow, ExitCode::Setup, "has no history to search");
+    git(&shallow, NOON, &["init", "--quiet"]);
+    said(&shallow, ExitCode::Setup, "has no commit yet");
+}
+
+/// All that git has of a repository but its objects, and the files that it looks after.
+fn state(project: &Fixture) -> Vec<(String, String)> {
+    let asked = [
+        &["status", "--porcelain", "--ignored"][..],
+        &["for-each-ref"],
+        &["config", "--list", "--local"],
+        &["worktree", "list", "--porcelain"],
+        &["stash", "list"],
+        &["count-objects", "-v"],
+        &["ls-files", "--stage"],
+        &["reflog"],
+    ];
+    let said = asked.map(|words| (words.join(" "), git(project, NOON, words)));
+    let index = format!("{:?}", fs::read(project.path(".git/index")).unwrap());
+    said.into_iter()
+        .chain([("index".to_owned(), index)])
+        .collect()
+}
+
+#[test]
+fn a_statement_that_is_commented_out_or_compiled_to_nothing_is_met_by_what_runs_its_function() {
+    let project = repository();
+    let is_small = "pub fn is_small(a: u32) -> bool {\n    if a > 100 {\n        return false;\n    }\n    let mut b = true;\n    b |= a > 7;\n    b\n}\n";
+    let test = "\n#[test]\nfn is_small_test() {\n    assert!(is_small(1));\n    assert!(!is_small(200));\n}\n";
+    let text = fs::read_to_string(project.path("src/lib.rs")).unwrap();
+    fs::write(
+        project.path("src/lib.rs"),
+        format!("{is_small}{test}{text}"),
+    )
+    .unwrap();
+    commit(&project);
+    let changed = [
+        (
+            "    let mut b = true;\n    b |= a > 7;\n",
+            "    let mut b = false;\n    // b |= a > 7;\n",
+        ),
+        ("    if a > 100 {\n", "    if true || a > 100 {\n"),
+        ("    if a > 100 {\n        return false;\n    }\n", "\n"),
+    ];
+    for (before, after) in changed {
+        edit(&project, "src/lib.rs", &[(before, after)]);
+        let filter = ["--delayed", "-E", "test(is_small)"];
+        let report = deflake(&project)
+            .args(filter)
+            .run()
+            .expect(ExitCode::CleanRunFailed)
+            .report();
+        let (blame, witness, lines) = &blamed(&report)["is_small_test"];
+        assert_eq!(
+            (*blame, *witness),
+            (Blame::Regression, Some(Witness::Coverage)),
+            "{after}"
+        );
+        assert!(
+            !lines.is_empty() && lines.iter().all(|line| (1..8).contains(line)),
+            "{lines:?}"
+        );
+        git(&project, NOON, &["checkout", "--quiet", "."]);
+    }
+}

@@ -8,6 +8,7 @@ mod attribution;
 mod bad_input;
 mod bisect;
 mod chance;
+mod changed;
 mod classify;
 mod command_line;
 mod config;

@@ -67,7 +67,7 @@ pub struct Selected<'a> {
 /// inherit or need: address-space randomisation off, and orphans adopted (see [`process`]).
 ///
 /// # Errors
-/// When no test is to be run. What goes wrong in a test is a result of the test.
+/// When no test is to be run of those selected. What goes wrong in a test is a result of the test.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
@@ -82,7 +82,7 @@ pub fn run(
         .filter(|(_, (_, is_run))| *is_run)
         .map(|(suite, (test, _))| (suite, test))
         .collect();
-    if running.is_empty() {
+    if running.is_empty() && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
     let stop = &stop.within(options.max_time);
@@ -162,6 +162,7 @@ pub fn run(
         notes,
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: Vec::new(),
     })
 }
 

@@ -40,7 +40,7 @@ struct Campaign<'a> {
 /// Runs the tests of each binary in many orders, and returns the report, not yet written.
 ///
 /// # Errors
-/// When no test is to be run.
+/// When no test is to be run of those selected.
 pub fn run(
     selected: &[Selected<'_>],
     options: &Options,
@@ -49,10 +49,10 @@ pub fn run(
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
-    if !selected
+    let is_to_run = selected
         .iter()
-        .any(|one| one.tests.iter().any(|(_, is_run)| *is_run))
-    {
+        .any(|one| one.tests.iter().any(|(_, is_run)| *is_run));
+    if !is_to_run && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
     // A schedule of several tests together is the schedule of none of them: they run as `cargo test` runs them.
@@ -104,6 +104,7 @@ pub fn run(
         notes: notes.unwrap_or_else(PoisonError::into_inner),
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: Vec::new(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a campaign tells while it runs.
 
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use crate::report::TestReport;
 
@@ -12,6 +12,9 @@ pub trait Progress: Sync {
 
     /// That run ended.
     fn finished(&self, test_id: &str, spec: &RunSpec, outcome: &Outcome);
+
+    /// That run ran this code, where it was asked for.
+    fn covered(&self, _test_id: &str, _covered: &[CoveredRecord]) {}
 
     /// So many tests fail in base order and are about to be compared with an ordinary build.
     fn comparing(&self, _tests: usize) {}

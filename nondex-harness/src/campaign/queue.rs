@@ -309,8 +309,13 @@ impl Executor<'_> {
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.started(&id, &spec);
-                let run = self.workload.run(turn.test, &spec, limit, is_fresh)?;
+                let mut run = self.workload.run(turn.test, &spec, limit, is_fresh)?;
                 self.progress.finished(&id, &spec, &run.outcome);
+                if spec.cover {
+                    self.progress.covered(&id, &run.covered);
+                    // It is much, and nobody else asks for it.
+                    run.covered = [].into();
+                }
                 Some(run)
             });
             state = self.lock();

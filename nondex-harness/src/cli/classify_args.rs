@@ -16,7 +16,7 @@ pub struct ClassifyArgs {
     /// Runs of it on one processor, under load, and in a clean environment, each
     #[arg(long, value_name = "N", default_value = "20")]
     #[arg(help_heading = "Classify options")]
-    pub changed: u64,
+    pub circumstances: u64,
 
     /// Runs of it in an ordinary build
     #[arg(long, value_name = "N", default_value = "100")]
@@ -32,6 +32,6 @@ impl ClassifyArgs {
     /// How often a test is run under each circumstance.
     #[must_use]
     pub const fn limits(&self) -> Limits {
-        Limits::new(self.alone, self.changed, self.natural)
+        Limits::new(self.alone, self.circumstances, self.natural)
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod bisect_args;
 pub mod build_args;
+pub mod changed_args;
 pub mod check_args;
 pub mod classify_args;
 mod command_line;
@@ -26,6 +27,7 @@ pub(crate) mod values;
 
 pub use bisect_args::BisectArgs;
 pub use build_args::BuildArgs;
+pub use changed_args::ChangedArgs;
 pub use check_args::CheckArgs;
 pub use classify_args::ClassifyArgs;
 pub use command_line::{

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::build_args::BuildArgs;
+use super::changed_args::ChangedArgs;
 use super::config_args::ConfigArgs;
 use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
@@ -22,6 +23,10 @@ pub struct OrderArgs {
     /// Which tests.
     #[command(flatten)]
     pub filter: FilterArgs,
+
+    /// Which of them, by what is changed.
+    #[command(flatten)]
+    pub changed: ChangedArgs,
 
     /// Random orders of the tests of a binary; all orders are tried where there are no more [default: 10]
     #[arg(long, value_name = "N", help_heading = "Order options")]
@@ -119,6 +124,7 @@ impl From<OrderArgs> for RunArgs {
     fn from(args: OrderArgs) -> Self {
         RunArgs {
             filter: args.filter,
+            changed: args.changed,
             timeout: args.timeout,
             max_time: args.max_time,
             junit: args.junit,

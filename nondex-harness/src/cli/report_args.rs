@@ -34,6 +34,20 @@ pub struct ReportArgs {
     #[arg(help_heading = "Report options")]
     pub report: Option<Utf8PathBuf>,
 
+    /// Show what became of a test run by run; without a name, of all that were not always stable
+    #[arg(long, value_name = "TEST", num_args = 0..=1, conflicts_with_all = ["list", "export", "report", "run", "junit"])]
+    #[arg(help_heading = "Report options")]
+    pub history: Option<Option<String>>,
+
+    /// Where that is kept [default: target/nondex/history]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "history",
+        help_heading = "Report options"
+    )]
+    pub history_dir: Option<Utf8PathBuf>,
+
     /// Write the report as JUnit's XML, too
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
     #[arg(help_heading = "Report options")]

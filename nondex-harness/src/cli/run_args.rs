@@ -8,6 +8,7 @@ use clap::Args;
 use nondex_core::{Level, Schedule};
 
 use super::build_args::BuildArgs;
+use super::changed_args::ChangedArgs;
 use super::config_args::ConfigArgs;
 use super::model_args::ModelArgs;
 use super::network_args::NetworkArgs;
@@ -23,6 +24,10 @@ pub struct RunArgs {
     /// Which tests.
     #[command(flatten)]
     pub filter: FilterArgs,
+
+    /// Which of them, by what is changed.
+    #[command(flatten)]
+    pub changed: ChangedArgs,
 
     /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
     #[arg(long, value_name = "N|A..B|LIST")]

@@ -2,6 +2,7 @@
 
 use super::configuration::Asked;
 use super::console::Console;
+use super::deflake::Change;
 use super::run::{self, Session, Stages};
 use crate::cli::CheckArgs;
 use crate::error::Result;
@@ -23,8 +24,14 @@ pub(super) fn check(
     };
     let stages = Stages::ChoicesAndOrders;
     run::within(&args.run, asked, line, console, stages, |session| {
+        let base = args.base.as_deref();
+        let change = base.map(|base| Change::since(Some(base), session));
+        let change = change.transpose()?;
         let mut report = session.campaign()?;
         add_orders(&tried, session, &mut report)?;
+        if let Some(change) = change {
+            change.blame(false, session, console, &mut report)?;
+        }
         Ok(report)
     })
 }

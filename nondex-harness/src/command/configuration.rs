@@ -68,6 +68,7 @@ pub fn understand(
             args.timeout = args.timeout.or(settings.timeout);
             args.max_time = args.max_time.or(settings.max_time);
             fill(&mut args.junit, &settings.junit);
+            fill(&mut args.changed.history_dir, &settings.history_dir);
             fill(&mut args.models.models, &settings.models);
             fill(&mut args.models.skip_models, &settings.skip_models);
             fill_network(&mut args.network, &settings);
@@ -81,6 +82,7 @@ pub fn understand(
             fill_build(&mut args.build, &settings);
             fill_filter(&mut args.filter, &settings);
         }
+        Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
         Command::Network(args) => {
             fill_build(&mut args.build, &settings);
             fill_filter(&mut args.filter, &settings);
@@ -107,6 +109,10 @@ fn load(command: &Command, variables: &Variables) -> Result<Config> {
         Command::Confirm(args) => (&args.config, &args.build),
         Command::List(args) => (&args.config, &args.build),
         Command::Network(args) => (&args.config, &args.build),
+        Command::Report(args) if args.history.is_some() => {
+            let manifest = args.location.manifest_path.as_deref();
+            return config::load(variables, None, manifest, None);
+        }
         _ => return Ok(Config::default()),
     };
     config::load(
@@ -148,6 +154,7 @@ fn fill_run(args: &mut RunArgs, settings: &Settings) {
     fill(&mut args.max_steps, &settings.max_steps);
     fill(&mut args.regressions, &settings.regressions);
     fill(&mut args.junit, &settings.junit);
+    fill(&mut args.changed.history_dir, &settings.history_dir);
     fill(&mut args.models.models, &settings.models);
     fill(&mut args.models.skip_models, &settings.skip_models);
     fill_network(&mut args.network, settings);

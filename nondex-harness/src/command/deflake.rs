@@ -4,16 +4,15 @@
 //! ICSE 2018). What it runs is looked at in a build of its own, in which the project's crates tell it; nothing else is slower for that.
 
 mod base;
-mod effects;
 mod trials;
 
 use std::collections::BTreeSet;
 
 use self::base::Base;
-use self::effects::Effects;
 use self::trials::{Trial, Trials};
 use super::configuration::Asked;
 use super::console::Console;
+use super::effects::Effects;
 use super::run::{self, Session, Stages};
 use crate::cli::DeflakeArgs;
 use crate::error::Result;
@@ -22,7 +21,7 @@ use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
 use crate::project::{self, BuildPlan};
 use crate::report::schema::{ChangeReport, Line};
 use crate::report::{Report, TestReport, Verdict};
-use crate::repository::{Commit, Git, short, since};
+use crate::repository::{self, Commit, Git, short};
 
 /// Runs the tests, and says of those that fail whether the change is to blame. `line` is the command line, for the report.
 pub(super) fn deflake(
@@ -38,20 +37,42 @@ pub(super) fn deflake(
         console,
         Stages::Choices,
         |session| {
-            let git = Git::around(&session.options.workspace_root)?;
-            let base = match &args.base {
-                Some(base) => git.commit(base)?,
-                None if since(&git, "HEAD")?.files.is_empty() => git.commit("HEAD^")?,
-                None => git.commit("HEAD")?,
-            };
+            let change = Change::since(args.base.as_deref(), session)?;
             let mut report = session.campaign()?;
-            let is_needed = !args.delayed || report.tests.iter().any(is_failing);
-            if is_needed && !session.stop.is_set() {
-                judge(args.delayed, session, console, (&git, &base), &mut report)?;
-            }
+            change.blame(args.delayed, session, console, &mut report)?;
             Ok(report)
         },
     )
+}
+
+/// A change that failures may come from.
+pub(super) struct Change {
+    git: Git,
+    base: Commit,
+}
+
+impl Change {
+    /// What is different from `base`, or without it from `HEAD`, or from its parent when nothing was changed since.
+    pub(super) fn since(base: Option<&str>, session: &Session<'_>) -> Result<Self> {
+        let git = Git::around(&session.options.workspace_root)?;
+        let base = repository::base(&git, base)?;
+        Ok(Change { git, base })
+    }
+
+    /// Says of each failing test of the report what it has to do with the change; `delayed`: nothing of others.
+    pub(super) fn blame(
+        &self,
+        delayed: bool,
+        session: &Session<'_>,
+        console: &Console,
+        report: &mut Report,
+    ) -> Result<()> {
+        let is_needed = !delayed || report.tests.iter().any(is_failing);
+        if is_needed && !session.stop.is_set() {
+            judge(delayed, session, console, (&self.git, &self.base), report)?;
+        }
+        Ok(())
+    }
 }
 
 fn is_failing(test: &TestReport) -> bool {
@@ -82,9 +103,15 @@ fn judge(
         ..plan.clone()
     };
     let project = project::build(&covered, console.quiet)?;
+    let notes = project
+        .notes
+        .iter()
+        .filter(|note| !report.notes.contains(note));
+    let notes: Vec<String> = notes.cloned().collect();
+    report.notes.extend(notes);
     let mut trials = Trials::new(&project, session);
     let before = match report.tests.iter().any(is_failing) {
-        true => Some(Base::of(git, &base.id, &project, session, console)?),
+        true => Some(Base::of(git, &base.id, &project, session, console)),
         false => None,
     };
     let mut ran = BTreeSet::new();
@@ -100,22 +127,29 @@ fn judge(
         let trial = trials.of(test, is_failing);
         if is_failing {
             let before = before.as_ref().filter(|_| !test.is_sanitised());
-            let at_base = before.map_or(Ok(AtBase::Untried), |before| before.of_test(test))?;
-            let change = change_of(test, &trial, at_base, &effects);
+            let met = effects.met_by(test, &trial.lines, &trials.compiled);
+            let tried = before.map(|before| before.of_test(test, !met.is_empty()));
+            let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
+            let change = change_of(test, &trial, at_base, &effects, met);
             test.notes.push(words(&change, at_base, &effects));
             test.change = Some(change);
         }
         ran.extend(trial.lines);
     }
     if !delayed && !report.partial {
-        report.uncovered = effects.uncovered(&trials.compiled(), &ran);
+        report.uncovered = effects.uncovered(&trials.compiled, &ran);
     }
     Ok(())
 }
 
 /// What is said of a failing test.
-fn change_of(test: &TestReport, trial: &Trial, at_base: AtBase, effects: &Effects) -> ChangeReport {
-    let met = effects.met_by(test, &trial.lines);
+fn change_of(
+    test: &TestReport,
+    trial: &Trial,
+    at_base: AtBase,
+    effects: &Effects,
+    met: Vec<Line>,
+) -> ChangeReport {
     let culprits_are_known =
         !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed);
     let kind = match test.verdict {
@@ -174,6 +208,10 @@ fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
         (Blame::Regression, ..) => "the change may be to blame".to_owned(),
         (Blame::Flaky, Some(Witness::Coverage), _) => {
             "the change is not to blame: the test passes without it and runs nothing of it"
+                .to_owned()
+        }
+        (Blame::Flaky, Some(Witness::History), _) => {
+            "the change is not to blame: without it, the test passed before and fails now"
                 .to_owned()
         }
         (Blame::Flaky, Some(Witness::Culprit), _) => {

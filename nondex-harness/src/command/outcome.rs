@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
+use super::coverage::Coverage;
 use super::progress::Display;
 use super::selection;
 use crate::campaign::comparison::Builder;
@@ -32,7 +33,7 @@ impl Builder for Ordinary {
     }
 }
 
-/// Runs a campaign.
+/// Runs a campaign; what its tests run goes to `coverage` where that is asked for.
 ///
 /// # Errors
 /// As [`campaign::run`].
@@ -43,8 +44,9 @@ pub(super) fn run(
     ordinary: &Ordinary,
     stop: &StopFlag,
     console: &Console,
+    coverage: Option<&Coverage>,
 ) -> Result<Report> {
-    let display = Display::new(console, selection::running(selected));
+    let display = Display::new(console, selection::running(selected)).with_coverage(coverage);
     let result = campaign::run(selected, options, directory, Some(ordinary), &display, stop);
     display.finish();
     result

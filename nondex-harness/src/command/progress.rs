@@ -4,9 +4,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nondex_core::{Outcome, RunSpec};
+use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use super::console::Console;
+use super::coverage::Coverage;
 use super::selection;
 use crate::campaign::Progress;
 use crate::report::human::verdict_style;
@@ -23,6 +24,7 @@ pub(super) struct Display<'a> {
     console: &'a Console,
     bar: Option<ProgressBar>,
     counts: Mutex<Counts>,
+    coverage: Option<&'a Coverage>,
 }
 
 struct Counts {
@@ -67,7 +69,14 @@ impl<'a> Display<'a> {
                 runs: 0,
                 last_line: Instant::now(),
             }),
+            coverage: None,
         }
+    }
+
+    /// Keeps what the tests run, too.
+    pub(super) fn with_coverage(mut self, coverage: Option<&'a Coverage>) -> Self {
+        self.coverage = coverage;
+        self
     }
 
     /// Takes the bar away.
@@ -111,6 +120,12 @@ impl Progress for Display<'_> {
             let runs = selection::count_u64(runs, "run");
             let message = format!("{judged} of {tests} tests are judged, after {runs}");
             self.console.status("Running", &message);
+        }
+    }
+
+    fn covered(&self, test_id: &str, covered: &[CoveredRecord]) {
+        if let Some(coverage) = self.coverage {
+            coverage.add(test_id, covered);
         }
     }
 

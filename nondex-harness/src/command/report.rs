@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::folders::Folders;
+use super::history;
 use super::known::{KnownFlakes, workspace};
 use super::outcome;
 use super::selection::count;
@@ -24,7 +25,11 @@ pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result
         return merge(args, line, console);
     }
     let place = Folders::find(&args.location)?;
-    if args.list {
+    if let Some(test) = &args.history {
+        let usual = place.target_dir.join("nondex/history");
+        let folder = args.history_dir.as_ref().unwrap_or(&usual);
+        history::show(folder, test.as_deref(), console)?;
+    } else if args.list {
         list(&place, console)?;
     } else if let Some(file) = &args.export {
         export(&place, file, console)?;

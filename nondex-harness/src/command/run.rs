@@ -1,6 +1,6 @@
 //! `cargo nondex run`: build, select, run, judge, report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,7 +8,9 @@ use nondex_core::{Level, NetworkMode, Schedule};
 
 use super::configuration::Asked;
 use super::console::Console;
+use super::coverage::Coverage;
 use super::known::KnownFlakes;
+use super::past::Past;
 use super::progress::Display;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
@@ -48,6 +50,12 @@ impl Stages {
 pub(super) struct Session<'a> {
     /// The tests.
     pub(super) selected: &'a [campaign::Selected<'a>],
+    /// Those that are run in other orders: all of a binary, or none.
+    in_order: &'a [campaign::Selected<'a>],
+    /// What the tests run, where that is asked for.
+    coverage: Option<&'a Coverage>,
+    /// What became of the tests before.
+    pub(super) past: &'a Past,
     /// How they are run.
     pub(super) options: &'a Options,
     /// Where the report will be.
@@ -79,6 +87,7 @@ impl Session<'_> {
             self.ordinary,
             self.stop,
             console,
+            self.coverage,
         )
     }
 
@@ -87,7 +96,7 @@ impl Session<'_> {
     /// # Errors
     /// As [`orders::run`].
     pub(super) fn in_orders(&self, tried: &OrderOptions) -> Result<Report> {
-        let running = selection::running(self.selected);
+        let running = selection::running(self.in_order);
         let strategies: Vec<&str> = tried.strategies.iter().map(|one| one.name()).collect();
         let what = format!(
             "{} alone, in pairs, and in orders: {}",
@@ -99,8 +108,10 @@ impl Session<'_> {
         let mut options = self.options.clone();
         // It is the session's.
         options.max_time = None;
+        // What a test runs behind others is not what it runs.
+        options.cover = false;
         let (directory, stop) = (self.directory, self.stop);
-        let report = orders::run(self.selected, &options, tried, directory, &display, stop);
+        let report = orders::run(self.in_order, &options, tried, directory, &display, stop);
         display.finish();
         report
     }
@@ -139,6 +150,8 @@ pub(super) fn within(
     let known = KnownFlakes::of(asked, || selection::workspace(&build, true))?;
     let stop = interrupt::install()?;
 
+    let is_changed = args.changed.changed.is_some();
+    build.covered = is_changed && stages != Stages::Orders;
     build.doctests = match stages {
         Stages::Orders => Doctests::No,
         Stages::Choices | Stages::ChoicesAndOrders => filter.doctests(),
@@ -177,10 +190,33 @@ pub(super) fn within(
     options.build_words = build.own_words();
     options.max_time = args.max_time.map(|time| time.mul_f64(stages.share()));
     let stop = stop.within(args.max_time);
+    let ordinary = outcome::Ordinary(BuildPlan {
+        covered: false,
+        ..build
+    });
+    let past = Past::of(args.changed.history_dir.as_deref(), &project, &ordinary.0)?;
+    let unchanged = match &args.changed.changed {
+        Some(base) => leave_out(
+            base.as_deref(),
+            &past,
+            &ordinary.0,
+            &options,
+            &selected,
+            stages,
+            console,
+        )?,
+        None => Unchanged::default(),
+    };
+    let in_order = selection::without(&selected, &unchanged.in_orders);
+    let selected = selection::without(&selected, &unchanged.alone);
+    options.cover = is_changed && stages != Stages::Orders;
+    let coverage = options.cover.then(|| Coverage::new(&selected));
     let directory = RunDirectory::create(&project.target_dir)?;
-    let ordinary = outcome::Ordinary(build);
     let session = Session {
         selected: &selected,
+        in_order: &in_order,
+        coverage: coverage.as_ref(),
+        past: &past,
         options: &options,
         directory: &directory,
         ordinary: &ordinary,
@@ -189,11 +225,24 @@ pub(super) fn within(
     };
     let mut report = work(&session)?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    project.notes.retain(|note| !report.notes.contains(note));
     report.notes.append(&mut project.notes);
     report.run.build = Some(ordinary.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);
+    past.describe(&mut report);
+    report.unchanged = match stages {
+        Stages::Choices => unchanged.alone,
+        Stages::ChoicesAndOrders | Stages::Orders => unchanged.in_orders,
+    }
+    .into_iter()
+    .collect();
     known.apply(&project.workspace_root, &mut report);
+    let lines = coverage.map(Coverage::lines);
+    if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages != Stages::Choices)
+    {
+        console.note(&format!("this run will not be remembered: {error}"));
+    }
     let path = directory.write(&report)?;
     Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
     let junit = args.junit.as_deref();
@@ -205,6 +254,42 @@ pub(super) fn within(
         junit,
         console,
     )
+}
+
+/// Tests that are left out, by id.
+#[derive(Debug, Default)]
+struct Unchanged {
+    /// Of a campaign.
+    alone: BTreeSet<String>,
+    /// Of other orders.
+    in_orders: BTreeSet<String>,
+}
+
+/// Says which tests are left out because they are what they were, compared with `base`.
+fn leave_out(
+    base: Option<&str>,
+    past: &Past,
+    plan: &BuildPlan,
+    options: &Options,
+    selected: &[campaign::Selected<'_>],
+    stages: Stages,
+    console: &Console,
+) -> Result<Unchanged> {
+    let mut found = Unchanged::default();
+    let mut words = String::new();
+    if stages != Stages::Orders {
+        (found.alone, words) = past.unchanged(base, plan, options, selected)?;
+    }
+    if stages != Stages::Choices {
+        (found.in_orders, words) = past.unchanged_in_orders(base, plan, options, selected)?;
+    }
+    let (left_out, all) = match stages {
+        Stages::Orders => (&found.in_orders, selection::running(selected)),
+        Stages::Choices | Stages::ChoicesAndOrders => (&found.alone, selection::running(selected)),
+    };
+    let few = selection::count(left_out.len(), "test");
+    console.status("Comparing", &format!("{words}: {few} of {all} left out"));
+    Ok(found)
 }
 
 /// What is built.

@@ -1,5 +1,7 @@
 //! From all tests of a project to those that are run.
 
+use std::collections::BTreeSet;
+
 use crate::campaign::Selected;
 use crate::cli::filterset::Workspace;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
@@ -55,6 +57,25 @@ pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Ve
     });
     selected
         .filter(|selected| !selected.tests.is_empty())
+        .collect()
+}
+
+/// The tests without those with these ids, and without executables of which none is left to run.
+pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> Vec<Selected<'a>> {
+    let is_kept = |suite: &Suite, test| !ids.contains(&suite.test_id(test));
+    let selected = selected.iter().map(|selected| {
+        let tests = selected.tests.iter();
+        Selected {
+            suite: selected.suite,
+            tests: tests
+                .filter(|(test, _)| is_kept(selected.suite, test))
+                .cloned()
+                .collect(),
+        }
+    });
+    let runs = |selected: &Selected<'_>| selected.tests.iter().any(|(_, is_run)| *is_run);
+    selected
+        .filter(|selected| ids.is_empty() || runs(selected))
         .collect()
 }
 

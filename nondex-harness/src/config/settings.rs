@@ -16,7 +16,7 @@ use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
-pub const KEYS: [&str; 30] = [
+pub const KEYS: [&str; 31] = [
     "all-features",
     "budget",
     "cargo-profile",
@@ -25,6 +25,7 @@ pub const KEYS: [&str; 30] = [
     "exhaustive",
     "features",
     "filterset",
+    "history-dir",
     "jobs",
     "junit",
     "levels",
@@ -72,6 +73,8 @@ pub struct Settings {
     pub features: Option<Vec<String>>,
     #[serde(deserialize_with = "many")]
     pub filterset: Option<Vec<FilterText>>,
+    #[serde(deserialize_with = "one")]
+    pub history_dir: Option<Utf8PathBuf>,
     #[serde(deserialize_with = "one")]
     pub jobs: Option<NonZeroUsize>,
     #[serde(deserialize_with = "one")]
@@ -133,6 +136,7 @@ impl Settings {
             exhaustive: self.exhaustive.or(below.exhaustive),
             features: self.features.or(below.features),
             filterset: self.filterset.or(below.filterset),
+            history_dir: self.history_dir.or(below.history_dir),
             jobs: self.jobs.or(below.jobs),
             junit: self.junit.or(below.junit),
             levels: self.levels.or(below.levels),

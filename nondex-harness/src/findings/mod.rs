@@ -6,6 +6,7 @@
 
 mod finding;
 mod fingerprint;
+pub mod history;
 pub mod known;
 mod named;
 mod regressions;

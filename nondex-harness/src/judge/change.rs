@@ -30,6 +30,8 @@ pub enum Witness {
     Network,
     /// How it ends without the change.
     Base,
+    /// It passed before without the change, and fails now with the same code.
+    History,
 }
 
 /// How a test ends without the change.
@@ -39,6 +41,8 @@ pub enum AtBase {
     Passes,
     /// It fails, too.
     Fails,
+    /// It fails, too, and passed before.
+    FailsNow,
     /// There is no such test.
     Absent,
     /// That could not be tried.
@@ -102,7 +106,8 @@ pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     };
     let is_by_chance = matches!(facts.kind, Kind::Chance | Kind::Broken) && by_nature.is_some();
     match (by_nature, facts.at_base, facts.ran_change) {
-        (Some(witness), AtBase::Fails, _) => (Blame::Flaky, Some(witness)),
+        (None, AtBase::FailsNow, _) => (Blame::Flaky, Some(Witness::History)),
+        (Some(witness), AtBase::Fails | AtBase::FailsNow, _) => (Blame::Flaky, Some(witness)),
         (Some(witness), _, Some(false)) if !facts.may_have_read => (Blame::Flaky, Some(witness)),
         // Before, it may have passed by chance.
         (Some(_), AtBase::Passes, _) if is_by_chance => (Blame::Unknown, None),
@@ -129,7 +134,7 @@ mod tests {
             passed_again: false,
             may_have_read,
         };
-        use AtBase::{Absent, Fails, Passes, Untried};
+        use AtBase::{Absent, Fails, FailsNow, Passes, Untried};
         for (facts, expected) in [
             (
                 facts(Passes, Some(false), false),
@@ -144,6 +149,10 @@ mod tests {
             (
                 facts(Fails, Some(true), false),
                 (Blame::Unknown, Some(Witness::Base)),
+            ),
+            (
+                facts(FailsNow, Some(true), false),
+                (Blame::Flaky, Some(Witness::History)),
             ),
             (
                 facts(Absent, Some(true), false),

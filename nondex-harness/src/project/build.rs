@@ -11,6 +11,7 @@ use cargo_metadata::{Metadata, MetadataCommand};
 use super::atomics::Atomics;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
+use super::coverage;
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
@@ -134,9 +135,14 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Mode::Swap | Mode::Plain => None,
     };
     let runtime_took = before_runtime.elapsed();
+    let uncovered = match plan.mode == Mode::Program && plan.covered {
+        true => coverage::obstacle(&toolchain),
+        false => None,
+    };
+    let covered = plan.covered && uncovered.is_none();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
-        Mode::Program if plan.covered => "build-covered",
+        Mode::Program if covered => "build-covered",
         Mode::Program if plan.without_network => "build-without-network",
         Mode::Program => "build",
         Mode::Swap => "swap",
@@ -168,7 +174,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let intercept = Intercept {
         runtime,
         atomics_are_calls: atomics == Atomics::Calls,
-        covered: plan.covered,
+        covered,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
         ..cargo.intercept()
@@ -197,6 +203,11 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
     notes.extend(order_note);
     notes.extend(atomics.note());
+    notes.extend(uncovered.map(|why| {
+        format!(
+            "what tests run is not known, because this compiler cannot make them tell it: {why}"
+        )
+    }));
     if started.is_empty() && !executables.is_empty() {
         return Err(Error::setup(format!(
             "cargo built {} test executables but then started none of them; did the sources change meanwhile?",

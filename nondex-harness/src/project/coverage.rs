@@ -5,12 +5,15 @@
 //! that uses it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::ops::Range;
+use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo};
+use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
 /// What rustc is given for a crate that tells which of its code runs.
@@ -18,6 +21,38 @@ pub(super) const FLAGS: [&str; 2] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
 ];
+
+/// Why the compiler cannot make a program that tells which of its code runs; nothing when it can. It is tried with a program of one line.
+pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
+    let mut rustc = Command::new(&toolchain.rustc);
+    rustc.args([
+        "-",
+        "--crate-type=lib",
+        "--crate-name=probe",
+        "--emit=obj=-",
+    ]);
+    rustc.args(FLAGS).stdin(Stdio::piped());
+    let mut rustc = rustc
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .ok()?;
+    if let Some(mut source) = rustc.stdin.take() {
+        let _ = source.write_all(b"pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }");
+    }
+    let done = rustc.wait_with_output().ok()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    let has_table = || {
+        done.stdout
+            .windows(TABLE.len())
+            .any(|bytes| bytes == TABLE.as_bytes())
+    };
+    match (done.status.success(), has_table()) {
+        (true, true) => None,
+        (true, false) => Some("it has no `SanitizerCoverage`".to_owned()),
+        (false, _) => Some(said.lines().next().unwrap_or_default().to_owned()),
+    }
+}
 
 /// Where the addresses of blocks are.
 const TABLE: &str = "__sancov_pcs";

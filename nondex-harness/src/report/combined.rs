@@ -1,12 +1,23 @@
 //! What choices and orders show of the same tests, in one report.
 
+use std::collections::BTreeMap;
+
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
 
-/// Adds what `orders`, a report on the same tests in the same sequence, shows to `report`.
+/// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test that is only in `orders`, only what was found is
+/// said: it was left out for the rest, because that is known.
 pub fn add_orders(report: &mut Report, orders: Report) {
-    for (test, order) in report.tests.iter_mut().zip(orders.tests) {
-        debug_assert_eq!(test.id, order.id);
-        add(test, order);
+    let ids = report.tests.iter().map(|test| test.id.clone());
+    let places: BTreeMap<String, usize> = ids.zip(0..).collect();
+    for order in orders.tests {
+        match places.get(&order.id) {
+            Some(place) => add(&mut report.tests[*place], order),
+            None if matches!(
+                order.verdict,
+                Verdict::Stable | Verdict::Broken | Verdict::NotRun
+            ) => {}
+            None => report.tests.push(order),
+        }
     }
     report.partial |= orders.partial;
     report.notes.extend(orders.notes);

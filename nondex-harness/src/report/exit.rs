@@ -6,7 +6,7 @@ use crate::exit_code::ExitCode;
 /// The exit code of a command that ends with `report`.
 ///
 /// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A known flake does not count, but a strict run wants its entry to be looked at when it is overdue. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`].
+/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A known flake does not count, but a strict run wants its entry to be looked at when it is overdue. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
@@ -28,10 +28,11 @@ pub fn exit_code(report: &Report) -> ExitCode {
         ExitCode::BuildFailed
     } else if report.tests.iter().any(|test| test.unjudged) {
         ExitCode::Setup
-    } else if report
-        .tests
-        .iter()
-        .all(|test| test.verdict == Verdict::NotRun)
+    } else if report.unchanged.is_empty()
+        && report
+            .tests
+            .iter()
+            .all(|test| test.verdict == Verdict::NotRun)
     {
         ExitCode::NoTests
     } else {
@@ -68,6 +69,13 @@ mod tests {
             let found = exit_code(&report(verdicts.iter().map(|&v| test(v)).collect()));
             assert_eq!(found, expected, "{verdicts:?}");
         }
+    }
+
+    #[test]
+    fn tests_that_are_as_they_were_need_not_run() {
+        let mut report = report(Vec::new());
+        report.unchanged.push("pkg$a".to_owned());
+        assert_eq!(exit_code(&report), ExitCode::Ok);
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
     tests.sort_by(|a, b| a.binary.cmp(&b.binary));
     let summaries = reports.iter().map(|report| &report.summary);
     let models = models_reached(summaries);
+    let unchanged = reports.iter().flat_map(|report| &report.unchanged);
+    let unchanged: BTreeSet<&String> = unchanged
+        .filter(|id| !by_id.contains_key(id.as_str()))
+        .collect();
     let notes: IndexSet<&String> = reports.iter().flat_map(|report| &report.notes).collect();
     Ok(Report {
         schema: SCHEMA,
@@ -55,6 +59,7 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         notes: notes.into_iter().cloned().collect(),
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: unchanged.into_iter().cloned().collect(),
     })
 }
 

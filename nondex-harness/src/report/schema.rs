@@ -57,6 +57,9 @@ pub struct Report {
     /// Changed lines that no test ran, where that was asked for.
     #[serde(default)]
     pub uncovered: Vec<Line>,
+    /// Tests that were left out, by id, because nothing that they run is changed: they were stable, and are.
+    #[serde(default)]
+    pub unchanged: Vec<String>,
 }
 
 /// What was run.
@@ -106,6 +109,15 @@ pub struct RunInfo {
     /// Doctests that were selected and do not compile, by id; a binary's id stands for all of them.
     #[serde(default)]
     pub unbuilt: Vec<String>,
+    /// The commit that was checked out; null when there is none.
+    #[serde(default)]
+    pub commit: Option<String>,
+    /// Whether something was different from the commit.
+    #[serde(default)]
+    pub modified: bool,
+    /// The version of this tool.
+    #[serde(default)]
+    pub tool: String,
 }
 
 /// The counts over all tests. The verdicts add up to `tests`.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::git::Git;
-use crate::error::Result;
+use super::git::{Commit, Git};
+use crate::error::{Error, Result};
 
 /// What kind of file it is: the kinds of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,8 +34,8 @@ pub struct FileChange {
     pub lines: BTreeSet<u32>,
     /// Those of them that were put between lines that stay, in the place of nothing.
     pub added: BTreeSet<u32>,
-    /// Where more than blank lines and comments was deleted, and nothing put in its place: the line before it, of the file as it is
-    /// afterwards.
+    /// Where more than blank lines and comments was deleted, and less put in its place: the line before it and the last one of what is there
+    /// instead, of the file as it is afterwards.
     pub deletions: BTreeSet<u32>,
 }
 
@@ -75,6 +75,31 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     Ok(changes)
 }
 
+/// The commit that a change is compared with: the one that is named, or else `HEAD`, or its parent when nothing was changed since.
+///
+/// # Errors
+/// When there is none, which says why.
+pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
+    if let Some(named) = named {
+        return git.commit(named);
+    }
+    let head = git
+        .commit("HEAD")
+        .map_err(|_| Error::setup(format!("the repository `{}` has no commit yet", git.root())))?;
+    if !since(git, &head.id)?.files.is_empty() {
+        return Ok(head);
+    }
+    git.commit("HEAD^").map_err(|_| {
+        let why = match git.is_complete() {
+            true => "is the first commit",
+            false => "has no parent in this shallow clone: `git fetch --deepen 1` brings it",
+        };
+        Error::usage(format!(
+            "nothing is changed since `HEAD`, which {why}: `--base` says what to compare with"
+        ))
+    })
+}
+
 /// Paths that each end in NUL.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     text.split('\0').filter(|path| !path.is_empty())
@@ -82,7 +107,7 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
 
 impl Changes {
     /// What this command of git shows.
-    fn read(git: &Git, command: &[&str]) -> Result<Self> {
+    pub(super) fn read(git: &Git, command: &[&str]) -> Result<Self> {
         let plain = ["--no-color", "--no-ext-diff", "--no-renames"];
         let asked = |more: &[&str]| git.read(&[command, &plain, more, &["--"]].concat());
         let mut changes = Changes::of_diff(&asked(&["--unified=0", "--no-prefix"])?);
@@ -99,17 +124,14 @@ impl Changes {
         let mut file = FileChange::default();
         // Lines of a hunk that are still to come: one of these may look like a header.
         let mut left = 0;
-        // Where lines are deleted, until one is seen that counts.
-        let mut deleted = None;
+        let mut hunk = Hunk::default();
         let mut change = &mut file;
         for line in text.lines() {
             if left > 0 && line.starts_with(['+', '-']) {
                 left -= 1;
-                let text = line[1..].trim();
-                let is_code = line.starts_with('-') && !text.is_empty() && !text.starts_with("//");
-                if let Some(at) = deleted.filter(|_| is_code) {
-                    change.deletions.insert(at);
-                    deleted = None;
+                hunk.add(line);
+                if left == 0 {
+                    change.deletions.extend(hunk.deletions());
                 }
             } else if let Some(path) = line.strip_prefix("--- ") {
                 before = path;
@@ -118,17 +140,20 @@ impl Changes {
                 // A tab ends a path with spaces.
                 let path = path.trim_end_matches('\t').to_owned();
                 change = changes.files.entry(path).or_default();
-            } else if let Some(hunk) = line.strip_prefix("@@ -") {
-                let mut parts = hunk.split(' ');
+            } else if let Some(ranges) = line.strip_prefix("@@ -") {
+                let mut parts = ranges.split(' ');
                 let [old, new] = [parts.next(), parts.next()]
                     .map(|part| range(part.unwrap_or_default().trim_start_matches('+')));
                 left = old.1 + new.1;
-                deleted = (new.1 == 0).then_some(new.0);
                 let lines = new.0..new.0 + new.1;
                 if old.1 == 0 {
                     change.added.extend(lines.clone());
                 }
                 change.lines.extend(lines);
+                hunk = Hunk {
+                    new,
+                    ..Hunk::default()
+                };
             }
         }
         changes
@@ -153,6 +178,39 @@ impl Changes {
     pub fn nearest(&self, file: &str, line: u32) -> Option<u32> {
         let lines = self.files.get(file)?.lines.iter().copied();
         lines.min_by_key(|changed| changed.abs_diff(line))
+    }
+}
+
+/// Lines that stand in the place of others.
+#[derive(Debug, Default)]
+struct Hunk {
+    /// The first of them afterwards, or the line before where there are none, and how many there are.
+    new: (u32, u32),
+    /// How many lines that are more than blank or a comment there were.
+    before: u32,
+    /// How many there are afterwards.
+    after: u32,
+}
+
+impl Hunk {
+    /// Counts a line with its sign.
+    fn add(&mut self, line: &str) {
+        let text = line[1..].trim();
+        let is_code = !text.is_empty() && !text.starts_with("//");
+        match line.as_bytes()[0] {
+            b'-' => self.before += u32::from(is_code),
+            _ => self.after += u32::from(is_code),
+        }
+    }
+
+    /// The lines behind which something is gone: where the lines begin and where they end, if fewer of them say something than before.
+    fn deletions(&self) -> BTreeSet<u32> {
+        let (first, count) = self.new;
+        match (self.after < self.before, count) {
+            (false, _) => BTreeSet::new(),
+            (true, 0) => BTreeSet::from([first]),
+            (true, _) => BTreeSet::from([first.saturating_sub(1), first + count - 1]),
+        }
     }
 }
 
@@ -217,6 +275,25 @@ mod tests {
         assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));
         assert_eq!(changes.nearest("gone.rs", 9), None);
+    }
+
+    #[test]
+    fn what_is_commented_out_is_gone() {
+        let deletions = |hunk: &str| {
+            let changes = Changes::of_diff(&format!("--- a.rs\n+++ a.rs\n{hunk}"));
+            changes.files["a.rs"].deletions.clone()
+        };
+        for (hunk, expected) in [
+            ("@@ -5 +5 @@\n-    a();\n+    // a();\n", &[4, 5][..]),
+            ("@@ -5 +5 @@\n-    a();\n+\n", &[4, 5]),
+            ("@@ -5,2 +5 @@\n-    a();\n-    b();\n+    c();\n", &[4, 5]),
+            ("@@ -5 +5 @@\n-    a();\n+    b();\n", &[]),
+            ("@@ -5 +5,2 @@\n-    // a\n+    // b\n+\n", &[]),
+            ("@@ -5,2 +4,0 @@\n-    a();\n-    b();\n", &[4]),
+        ] {
+            let expected: BTreeSet<u32> = expected.iter().copied().collect();
+            assert_eq!(deletions(hunk), expected, "{hunk}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct Git {
     root: Utf8PathBuf,
+    /// What it is told by variables.
+    variables: Vec<(&'static str, String)>,
 }
 
 /// A commit.
@@ -40,21 +42,26 @@ impl Git {
     /// # Errors
     /// When there is no `git`, no repository, or no commit in it.
     pub fn around(folder: &Utf8Path) -> Result<Self> {
-        let there = Git {
-            root: folder.to_owned(),
-        };
+        let there = Git::at(folder);
         let root = there
             .read(&["rev-parse", "--show-toplevel"])
             .map_err(|e| Error::setup(format!("`{folder}` has no history to search: {e}")))?;
-        Ok(Git {
-            root: root.trim_end().into(),
-        })
+        Ok(Git::at(root.trim_end().into()))
+    }
+
+    /// The same, told something by a variable.
+    pub(super) fn with(&self, name: &'static str, value: &str) -> Self {
+        let mut git = self.clone();
+        git.variables.retain(|(known, _)| *known != name);
+        git.variables.push((name, value.to_owned()));
+        git
     }
 
     /// The repository whose root this is.
     pub(super) fn at(root: &Utf8Path) -> Self {
         Git {
             root: root.to_owned(),
+            variables: Vec::new(),
         }
     }
 
@@ -99,6 +106,7 @@ impl Git {
         command
             .current_dir(&self.root)
             .env("LC_ALL", "C")
+            .envs(self.variables.iter().cloned())
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .args([
@@ -126,7 +134,13 @@ impl Git {
             "--end-of-options",
             &of_commit,
         ]);
-        let id = id.map_err(|_| Error::usage(format!("`{revision}` names no commit")))?;
+        let id = id.map_err(|_| {
+            let why = match self.is_complete() {
+                true => "",
+                false => " in this shallow clone: `git fetch --unshallow` brings the others",
+            };
+            Error::usage(format!("`{revision}` names no commit{why}"))
+        })?;
         let format = "--format=%H%x00%ct%x00%cs%x00%s";
         let text = self.read(&["show", "--no-patch", format, id.trim()])?;
         let mut parts = text.trim_end().split('\0').map(str::to_owned);

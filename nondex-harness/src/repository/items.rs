@@ -15,6 +15,8 @@ use syn::visit::{self, Visit};
 pub enum Reach {
     /// One of these lines of the file, the first to the last, from 1.
     Lines(u32, u32),
+    /// One of these lines; where the compiler made nothing of any of them, one of the body of the function that they are in, which come second.
+    Statement((u32, u32), (u32, u32)),
     /// Anything in the file.
     File,
     /// Anything in the crate, or in one that depends on it.
@@ -156,7 +158,10 @@ impl Items {
                 .min_by_key(|range| length(range))
                 .filter(|_| !is_signature);
             return Some(match statement {
-                Some(range) => Reach::Lines(*range.start(), *range.end()),
+                Some(range) => Reach::Statement(
+                    (*range.start(), *range.end()),
+                    (*function.body.start(), *function.body.end()),
+                ),
                 None => function.whole_body(),
             });
         }
@@ -364,11 +369,11 @@ macro_rules! m { () => {} }
             (14, Some(body.clone())),
             (15, Some(body.clone())),
             (16, Some(body.clone())),
-            (17, Some(Reach::Lines(17, 18))),
-            (18, Some(Reach::Lines(17, 18))),
+            (17, Some(Reach::Statement((17, 18), (16, 27)))),
+            (18, Some(Reach::Statement((17, 18), (16, 27)))),
             (20, None),
-            (21, Some(Reach::Lines(21, 21))),
-            (24, Some(Reach::Lines(24, 24))),
+            (21, Some(Reach::Statement((21, 21), (16, 27)))),
+            (24, Some(Reach::Statement((24, 24), (16, 27)))),
             (27, Some(body)),
             (28, None),
             (30, Some(Reach::Crate)),
@@ -376,7 +381,7 @@ macro_rules! m { () => {} }
             (36, Some(Reach::Crate)),
             (37, Some(Reach::Lines(38, 41))),
             (39, Some(Reach::Crate)),
-            (40, Some(Reach::Lines(40, 40))),
+            (40, Some(Reach::Statement((40, 40), (38, 41)))),
         ] {
             let text = TEXT.lines().nth(line as usize - 1);
             assert_eq!(of(line), expected, "{line}: {text:?}");

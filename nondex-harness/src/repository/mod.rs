@@ -3,14 +3,18 @@
 //! Nothing of the user's repository is changed, not even its index: what is tried is checked out in a [`struct@Copy`] of its own, which shares
 //! only its objects.
 
+mod additions;
 mod changes;
 mod copy;
 mod git;
 mod items;
 mod lineage;
+mod snapshot;
 
-pub use changes::{Changes, FileChange, FileKind, changes, since};
+pub use additions::{Additions, additions};
+pub use changes::{Changes, FileChange, FileKind, base, changes, since};
 pub use copy::Copy;
 pub use git::{Commit, Git, short};
 pub use items::{Reach, Tracked, tracked};
 pub use lineage::{Lineage, lineage};
+pub use snapshot::Snapshots;

@@ -6,13 +6,43 @@ use camino::Utf8PathBuf;
 
 use super::Session;
 use crate::campaign::launch::Launcher;
+use crate::judge::Options;
+use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::coverage::{Blocks, SourceLine};
-use crate::project::{self, Project};
+use crate::project::{self, Project, Suite, TestCase};
 use crate::report::TestReport;
 
 /// How often a failing test is run until it fails.
 const RUNS: usize = 5;
+
+/// Runs a test once, in one process behind the tests that it depends on if there are such: a run of each, the last one its own. None of any
+/// where one of these tests is not there; `None` when it was stopped.
+pub(super) fn behind(
+    launcher: &Launcher<'_>,
+    suite: &Suite,
+    case: &TestCase,
+    test: &TestReport,
+    options: &Options,
+) -> Option<Vec<Run>> {
+    let order = test.order.as_ref();
+    let before = order.and_then(|order| order.sets.first());
+    let cases: Option<Vec<&TestCase>> = before
+        .into_iter()
+        .flatten()
+        .chain([&case.name])
+        .map(|name| suite.tests.iter().find(|case| case.name == *name))
+        .collect();
+    let Some(cases) = cases else {
+        return Some(Vec::new());
+    };
+    let mut spec = clean_spec(&case.name, options);
+    spec.before = before.cloned().unwrap_or_default();
+    if let Some(order) = order {
+        spec.threads = order.threads.into();
+    }
+    launcher.experiment(options.timeout, &suite.binary, &cases, &spec)
+}
 
 /// What one test ran.
 #[derive(Debug, Default)]
@@ -31,6 +61,8 @@ pub(super) struct Trials<'a> {
     session: &'a Session<'a>,
     /// Those that ran; nothing for one that cannot be read.
     programs: BTreeMap<Utf8PathBuf, Option<Blocks>>,
+    /// Every line of them.
+    pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl<'a> Trials<'a> {
@@ -39,6 +71,7 @@ impl<'a> Trials<'a> {
             project,
             session,
             programs: BTreeMap::new(),
+            compiled: BTreeSet::new(),
         }
     }
 
@@ -53,16 +86,19 @@ impl<'a> Trials<'a> {
         options.cover = true;
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, options.timeout, self.session.stop);
-        let spec = clean_spec(&case.name, &options);
         for _ in 0..if is_failing { RUNS } else { 1 } {
-            let Some(run) = launcher.run(&suite.binary, case, &spec) else {
+            let behind = behind(&launcher, suite, case, test, &options);
+            let Some(runs) = behind else {
                 return Trial::default();
+            };
+            let Some(run) = runs.last() else {
+                return trial;
             };
             let own = suite.binary.executable_of(case);
             let mut programs = run.covered.iter().map(|covered| covered.program.as_str());
             // A doctest's own code is compiled by rustdoc, and what it is stands in a comment.
             trial.is_known = case.doctest.is_none() && programs.any(|program| program == own);
-            for covered in &*run.covered {
+            for covered in runs.iter().flat_map(|run| &*run.covered) {
                 match self.blocks(covered.program.as_str().into()) {
                     None => trial.is_known = false,
                     Some(known) => {
@@ -83,15 +119,13 @@ impl<'a> Trials<'a> {
 
     /// The blocks of a program, if it can be read.
     fn blocks(&mut self, program: Utf8PathBuf) -> Option<&Blocks> {
+        let compiled = &mut self.compiled;
         let program = self.programs.entry(program);
-        program
-            .or_insert_with_key(|program| Blocks::of(program).ok())
-            .as_ref()
-    }
-
-    /// Every line that was compiled.
-    pub(super) fn compiled(&self) -> BTreeSet<SourceLine> {
-        let programs = self.programs.values().flatten();
-        programs.flat_map(Blocks::all).cloned().collect()
+        let read = |program: &Utf8PathBuf| {
+            let blocks = Blocks::of(program).ok()?;
+            compiled.extend(blocks.all().cloned());
+            Some(blocks)
+        };
+        program.or_insert_with_key(read).as_ref()
     }
 }

@@ -47,6 +47,15 @@ impl From<nondex_core::Threads> for Threads {
     }
 }
 
+impl From<Threads> for nondex_core::Threads {
+    fn from(threads: Threads) -> Self {
+        match threads {
+            Threads::Each => nondex_core::Threads::Each,
+            Threads::One => nondex_core::Threads::One,
+        }
+    }
+}
+
 /// Something that outlives a test: what one leaves changed, another one meets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedState {

@@ -28,6 +28,9 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
             build: None,
             toolchain: String::new(),
             unbuilt: Vec::new(),
+            commit: None,
+            modified: false,
+            tool: String::new(),
         },
         summary: Summary::new(
             &tests,
@@ -37,6 +40,7 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
         notes: Vec::new(),
         overdue: Vec::new(),
         uncovered: Vec::new(),
+        unchanged: Vec::new(),
     }
 }
 
@@ -272,7 +276,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "id": "1-2", "command": "cargo nondex", "levels": ["STD", "ONE", "EQ", "ID", "FULL"],
             "seeds": [0, u64::MAX], "schedule": "covering", "network": "observe", "algorithm": 1, "clean_runs": 2,
             "timeout_ms": 60000, "strict": false, "models_off": [], "elapsed_ms": 0, "max_sanitised": null,
-            "build": null, "toolchain": "", "unbuilt": []
+            "build": null, "toolchain": "", "unbuilt": [], "commit": null, "modified": false, "tool": ""
         },
         "summary": {
             "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
@@ -303,7 +307,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "notes": []
     });
     expected["tests"][0]["steps"] = serde_json::json!([]);
-    for empty in ["overdue", "uncovered"] {
+    for empty in ["overdue", "uncovered", "unchanged"] {
         expected[empty] = serde_json::json!([]);
     }
     expected["summary"]["known"] = 0.into();

@@ -1,0 +1,134 @@
+//! What a project consists of at a moment, as a tree of git: keyed by content, so that a commit that was moved or rewritten is still known.
+//!
+//! What is not committed is written to a folder of our own, with an index of our own. Nothing of the user's repository changes.
+
+use std::fs;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::changes::Changes;
+use super::git::Git;
+use crate::error::{Error, Result};
+
+/// Trees of a repository, and those that were written beside it.
+#[derive(Clone, Debug)]
+pub struct Snapshots {
+    /// The repository, which sees what was written beside it.
+    git: Git,
+    folder: Utf8PathBuf,
+    objects: Utf8PathBuf,
+}
+
+impl Snapshots {
+    /// Those of a repository; what is new goes to `folder`, which several may share.
+    ///
+    /// # Errors
+    /// When git cannot say where its objects are.
+    pub fn new(git: &Git, folder: &Utf8Path) -> Result<Self> {
+        let objects = git.read(&["rev-parse", "--git-path", "objects"])?;
+        let objects = git.root().join(objects.trim_end());
+        let folder = folder.to_owned();
+        Ok(Snapshots {
+            git: git.with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted(&folder)),
+            folder,
+            objects,
+        })
+    }
+
+    /// The repository.
+    #[must_use]
+    pub fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// The tree of the working tree with all that git does not ignore, but for the folder `without`.
+    ///
+    /// # Errors
+    /// When git cannot write it.
+    pub fn now(&self, without: &Utf8Path) -> Result<String> {
+        let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.folder));
+        fs::create_dir_all(&self.folder).map_err(failed)?;
+        let index = self.folder.join(format!("index-{}", std::process::id()));
+        // With what git knows of the files, it reads only those that are new.
+        let theirs = self.git.read(&["rev-parse", "--git-path", "index"])?;
+        let _ = fs::copy(self.git.root().join(theirs.trim_end()), &index);
+        let git = self
+            .git
+            .with("GIT_INDEX_FILE", index.as_str())
+            .with("GIT_OBJECT_DIRECTORY", self.folder.as_str())
+            .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted(&self.objects));
+        let mut all = vec!["-c", "core.fsmonitor=false", "add", "--all", "--", ":/"];
+        let without = without.strip_prefix(self.git.root()).ok();
+        let without = without.filter(|folder| {
+            self.git
+                .read(&["check-ignore", "--quiet", "--", folder.as_str()])
+                .is_err()
+        });
+        let without = without.map(|folder| format!(":(top,exclude){folder}"));
+        all.extend(without.as_deref());
+        let tree = git
+            .read(&all)
+            .and_then(|_| git.read(&["write-tree"]))
+            .map(|tree| tree.trim_end().to_owned());
+        let _ = fs::remove_file(&index);
+        let _ = fs::remove_file(index.with_extension("lock"));
+        tree
+    }
+
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(&self, commit: &str) -> Result<String> {
+        let tree = self
+            .git
+            .read(&["rev-parse", &format!("{commit}^{{tree}}")])?;
+        Ok(tree.trim_end().to_owned())
+    }
+
+    /// Whether a tree is here.
+    #[must_use]
+    pub fn has(&self, tree: &str) -> bool {
+        self.git
+            .read(&["cat-file", "-e", &format!("{tree}^{{tree}}")])
+            .is_ok()
+    }
+
+    /// What is different between two trees.
+    ///
+    /// # Errors
+    /// When git cannot say.
+    pub fn changes(&self, from: &str, to: &str) -> Result<Changes> {
+        Changes::read(&self.git, &["diff", from, to])
+    }
+
+    /// The text of a file in a tree, if it is there.
+    #[must_use]
+    pub fn text(&self, tree: &str, file: &str) -> Option<String> {
+        self.git.text(tree, file)
+    }
+
+    /// Whether a source of the tree has one of these names in it, or one of these texts.
+    #[must_use]
+    pub fn mentions(&self, tree: &str, names: &[String]) -> bool {
+        let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
+        for name in names {
+            words.extend(["-e", name]);
+        }
+        words.extend([tree, "--", ":/*.rs", ":/*.toml"]);
+        !names.is_empty() && self.git.read(&words).is_ok()
+    }
+
+    /// Whether there are submodules, whose content is no part of a tree.
+    #[must_use]
+    pub fn has_submodules(&self) -> bool {
+        let modules = self.git.root().join(".gitmodules");
+        modules.is_file()
+    }
+}
+
+/// A path as git takes it in a list of paths.
+fn quoted(path: &Utf8Path) -> String {
+    let text = path.as_str().replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{text}\"")
+}

@@ -1,0 +1,386 @@
+//! Only the tests that a change is for: what is left out ends as it did.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::schema::{Blame, Witness};
+use nondex_harness::report::{Report, Verdict};
+
+use crate::support::{Fixture, Nondex, git};
+
+/// When commits are made.
+const NOON: &str = "1767268800 +0000";
+
+const LIB: &str = r#"
+use std::collections::HashSet;
+
+pub const LIMIT: u32 = 10;
+
+pub trait Area {
+    fn side(&self) -> u32;
+    fn area(&self) -> u32 {
+        self.side() * self.side()
+    }
+}
+
+pub struct Square(pub u32);
+
+impl Area for Square {
+    fn side(&self) -> u32 {
+        self.0
+    }
+}
+
+pub fn add(a: u32, b: u32) -> u32 {
+    a + b
+}
+
+pub fn seldom() -> u32 {
+    7
+}
+
+pub fn text() -> String {
+    std::fs::read_to_string("data.txt").unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds() {
+        assert_eq!(add(1, 2), 3);
+    }
+
+    #[test]
+    fn has_an_area() {
+        assert_eq!(Square(3).area(), 9);
+    }
+
+    #[test]
+    fn is_in_another_order() {
+        let set: HashSet<u8> = (0..6).collect();
+        let first = set.iter().next() == Some(&0);
+        assert_eq!(if first { 7 } else { seldom() }, 7);
+    }
+
+    #[test]
+    fn reads() {
+        assert!(text().starts_with('1'));
+    }
+}
+"#;
+
+const ALL: [&str; 4] = ["adds", "has_an_area", "is_in_another_order", "reads"];
+
+/// A repository with two commits.
+fn repository() -> Fixture {
+    let project = Fixture::new("no-tests");
+    for (file, text) in [
+        (
+            "Cargo.toml",
+            "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+        ),
+        (".gitignore", "target\nCargo.lock\n"),
+        ("src/lib.rs", LIB),
+        ("data.txt", "1\n"),
+        ("README.md", "One.\n"),
+    ] {
+        let path = project.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    git(
+        &project,
+        NOON,
+        &["init", "--quiet", "--initial-branch", "main"],
+    );
+    commit(&project);
+    git(
+        &project,
+        NOON,
+        &["commit", "--quiet", "--allow-empty", "--message", "y"],
+    );
+    project
+}
+
+fn commit(project: &Fixture) {
+    git(project, NOON, &["add", "--all"]);
+    git(project, NOON, &["commit", "--quiet", "--message", "x"]);
+}
+
+fn command(project: &Fixture, name: &str) -> Nondex {
+    let arguments = [
+        "--offline",
+        "--message-format",
+        "json",
+        "--levels",
+        "STD",
+        "--seeds",
+        "4",
+        "--tests",
+    ];
+    Nondex::command(&project.path(""), name).args(arguments)
+}
+
+/// The tests that were run.
+fn ran(report: &Report) -> BTreeSet<&str> {
+    let names = report.tests.iter().map(|test| test.name.as_str());
+    names
+        .map(|name| name.rsplit("::").next().unwrap())
+        .collect()
+}
+
+#[test]
+fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
+    let project = repository();
+    let changed = || command(&project, "run").arg("--changed=HEAD");
+    // Nothing is known yet.
+    let first = changed().run().expect(ExitCode::Ok).report();
+    assert_eq!(ran(&first), BTreeSet::from(ALL));
+    let again = changed().run().expect(ExitCode::Ok).report();
+    assert_eq!((again.tests.len(), again.unchanged.len()), (0, 4));
+    // Without a value it is the parent, when nothing is different since.
+    let bare = command(&project, "run")
+        .arg("--changed")
+        .run()
+        .expect(ExitCode::Ok)
+        .report();
+    assert_eq!(bare.tests.len(), 0);
+
+    let edits: &[(&str, &str, &str, &[&str])] = &[
+        ("src/lib.rs", "    a + b\n", "    b + a\n", &["adds"]),
+        (
+            "src/lib.rs",
+            "    a + b\n",
+            "    // The sum.\n    a + b\n",
+            &[],
+        ),
+        ("README.md", "One.", "Two.", &[]),
+        // A test that was there before does not see a new one, nor what only that one names.
+        (
+            "src/lib.rs",
+            "    #[test]\n    fn adds()",
+            "    fn helper() {}\n\n    #[test]\n    fn is_new() {\n        helper();\n    }\n\n    #[test]\n    fn adds()",
+            &["is_new"],
+        ),
+        // Only another order of the set leads there.
+        ("src/lib.rs", "    7\n", "    8\n", &["is_in_another_order"]),
+        (
+            "src/lib.rs",
+            "        assert_eq!(add(1, 2), 3);",
+            "        assert_eq!(add(2, 1), 3);",
+            &["adds"],
+        ),
+        // What acts at a distance.
+        ("src/lib.rs", "LIMIT: u32 = 10", "LIMIT: u32 = 11", &ALL),
+        (
+            "src/lib.rs",
+            "        self.0\n    }\n}",
+            "        self.0\n    }\n    fn area(&self) -> u32 {\n        4\n    }\n}",
+            &ALL,
+        ),
+        (
+            "src/lib.rs",
+            "pub fn add(",
+            "impl Square {\n    pub fn area(&self) -> u32 {\n        4\n    }\n}\n\npub fn add(",
+            &ALL,
+        ),
+        (
+            "src/lib.rs",
+            "pub fn add(",
+            "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\npub fn add(",
+            &ALL,
+        ),
+        ("data.txt", "1", "2", &ALL),
+        (
+            "Cargo.toml",
+            "2024\"\n",
+            "2024\"\n\n[profile.test]\noverflow-checks = false\n",
+            &ALL,
+        ),
+    ];
+    for (file, old, new, expected) in edits {
+        let path = project.path(file);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(old), "{old}");
+        fs::write(&path, text.replacen(old, new, 1)).unwrap();
+        // What this run sees must not make the next one know more.
+        let history = project.path("target/nondex/history");
+        let kept = project.path("target/kept");
+        copy(&history, &kept);
+        let report = changed().run().report();
+        assert_eq!(ran(&report), expected.iter().copied().collect(), "{new}");
+        let left_out: BTreeSet<&String> = report.unchanged.iter().collect();
+        assert!(left_out.len() >= 4 - expected.len(), "{left_out:?}");
+        let whole = command(&project, "run").run().report();
+        for test in whole.tests {
+            assert!(
+                !left_out.contains(&test.id) || test.verdict == Verdict::Stable,
+                "{new}: {} is {}",
+                test.id,
+                test.verdict
+            );
+        }
+        fs::remove_dir_all(&history).unwrap();
+        fs::rename(&kept, &history).unwrap();
+        fs::write(&path, text).unwrap();
+    }
+
+    // What is known is known by content: of a commit that was written anew, too, and after the next one, of which it is a part.
+    git(
+        &project,
+        NOON,
+        &[
+            "commit",
+            "--quiet",
+            "--amend",
+            "--allow-empty",
+            "--message",
+            "z",
+        ],
+    );
+    assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 0);
+    // Other options are other runs.
+    let more = changed()
+        .args(["--clean-runs", "3"])
+        .run()
+        .expect(ExitCode::Ok)
+        .report();
+    assert_eq!(more.tests.len(), 4);
+    // A failure is not left out.
+    fs::write(project.path("data.txt"), "2\n").unwrap();
+    commit(&project);
+    changed().run().expect(ExitCode::CleanRunFailed);
+    let still = changed().run().expect(ExitCode::CleanRunFailed).report();
+    assert_eq!(ran(&still), BTreeSet::from(["reads"]));
+    for (bad, words) in [
+        ("--changed=nowhere", "`nowhere` names no commit"),
+        ("--changed=", "`` names no commit"),
+    ] {
+        let output = command(&project, "run").arg(bad).run();
+        output.expect(ExitCode::Usage);
+        assert!(output.stderr.contains(words), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
+    let project = repository();
+    let keep = project.path("target/kept");
+    let kept = |name: &str| command(&project, name).args(["--history-dir", keep.to_str().unwrap()]);
+    let report = kept("run").run().expect(ExitCode::Ok).report();
+    let head = git(&project, NOON, &["rev-parse", "HEAD"]);
+    assert_eq!(
+        (report.run.commit, report.run.modified),
+        (Some(head), false)
+    );
+    assert_eq!(report.run.tool, env!("CARGO_PKG_VERSION"));
+    edit(&project, "    a + b\n", "    a + b + 1\n");
+    let report = kept("deflake")
+        .run()
+        .expect(ExitCode::CleanRunFailed)
+        .report();
+    assert!(report.run.modified);
+    let change = report
+        .tests
+        .iter()
+        .find_map(|test| test.change.as_ref())
+        .unwrap();
+    assert_eq!(change.verdict, Blame::Regression);
+    edit(&project, "    a + b + 1\n", "    a + b\n");
+    edit(
+        &project,
+        "assert_eq!(Square(3)",
+        "assert_eq!(Square(std::env::var(\"SIDE\").map_or(3, |side| side.parse().unwrap()))",
+    );
+    commit(&project);
+    kept("run").run().expect(ExitCode::Ok);
+    edit(&project, "    a + b\n", "    a + b + 1 - 1\n");
+    // It is not tried without the change, because that is known.
+    fs::remove_dir_all(project.path("target/nondex/deflake")).unwrap();
+    let flaky = || {
+        kept("deflake")
+            .args(["--delayed", "-E", "test(has_an_area)"])
+            .env("SIDE", "4")
+    };
+    let report = flaky().run().expect(ExitCode::CleanRunFailed).report();
+    let of = |report: &Report| {
+        let change = report
+            .tests
+            .iter()
+            .find_map(|test| test.change.clone())
+            .unwrap();
+        (change.verdict, change.witness)
+    };
+    assert_eq!(of(&report), (Blame::Flaky, Some(Witness::Coverage)));
+    assert!(!project.path("target/nondex/deflake").exists());
+    // It ran the change, but fails without it, too, which it did not when that was run before.
+    edit(
+        &project,
+        "self.side() * self.side()",
+        "self.side() * self.side() * 1",
+    );
+    let report = flaky().run().expect(ExitCode::CleanRunFailed).report();
+    assert_eq!(of(&report), (Blame::Flaky, Some(Witness::History)));
+
+    let show = |arguments: &[&str]| {
+        let usual = ["--history-dir", keep.to_str().unwrap(), "--history"];
+        Nondex::command(&project.path(""), "report")
+            .args(usual)
+            .args(arguments)
+            .run()
+    };
+    let all = show(&[]);
+    all.expect(ExitCode::Ok);
+    assert!(
+        all.stderr.contains(".x.  project$tests::adds\n"),
+        "{}",
+        all.stderr
+    );
+    assert!(
+        all.stderr.contains("..xx  project$tests::has_an_area\n")
+            || all.stderr.contains("...xx  project$tests::has_an_area\n"),
+        "{}",
+        all.stderr
+    );
+    let one = show(&["reads", "--message-format", "json"]);
+    let lives: serde_json::Value = serde_json::from_str(&one.stdout).unwrap();
+    assert_eq!(lives[0]["runs"][0]["verdict"], "stable");
+    let unknown = show(&["nothing"]);
+    unknown.expect(ExitCode::Usage);
+    assert!(
+        unknown.stderr.contains("no test `nothing` in the history"),
+        "{}",
+        unknown.stderr
+    );
+    let nowhere = Nondex::command(&project.path(""), "report")
+        .arg("--history")
+        .run();
+    nowhere.expect(ExitCode::Usage);
+    assert!(
+        nowhere.stderr.contains("there is no history in"),
+        "{}",
+        nowhere.stderr
+    );
+}
+
+fn edit(project: &Fixture, old: &str, new: &str) {
+    let path = project.path("src/lib.rs");
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(old), "{old}");
+    fs::write(path, text.replacen(old, new, 1)).unwrap();
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
