@@ -44,3 +44,4 @@ pub use protocol::site::{Caller, Frame, Site};
 pub use protocol::source::Source;
 pub use protocol::spec::{ALGORITHM, Given, GivenChoice, PROTOCOL, RunSpec};
 pub use protocol::state::{AccessRecord, StateChange, StateId, StateKind};
+pub use protocol::trace::{Trace, TracedOperation, TracedStack, TracedThread};

@@ -17,3 +17,4 @@ pub mod site;
 pub mod source;
 pub mod spec;
 pub mod state;
+pub mod trace;

@@ -5,7 +5,8 @@ use nondex_core::{
     ForkRecord, Forks, Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord,
     NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec,
     Schedule, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, Source,
-    StateChange, StateId, StateKind, StepRecord, Threads, WaitRecord, json,
+    StateChange, StateId, StateKind, StepRecord, Threads, Trace, TracedOperation, TracedStack,
+    TracedThread, WaitRecord, json,
 };
 use proptest::prelude::*;
 
@@ -231,8 +232,9 @@ fn schedule() -> impl Strategy<Value = ScheduleRecord> {
     let kind = prop::sample::select(&ScheduleEndKind::ALL[..]);
     let end = (kind, prop::collection::vec(wait, 0..3))
         .prop_map(|(kind, waits)| ScheduleEnd { kind, waits });
-    (counts, prop::option::of(end)).prop_map(|((threads, steps, time_us, leaks), end)| {
-        ScheduleRecord {
+    let trace = prop::option::of(trace());
+    (counts, prop::option::of(end), trace).prop_map(
+        |((threads, steps, time_us, leaks), end, trace)| ScheduleRecord {
             threads,
             steps,
             switches: steps / 2,
@@ -242,6 +244,42 @@ fn schedule() -> impl Strategy<Value = ScheduleRecord> {
             outside: threads,
             asynchronous: 0,
             end,
+            trace,
+        },
+    )
+}
+
+fn trace() -> impl Strategy<Value = Trace> {
+    let number = || prop::option::of(any::<u64>());
+    let operation = (number(), number(), number(), any::<bool>(), any::<u64>());
+    let operation = operation.prop_map(|(address, found, left, writes, time)| TracedOperation {
+        thread: time % 3,
+        operation: "store".to_owned(),
+        writes,
+        address,
+        name: found,
+        other: left,
+        found,
+        left,
+        length: address,
+        time,
+        stack: time / 2,
+    });
+    let operations = prop::collection::vec(operation, 0..3);
+    let names = prop::collection::vec(".{0,8}", 0..2);
+    (operations, names, point(), any::<u64>()).prop_map(|(operations, names, point, skipped)| {
+        Trace {
+            threads: vec![TracedThread {
+                path: point.thread,
+                name: names.first().cloned(),
+            }],
+            stacks: vec![TracedStack {
+                addresses: vec![point.count, skipped],
+                frames: point.stack,
+            }],
+            names,
+            operations,
+            skipped,
         }
     })
 }

@@ -1,8 +1,10 @@
 //! Tests that depend on when their threads run are found, replayed and blamed; those that do not stay stable.
 
+use std::process::Command;
+
 use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::Timing;
+use nondex_harness::report::schema::{Timing, WaitCauseKind};
 use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
@@ -83,7 +85,98 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
     let wait = &scheduled.waits[0];
     assert_eq!(wait.operation, "Condvar::wait");
     assert_eq!(wait.line, Some(fixture.marked("src/lib.rs", "wait")));
+    let cause = wait.cause.as_ref().expect("who notified is known");
+    assert_eq!(cause.kind, WaitCauseKind::Notified);
+    assert_eq!(cause.line, Some(fixture.marked("src/lib.rs", "notify")));
     output.says(&["a notification that nobody waits for is lost"]);
+}
+
+#[test]
+fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_debugger() {
+    let fixture = Fixture::new("interleavings");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--seeds", "60", "--levels", "STD", "-E", "test(lost)"])
+        .run();
+    let report = output.report();
+    let found = test(&report, "race_lost_update");
+    let interleaving = found.interleaving.as_ref().expect("it is known");
+    let [conflict] = &interleaving.conflicts[..] else {
+        panic!("{interleaving:#?}");
+    };
+    let steps = &interleaving.steps;
+    let [load, store] = ["load", "store"].map(|mark| fixture.marked("src/lib.rs", mark));
+    let line = |step: Option<usize>| steps[step.expect("it is known")].line;
+    assert_eq!(conflict.object, "memory");
+    assert_eq!(line(conflict.before), Some(load), "{interleaving:#?}");
+    assert_eq!(line(conflict.after), Some(store), "{interleaving:#?}");
+    assert_ne!(steps[conflict.meanwhile].lane, steps[conflict.delay].lane);
+    assert!(steps[conflict.delay].delay_ns.is_some());
+    output.says(&[
+        "meanwhile thread 0.",
+        &format!("is stopped between src/lib.rs:{load} and src/lib.rs:{store}"),
+        &format!("{load} AtomicU32::load = 0"),
+        "the test fails at src/lib.rs:",
+    ]);
+
+    let reproduce = found.reproduce.as_deref().unwrap();
+    let replayed = |more: &str| {
+        let line = format!("{reproduce} --trace {more}");
+        let output = Nondex::pasted(&fixture.path("."), &line).run();
+        output.expect(ExitCode::Found);
+        schedule(&[output.stdout, output.stderr].concat())
+    };
+    let plain = replayed("");
+    let is_load = |line: &&String| line.contains(": load #") && line.contains(&format!(":{load}"));
+    assert_eq!(plain.iter().filter(is_load).count(), 2, "{plain:#?}");
+    assert!(
+        plain.iter().any(|line| line.contains("held back")),
+        "{plain:#?}"
+    );
+    assert_eq!(replayed(""), plain);
+    let has_gdb = Command::new("gdb").arg("--version").output();
+    if has_gdb.is_ok_and(|gdb| gdb.status.success()) {
+        let under_gdb = replayed("--debugger 'gdb -batch -ex run --args'");
+        assert_eq!(under_gdb, plain);
+    } else {
+        eprintln!("not compared under gdb, which is not there");
+    }
+}
+
+/// The lines of a schedule, without the numbers that the system gives to what is written to, and without how many owners are left: threads
+/// that have ended give theirs up when they like.
+fn schedule(output: &str) -> Vec<String> {
+    let lines = output.lines().filter(|line| {
+        let time = line.trim_start().split_once("  ").map(|(time, _)| time);
+        time.is_some_and(|time| time.contains('.') && time.parse::<f64>().is_ok())
+    });
+    let lines = lines.map(|line| {
+        let line = line.split(":[").next().unwrap_or(line);
+        let end = line.find(',').filter(|_| line.contains(": fetch_sub "));
+        line[..end.unwrap_or(line.len())].to_owned()
+    });
+    lines.collect()
+}
+
+#[test]
+fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
+    let fixture = Fixture::new("interleavings");
+    let report = run(
+        &fixture,
+        &["--seeds", "60", "--levels", "STD", "-E", "test(orders)"],
+    );
+    let found = test(&report, "race_locks_in_two_orders");
+    let waits = &found.scheduled.as_ref().unwrap().waits;
+    for (thread, wants, other, takes) in [
+        ("0", "wants", "0.0", "other takes"),
+        ("0.0", "other wants", "0", "takes"),
+    ] {
+        let line = |mark| Some(fixture.marked("src/lib.rs", mark));
+        let wait = waits.iter().find(|wait| wait.thread == thread).unwrap();
+        assert_eq!(wait.line, line(wants), "{waits:#?}");
+        let cause = wait.cause.as_ref().expect("it is known");
+        assert_eq!((cause.kind, &*cause.thread), (WaitCauseKind::Has, other));
+        assert_eq!((cause.line, &*cause.what), (line(takes), "Mutex::lock"));
+    }
 }
 
 #[test]

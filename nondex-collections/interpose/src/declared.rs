@@ -434,6 +434,7 @@ unsafe extern "C" {
         size: size_t,
         compare: Option<unsafe extern "C" fn(*const c_void, *const c_void) -> c_int>,
     );
+    pub fn readlink(path: *const c_char, target: *mut c_char, size: size_t) -> isize;
     pub fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
     pub fn setpgid(pid: pid_t, group: pid_t) -> c_int;
     pub fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int;

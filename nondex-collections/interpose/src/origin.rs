@@ -14,7 +14,7 @@ use crate::libc;
 use crate::own;
 
 /// How many frames tell two callers apart.
-const DEPTH: usize = 48;
+pub(crate) const DEPTH: usize = 48;
 
 /// The names of stacks, sorted.
 static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
@@ -83,6 +83,39 @@ fn stack() -> u64 {
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     walk.hash
+}
+
+/// The return addresses within the executable that are on the stack, relative to where it is loaded, as far as there is room for them.
+pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
+    struct Found<'a> {
+        range: (usize, usize),
+        addresses: &'a mut [u64],
+        len: usize,
+    }
+    extern "C" fn frame(context: *mut c_void, found: *mut c_void) -> c_int {
+        // SAFETY: `found` is the pointer that is passed below, and nothing else uses it meanwhile.
+        let found = unsafe { &mut *found.cast::<Found<'_>>() };
+        // SAFETY: `context` is the unwinder's own.
+        let ip = unsafe { _Unwind_GetIP(context) };
+        let (base, end) = found.range;
+        if (base..end).contains(&ip) {
+            let Some(place) = found.addresses.get_mut(found.len) else {
+                return END_OF_STACK;
+            };
+            *place = (ip - base) as u64;
+            found.len += 1;
+        }
+        NO_REASON
+    }
+    let mut found = Found {
+        range: executable(),
+        addresses: found,
+        len: 0,
+    };
+    // SAFETY: `frame` has the signature the unwinder expects, and `found` outlives the call.
+    unsafe { _Unwind_Backtrace(frame, (&raw mut found).cast()) };
+    let Found { addresses, len, .. } = found;
+    &addresses[..len]
 }
 
 extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {

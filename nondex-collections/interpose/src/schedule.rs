@@ -31,6 +31,7 @@ mod poll;
 mod pthread;
 mod shared;
 mod thread;
+mod trace;
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -46,6 +47,7 @@ pub(crate) use poll::{has_events, wait as poll};
 use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
 use thread::{Ref, State};
+use trace::Object;
 
 use crate::{Errno, libc};
 
@@ -169,8 +171,14 @@ pub(crate) fn is_on() -> bool {
 /// An operation of this thread: the others may run here.
 #[inline]
 pub(crate) fn point(operation: Operation) {
+    point_on(operation, Object::Nothing);
+}
+
+/// As [`point`], on something.
+#[inline]
+fn point_on(operation: Operation, object: Object) {
     if let Some(me) = me() {
-        self::operation(me, operation);
+        operation_on(me, operation, object);
     }
 }
 
@@ -180,6 +188,26 @@ const SPIN: u32 = 128;
 /// An operation of this thread, which is scheduled and not busy.
 #[inline]
 fn operation(me: Ref, operation: Operation) {
+    operation_on(me, operation, Object::Nothing);
+}
+
+/// As [`operation`], on something.
+#[inline]
+fn operation_on(me: Ref, operation: Operation, object: Object) {
+    let is_traced = trace::is_on();
+    let is_done = matches!(operation, Operation::Write | Operation::Spawn);
+    if is_traced && is_done {
+        trace::note(me, operation, object);
+    }
+    begin_operation(me, operation);
+    if is_traced && !is_done {
+        trace::note(me, operation, object);
+    }
+}
+
+/// Lets the others run before an operation of this thread.
+#[inline]
+fn begin_operation(me: Ref, operation: Operation) {
     let now = NOW.load(Ordering::Relaxed) + STEP;
     if me.is_stuck.load(Ordering::Relaxed) {
         look_up(me, false, false);
@@ -232,6 +260,9 @@ fn look_up(me: Ref, fires: bool, yields: bool) {
     } else {
         0
     };
+    if hold > 0 && trace::is_on() {
+        trace::note_delay(me, Operation::Hold.name(), hold);
+    }
     let spins = me.idle.get() >= 8 * SPIN;
     baton::look_up(me, hold, yields, spins);
 }
@@ -290,15 +321,16 @@ pub(crate) fn sleep(until: u64) {
 
 /// Blocks this thread until the answer is yes, or the virtual time has come: false then. The question is asked when the scheduler looks for
 /// work, from whichever thread does that, and must not wait itself.
-pub(crate) fn wait_for(
+fn wait_for(
     operation: Operation,
+    object: Object,
     deadline: Option<u64>,
     is_ready: &mut dyn FnMut() -> bool,
 ) -> Woken {
     let Some(me) = me() else {
         return Woken::Free;
     };
-    self::operation(me, operation);
+    operation_on(me, operation, object);
     let _busy = Busy::begin(me);
     if is_ready() {
         return Woken::Done;

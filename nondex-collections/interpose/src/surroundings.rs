@@ -30,7 +30,7 @@ macro_rules! functions {
             let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> $result) else {
                 return $failed;
             };
-            schedule::file();
+            schedule::file(StateKind::$kind, $writes, $of);
             // SAFETY: the caller gives C strings.
             accessed(StateKind::$kind, $writes, || unsafe { text($of) });
             // SAFETY: the caller's arguments, unchanged.
@@ -60,7 +60,7 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
     let Some(original) = original!(c"rename": Rename) else {
         return -1;
     };
-    schedule::file();
+    schedule::file(StateKind::File, true, to);
     for path in [from, to] {
         // SAFETY: the caller gives C strings.
         accessed(StateKind::File, true, || unsafe { text(path) });

@@ -1,8 +1,8 @@
 //! What the scheduler is where threads are not scheduled: calls pass through.
 
-use ::std::ffi::{c_int, c_void};
+use ::std::ffi::{c_char, c_int, c_void};
 
-use nondex_core::{RunSpec, ScheduleRecord};
+use nondex_core::{RunSpec, ScheduleRecord, StateKind};
 
 use crate::libc;
 
@@ -47,7 +47,7 @@ pub(crate) const fn since_start(_clock: libc::clockid_t, time: u64) -> u64 {
 
 pub(crate) const fn sleep(_until: u64) {}
 
-pub(crate) const fn file() {}
+pub(crate) const fn file(_kind: StateKind, _writes: bool, _name: *const c_char) {}
 
 pub(crate) fn read(_fd: c_int, _flags: c_int, call: impl FnOnce() -> isize) -> isize {
     call()

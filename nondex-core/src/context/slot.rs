@@ -1,6 +1,7 @@
 //! The slot of a thread: the test it works for, if any.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -48,8 +49,27 @@ impl Slot {
     }
 }
 
+/// The slot of a thread, until the thread ends.
+struct OwnSlot(RefCell<Slot>);
+
+impl Deref for OwnSlot {
+    type Target = RefCell<Slot>;
+
+    fn deref(&self) -> &RefCell<Slot> {
+        &self.0
+    }
+}
+
+impl Drop for OwnSlot {
+    fn drop(&mut self) {
+        // That what the thread chose is written now is not the test's doing.
+        let _pause = pause();
+        drop(self.0.take());
+    }
+}
+
 thread_local! {
-    static SLOT: RefCell<Slot> = const { RefCell::new(Slot::Unknown) };
+    static SLOT: OwnSlot = const { OwnSlot(RefCell::new(Slot::Unknown)) };
     /// How many guards say that the tool's own code is running.
     static PAUSES: Cell<u32> = const { Cell::new(0) };
 }

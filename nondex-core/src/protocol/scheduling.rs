@@ -3,6 +3,7 @@
 use crate::json;
 
 use super::site::Frame;
+use super::trace::Trace;
 
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
 pub const MAX_STEPS: u64 = 10_000_000;
@@ -28,6 +29,8 @@ pub struct ScheduleRecord {
     pub asynchronous: u64,
     /// Why the scheduler ended the process, if it did.
     pub end: Option<ScheduleEnd>,
+    /// The operations, when the spec asked for them.
+    pub trace: Option<Trace>,
 }
 
 json::object!(ScheduleRecord {
@@ -40,6 +43,7 @@ json::object!(ScheduleRecord {
     outside = optional,
     asynchronous = optional,
     end = optional,
+    trace = optional,
 });
 
 impl ScheduleRecord {

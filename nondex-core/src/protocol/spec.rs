@@ -73,6 +73,8 @@ pub struct RunSpec {
     pub scheduled: bool,
     /// How many operations its threads may do together while they are; 0 is [`MAX_STEPS`](super::scheduling::MAX_STEPS).
     pub max_steps: u64,
+    /// How many of these operations, the last ones, are recorded, each with its stack.
+    pub operations: u64,
     /// What runs in forks of the process after `before` and `test`.
     pub forks: Option<Forks>,
     /// Whether what each test leaves changed is recorded.
@@ -108,6 +110,7 @@ json::object!(strict RunSpec {
     threads = optional,
     scheduled = optional,
     max_steps = optional,
+    operations = optional,
     forks = optional,
     states = optional,
     restore = optional,
@@ -178,6 +181,7 @@ impl RunSpec {
             threads: Threads::default(),
             scheduled: false,
             max_steps: 0,
+            operations: 0,
             forks: None,
             states: false,
             restore: Vec::new(),

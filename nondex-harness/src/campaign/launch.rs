@@ -24,7 +24,7 @@ use super::process::{self, End};
 use super::record::read_events;
 use super::stop::StopFlag;
 use crate::judge::run::Run;
-use crate::project::{Harness, TestBinary, TestCase};
+use crate::project::{Harness, TestBinary, TestCase, addresses};
 use crate::report::difference;
 
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
@@ -262,13 +262,14 @@ impl<'a> Launcher<'a> {
             .clone()
             .and_then(|record| record.try_into().ok())
             .unwrap_or_default();
-        let (events, problem) = match read_events(&record) {
+        let (mut events, problem) = match read_events(&record) {
             Ok(events) => (events, None),
             Err(message) => (Vec::new(), Some(message)),
         };
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));
         }
+        addresses::resolve(binary.executable_of(test), &mut events);
         Some(Ok(Ended {
             record,
             process_end,

@@ -113,7 +113,7 @@ pub struct ReplayArgs {
     #[arg(help_heading = "Replay options")]
     pub debugger: Option<String>,
 
-    /// Show where the responsible calls were made from
+    /// Show where the responsible calls were made from, and of threads every operation
     #[arg(long, help_heading = "Replay options")]
     pub trace: bool,
 

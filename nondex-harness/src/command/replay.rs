@@ -1,5 +1,7 @@
 //! `cargo nondex replay`: one failing run again.
 
+mod schedule;
+
 use std::ffi::OsString;
 use std::process::Command;
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use anstyle::AnsiColor;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{
-    NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site, StateId, StateKind,
+    NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site, StateId, StateKind, Trace,
 };
 use serde::Serialize;
 
@@ -25,8 +27,11 @@ use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::symbols::Symbols;
-use crate::project::{self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase};
+use crate::project::{
+    self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase, addresses,
+};
 use crate::report;
+use crate::report::workspace::Workspace;
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]
@@ -49,6 +54,8 @@ struct Replayed<'a> {
     output: Option<&'a str>,
     /// Where the responsible calls were made from.
     trace: Vec<&'a PointRecord>,
+    /// What its threads did, one operation after the other.
+    schedule: Option<&'a Trace>,
 }
 
 /// Replays a finding: 100 when the test fails again, 0 when it passes.
@@ -90,7 +97,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     };
     let sites = if args.trace {
         let sites = finding.culprit_sites();
-        if sites.is_empty() {
+        if sites.is_empty() && !finding.spec.scheduled {
             console.note("no responsible call is known, so there is none to trace");
         }
         sites
@@ -117,6 +124,10 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
 
     let spec = RunSpec {
         trace: sites.clone(),
+        operations: match args.trace && finding.spec.scheduled {
+            true => schedule::MOST,
+            false => 0,
+        },
         ..finding.spec.clone()
     };
     store.create()?;
@@ -127,6 +138,10 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
         None => watched(args, suite, &spec, &finding, &records, console, &stop)?,
     };
+    if let Some(trace) = traced(&run).filter(|_| console.format != MessageFormat::Json) {
+        let workspace = Workspace::new(root.clone());
+        console.text(&schedule::text(trace, &workspace, &binary.cwd));
+    }
     let place = run.failure.as_ref().and_then(|failure| {
         let (file, line) = (failure.file.clone()?, failure.line?);
         let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
@@ -467,9 +482,10 @@ fn debug(
     command
         .status()
         .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
-    let events = record::read_events(&record).map_err(|message| {
+    let mut events = record::read_events(&record).map_err(|message| {
         Error::setup(format!("the record of the run cannot be read: {message}"))
     })?;
+    addresses::resolve(binary.executable_of(test), &mut events);
     // Nothing but the end of the test function says how it ended.
     let unknown = Outcome::Exited(0);
     let folded = RunRecord::fold(&named, events, unknown.clone());
@@ -477,6 +493,11 @@ fn debug(
         return Err(Error::setup("the debugger ended before the test did"));
     }
     Ok(Run::from(folded))
+}
+
+/// What the threads of a run did, where that was recorded.
+fn traced(run: &Run) -> Option<&Trace> {
+    run.schedule.as_ref()?.trace.as_ref()
 }
 
 /// Says how the replay compares with what was recorded.
@@ -493,7 +514,7 @@ fn judge(
     let failed = !run.passed();
     let as_recorded =
         run.outcome == finding.outcome && message.unwrap_or_default() == finding.message;
-    let traced: Vec<&PointRecord> = run
+    let points: Vec<&PointRecord> = run
         .points
         .iter()
         .filter(|point| sites.contains(&point.site))
@@ -511,10 +532,11 @@ fn judge(
             line: place.as_ref().map(|(_, line)| *line),
             warnings,
             output: run.output.as_deref(),
-            trace: traced,
+            trace: points,
+            schedule: traced(run),
         })?;
     } else {
-        for point in traced {
+        for point in points {
             console.text(&trace(point));
         }
         let what = message.unwrap_or("the test failed").trim_end();

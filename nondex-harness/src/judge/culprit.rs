@@ -17,7 +17,8 @@ pub mod subset;
 mod turn;
 
 use nondex_core::{
-    Family, Given, Outcome, PointRecord, RunSpec, Scope, Selection, Site, StepRecord, WaitRecord,
+    Family, Given, Outcome, PointRecord, RunSpec, ScheduleRecord, Scope, Selection, Site,
+    StepRecord,
 };
 
 pub use self::call::{Call, Decisive, Turn};
@@ -37,6 +38,9 @@ pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
 /// The same for a call of which no turn is confirmed, for instance since there is none (random bytes).
 pub const CONFIRMATIONS_ALONE: usize = 8;
+
+/// How many operations of threads are recorded to show what a delay changes.
+const OPERATIONS: u64 = 20_000;
 
 /// How many independent culprits are searched for.
 const MAX_GROUPS: usize = 8;
@@ -66,8 +70,8 @@ pub struct Group {
     pub points: Vec<PointRecord>,
     /// The same: the calls that were given a choice.
     pub steps: Vec<StepRecord>,
-    /// The same of a deadlock: what each thread waited for.
-    pub waits: Vec<WaitRecord>,
+    /// What the scheduler did in that run, and the operations of the threads.
+    pub schedule: Option<ScheduleRecord>,
 }
 
 impl Group {
@@ -311,6 +315,11 @@ pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
         },
         given: calls.iter().filter_map(Call::given).collect(),
         trace: group.sites.clone(),
+        operations: if group.sites.iter().any(is_timing) {
+            OPERATIONS
+        } else {
+            0
+        },
         ..spec.clone()
     }
 }

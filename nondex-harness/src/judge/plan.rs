@@ -161,8 +161,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     for (group, answer) in culprits.groups.iter_mut().zip(evidence.answers(&traced)?) {
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);
-        let end = answer.run.schedule_end();
-        group.waits = end.map(|end| end.waits.clone()).unwrap_or_default();
+        group.schedule.clone_from(&answer.run.schedule);
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,

@@ -3,8 +3,10 @@
 //! Text is styled with ANSI codes; whoever writes it strips them where they are not wanted.
 
 mod cause;
+mod delay;
 mod diagnostic;
 mod finding;
+mod interleaving;
 mod order;
 mod sources;
 mod summary;

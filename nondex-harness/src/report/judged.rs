@@ -96,6 +96,17 @@ pub fn report(
         .collect();
     report.scheduled =
         scheduled::report(evidence, &failing, conclusion, workspace, &suite.binary.cwd);
+    if let Some(Conclusion::Dependent(dependence)) = conclusion
+        && let Some((schedule, trace)) = scheduled::traced(dependence)
+    {
+        let failure = report.failures.first();
+        let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
+        let end = match schedule.end {
+            Some(_) => interleaving::End::Waiting,
+            None => interleaving::End::Failed(place),
+        };
+        report.interleaving = interleaving::report(trace, end, workspace, &suite.binary.cwd);
+    }
     report.output = failing.iter().find_map(|(_, run)| run.output.clone());
     report.difference = difference(evidence, &failing);
     report.notes = run_notes(evidence);
@@ -562,6 +573,8 @@ fn points(records: &[PointRecord]) -> Vec<PointReport> {
 }
 
 mod culprits;
+mod holders;
+mod interleaving;
 pub mod network;
 pub mod order;
 mod ordinary;

@@ -6,6 +6,7 @@
 mod advice;
 mod change;
 mod culprit;
+mod interleaving;
 mod known;
 mod order;
 mod sanitised;
@@ -21,10 +22,11 @@ use serde::{Deserialize, Serialize};
 pub use self::advice::Advice;
 pub use self::change::{Blame, ChangeReport, Witness};
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
+pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport};
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::order::{Line, Order, Race, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
-pub use self::scheduled::{Scheduled, WaitReport};
+pub use self::scheduled::{Scheduled, WaitCause, WaitCauseKind, WaitReport};
 pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
@@ -322,6 +324,9 @@ pub struct TestReport {
     /// How long its runs took together, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,
+    /// How the operations of its threads follow each other when it fails; null unless delays of threads are the culprits.
+    #[serde(default)]
+    pub interleaving: Option<InterleavingReport>,
     /// What the scheduler did in its first failing run or, when none failed, in the first one; null when nothing was scheduled.
     #[serde(default)]
     pub scheduled: Option<Scheduled>,

@@ -15,7 +15,7 @@ use crate::schedule;
 /// Notes that a file is opened, where a run watches it.
 fn opened(path: *const c_char, flags: c_int) {
     let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0;
-    schedule::file();
+    schedule::file(StateKind::File, writes, path);
     // SAFETY: the caller of the function that opens it gives a C string.
     accessed(StateKind::File, writes, || unsafe { text(path) });
 }
@@ -84,7 +84,7 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     let Some(original) = ORIGINAL.get() else {
         return -1;
     };
-    schedule::file();
+    schedule::file(StateKind::File, true, path);
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, true, || unsafe { text(path) });
     // SAFETY: the caller's arguments, unchanged.

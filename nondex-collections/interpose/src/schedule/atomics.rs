@@ -7,16 +7,38 @@ use ::std::sync::atomic::{
 };
 
 use super::thread::Ref;
-use super::{Operation, look_at, me, operation};
+use super::{Operation, begin_operation, look_at, me, trace};
 
 /// An operation of this thread is next: the thread, if it is scheduled.
 #[inline]
 fn before(kind: Operation) -> Option<Ref> {
     let me = me();
     if let Some(me) = me {
-        operation(me, kind);
+        begin_operation(me, kind);
     }
     me
+}
+
+/// Keeps an operation that was done, with the value that was found and the one that was left, in a run that is to be shown.
+#[inline]
+fn done<T, V: Into<u64>>(
+    me: Option<Ref>,
+    name: &'static str,
+    place: *mut T,
+    found: Option<V>,
+    left: Option<V>,
+) {
+    if trace::is_on()
+        && let Some(me) = me
+    {
+        trace::note_atomic(
+            me,
+            name,
+            place.addr(),
+            found.map(Into::into),
+            left.map(Into::into),
+        );
+    }
 }
 
 /// What an atomic addition, or the like, is.
@@ -50,6 +72,8 @@ const RELAXED: c_int = 0;
 const RELEASE: c_int = 3;
 const SEQ_CST: c_int = 5;
 
+const COMPARE_EXCHANGE: &str = "compare_exchange";
+
 /// The operations of one size. All are of the strongest order, which costs nothing more but for a store.
 macro_rules! operations {
     ($atomic:ty, $integer:ty: $load:ident $store:ident $exchange:ident $compare_exchange:ident
@@ -60,6 +84,7 @@ macro_rules! operations {
             // SAFETY: the compiled program does the operation at this place.
             let value = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::SeqCst);
             has_looked(me, place);
+            done(me, "load", place, Some(value), None);
             value
         }
 
@@ -74,6 +99,7 @@ macro_rules! operations {
                 atomic.store(value, Ordering::Release);
             }
             has_changed(me);
+            done(me, "store", place, None, Some(value));
         }
 
         #[unsafe(no_mangle)]
@@ -90,6 +116,7 @@ macro_rules! operations {
             } else {
                 has_changed(me);
             }
+            done(me, "swap", place, Some(found), Some(value));
             found
         }
 
@@ -108,10 +135,12 @@ macro_rules! operations {
             match atomic.compare_exchange(expected, value, success, failure) {
                 Ok(found) => {
                     has_changed(me);
+                    done(me, COMPARE_EXCHANGE, place, Some(found), Some(value));
                     found
                 }
                 Err(found) => {
                     has_looked(me, place);
+                    done(me, COMPARE_EXCHANGE, place, Some(found), None);
                     found
                 }
             }
@@ -127,6 +156,12 @@ macro_rules! operations {
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed(me);
+            // What is left is asked for in few runs, and nobody has come between.
+            if trace::is_on() {
+                // SAFETY: as above.
+                let left = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::Relaxed);
+                done(me, stringify!($method), place, Some(found), Some(left));
+            }
             found
         })*
     };

@@ -15,6 +15,7 @@ use rand_core::Rng;
 
 use super::shared::{READY, SHARED, is_any_outside};
 use super::thread::Ref;
+use super::trace;
 use crate::{origin, own};
 
 /// Which choices are made.
@@ -238,6 +239,9 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
         &model::CONDVAR_WAIT_TIMEOUT
     };
     let late = choice::hold(model, origin::caller(), within(u64::MAX)).unwrap_or(0);
+    if late > 0 && trace::is_on() {
+        trace::note_delay(me, "late", late);
+    }
     // It is no sleep of the program's.
     SHARED.lock().prolong(late);
     late
@@ -279,7 +283,11 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     } else {
         &model::CONDVAR_WAIT
     };
-    choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1)
+    let is_chosen = choice::number(model, origin::caller(), 0..=1, 0, |_| 1) == Some(1);
+    if is_chosen && trace::is_on() {
+        trace::note_delay(me, "spurious", 0);
+    }
+    is_chosen
 }
 
 /// Which of so many waiting threads a wake-up reaches.

@@ -3,11 +3,13 @@
 //! What is on the other side may be another thread of the test, which comes to it only if this one does not wait in the kernel. So a
 //! call is made when it can be done at once; more bytes than fit are written piece by piece, as the kernel does it.
 
-use ::std::ffi::{c_int, c_short, c_void};
+use ::std::ffi::{c_char, c_int, c_short, c_void};
 use ::std::sync::atomic::Ordering;
 
+use nondex_core::StateKind;
+
 use super::shared::NOW;
-use super::{Operation, Woken, now, outside, point, wait_for};
+use super::{Object, Operation, Woken, now, outside, point, point_on, wait_for};
 use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// What is said of a call that waits until everything is there that was asked for.
@@ -75,10 +77,10 @@ pub(super) fn call_takes_time() {
 
 /// An operation on a file, a folder, or the environment.
 #[inline]
-pub(crate) fn file() {
+pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
     if is_scheduled() {
         call_takes_time();
-        point(Operation::File);
+        point_on(Operation::File, Object::State(kind, writes, name));
     }
 }
 
@@ -143,7 +145,8 @@ pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
 fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
     let deadline = deadline(fd, direction);
     let mut is_ready = || is_ready(fd, direction.events());
-    wait_for(operation, deadline, &mut is_ready) != Woken::Time
+    let object = Object::Descriptor(fd, direction == Direction::Out);
+    wait_for(operation, object, deadline, &mut is_ready) != Woken::Time
 }
 
 /// Makes a call that waits until `fd` can be read from, unless its `flags` say otherwise.
@@ -168,7 +171,7 @@ pub(crate) fn accept(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
 fn receive(operation: Operation, fd: c_int, flags: c_int, call: impl FnOnce() -> isize) -> isize {
     call_takes_time();
     if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || kind(fd) == Kind::Ready {
-        point(operation);
+        point_on(operation, Object::Descriptor(fd, false));
         return call();
     }
     if flags & libc::MSG_WAITALL != 0 {
@@ -263,7 +266,7 @@ unsafe fn write_when_ready(
     if kind == Kind::Ready {
         let result = call();
         let _errno = Errno::save();
-        point(Operation::Write);
+        point_on(Operation::Write, Object::Descriptor(fd, true));
         return result;
     }
     if !wait(Operation::Write, fd, Direction::Out) {
@@ -287,7 +290,7 @@ unsafe fn write_when_ready(
         _ => call(),
     };
     let _errno = Errno::save();
-    point(Operation::Write);
+    point_on(Operation::Write, Object::Descriptor(fd, true));
     result
 }
 
@@ -420,7 +423,8 @@ unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
         error = if is_taken { 0 } else { errno() };
         error != libc::EAGAIN
     };
-    match wait_for(Operation::File, None, &mut is_taken) {
+    let object = Object::Descriptor(fd, true);
+    match wait_for(Operation::File, object, None, &mut is_taken) {
         Woken::Free => call(operation),
         _ if error == 0 => 0,
         _ => {

@@ -12,6 +12,7 @@ use super::kernel;
 use super::lock::Lock;
 use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
+use super::trace;
 use super::{Operation, SELF};
 use crate::libc;
 
@@ -75,6 +76,7 @@ pub(super) fn record(shared: &Shared) -> ScheduleRecord {
         outside: counts.outside,
         asynchronous: counts.asynchronous,
         end: None,
+        trace: trace::take(),
     }
 }
 

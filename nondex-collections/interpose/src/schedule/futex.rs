@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, Ordering};
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
-use super::{Operation, choices, kernel};
+use super::{Object, Operation, choices, kernel};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -74,7 +74,7 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
             Ok(woken + wake_foreign(number, arguments, value as c_int - woken))
         }
         REQUEUE | CMP_REQUEUE => {
-            super::operation(me, Operation::FutexWake);
+            super::operation_on(me, Operation::FutexWake, Object::Address(address));
             if command == CMP_REQUEUE {
                 // SAFETY: the caller passes a futex.
                 let futex: &AtomicU32 = unsafe { &*ptr::with_exposed_provenance(address) };
@@ -108,7 +108,8 @@ fn wait(
     deadline: Option<u64>,
     is_shared: bool,
 ) -> Result<c_int, c_int> {
-    super::operation(me, Operation::FutexWait);
+    let address = ptr::from_ref(futex).addr();
+    super::operation_on(me, Operation::FutexWait, Object::Address(address));
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
@@ -123,7 +124,6 @@ fn wait(
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
-    let address = ptr::from_ref(futex).addr();
     let mut shared = SHARED.lock();
     let (woken_at, place) = me.woken_at.get();
     me.waits_again
@@ -153,7 +153,7 @@ fn wait(
 
 /// Wakes up to `count` threads.
 fn wake(me: Ref, address: usize, bits: u32, count: c_int) -> c_int {
-    super::operation(me, Operation::FutexWake);
+    super::operation_on(me, Operation::FutexWake, Object::Address(address));
     wake_at(me, address, bits, count)
 }
 

@@ -11,7 +11,10 @@ use nondex_core::{RunSpec, ScheduleRecord, context, hash};
 use super::baton;
 use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
-use super::{Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me};
+use super::trace::Object;
+use super::{
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me, trace,
+};
 use crate::{libc, original};
 
 /// How many threads were started that are not scheduled.
@@ -65,6 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     };
     LIMIT.store(max_steps, Ordering::Relaxed);
     choices::begin(spec);
+    trace::begin(spec);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
     let thread = shared.add(hash::mix(1), "0");
@@ -127,7 +131,7 @@ impl Started {
             shared.make_ready(self.0, Woken::Done);
         }
         drop(shared);
-        super::point(Operation::Spawn);
+        super::point_on(Operation::Spawn, Object::Thread(self.0));
     }
 
     /// There is no such thread.
@@ -201,10 +205,15 @@ type Detach = unsafe extern "C" fn(libc::pthread_t) -> c_int;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
     let joined = me().and_then(|me| {
-        super::operation(me, Operation::Join);
+        let joined = SHARED.lock().of_handle(handle);
+        super::operation_on(
+            me,
+            Operation::Join,
+            joined.map_or(Object::Nothing, Object::Thread),
+        );
         let _busy = Busy::begin(me);
         let shared = SHARED.lock();
-        let joined = shared.of_handle(handle)?;
+        let joined = joined?;
         if joined.state.get() != State::Ended && !joined.is(me) && joined.joiner.get().is_none() {
             joined.joiner.set(Some(me));
             me.operation.set(Operation::Join);

@@ -4,7 +4,7 @@ use ::std::ffi::c_int;
 
 use super::descriptor::{call_takes_time, is_ready, is_scheduled};
 use super::limit::Limit;
-use super::{Operation, Woken, now, outside, point, wait_for};
+use super::{Object, Operation, Woken, now, outside, point, wait_for};
 use crate::libc;
 
 /// Makes a call that waits no longer than its argument, until it finds something ready.
@@ -45,7 +45,7 @@ fn scheduled(
         _ => None,
     };
     loop {
-        match wait_for(Operation::Poll, deadline, is_ready) {
+        match wait_for(Operation::Poll, Object::Nothing, deadline, is_ready) {
             Woken::Time => return call(Some(Limit::Zero)),
             Woken::Free => {
                 let rest = deadline.map(|deadline| deadline.saturating_sub(now()));

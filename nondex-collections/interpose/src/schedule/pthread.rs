@@ -7,7 +7,7 @@ use ::std::sync::atomic::Ordering;
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED};
 use super::thread::{Ref, Woken};
-use super::{Busy, Operation, choices, futex, kernel, me};
+use super::{Busy, Object, Operation, choices, futex, kernel, me};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -54,7 +54,7 @@ fn take(
     would_wait: Tried,
     attempt: impl Fn() -> c_int,
 ) -> Result<c_int, Woken> {
-    super::operation(me, Operation::Pthread);
+    super::operation_on(me, Operation::Pthread, Object::Address(lock.addr()));
     let mut deadline = deadline;
     let mut is_first = true;
     loop {
@@ -227,7 +227,7 @@ macro_rules! giving {
     ($name:ident $text:literal to $count:literal) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name(lock: *mut c_void) -> c_int {
-            super::point(Operation::Pthread);
+            super::point_on(Operation::Pthread, Object::Address(lock.addr()));
             let result = match original!($text: OfLock) {
                 // SAFETY: the caller's lock.
                 Some(original) => unsafe { original(lock) },
@@ -266,7 +266,7 @@ unsafe fn wait(
     mutex: *mut c_void,
     deadline: Option<u64>,
 ) -> c_int {
-    super::operation(me, Operation::Pthread);
+    super::operation_on(me, Operation::Pthread, Object::Address(condition.addr()));
     let Some(unlock) = original!(c"pthread_mutex_unlock": OfLock) else {
         return libc::EINVAL;
     };

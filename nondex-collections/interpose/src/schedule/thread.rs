@@ -59,6 +59,8 @@ pub(super) struct Thread {
     /// Separates its choices from those of all others.
     pub(super) key: Cell<u64>,
     pub(super) children: Cell<u64>,
+    /// How many threads had this place before.
+    pub(super) life: Cell<u32>,
     /// How many operations it did while there was another thread.
     pub(super) operations: Cell<u64>,
     /// Whether it has still to say that there is something to choose, for operations, sleeps and timed waits.
@@ -115,6 +117,7 @@ impl Thread {
             is_stuck: AtomicBool::new(false),
             key: Cell::new(0),
             children: Cell::new(0),
+            life: Cell::new(0),
             operations: Cell::new(0),
             marks: [const { Cell::new(true) }; 3],
             caller: Cell::new(None),
@@ -155,6 +158,7 @@ impl Thread {
         self.is_busy.store(false, Ordering::Relaxed);
         self.is_stuck.store(false, Ordering::Relaxed);
         self.key.set(key);
+        self.life.set(self.life.get() + 1);
         for count in [&self.children, &self.operations, &self.timed] {
             count.set(0);
         }

@@ -12,7 +12,7 @@ use nondex_core::{Family, Model};
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
 use super::wording::{package, what};
-use super::{View, short, timing};
+use super::{View, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
 /// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
@@ -112,6 +112,7 @@ impl<'r> Cause<'r> {
         failing_line(&mut diagnostic, test, view);
         let mut fixes = promises(&mut diagnostic, &test.culprits);
         if let Some(reason) = test.reason {
+            interleaving::draw(&mut diagnostic, test);
             timing::waits(&mut diagnostic, test);
             fixes = timing::fixes(test, reason);
         }
@@ -182,7 +183,7 @@ fn headline(test: &TestReport, others: usize) -> String {
 /// The line of a culprit, and that of the user's code which leads to it.
 fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
     let api = short(&culprit.api);
-    let mut label = what(culprit);
+    let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
     if !culprit.confirmed {
         label = format!("suspected: {label}");
     }

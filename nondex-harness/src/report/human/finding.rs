@@ -5,6 +5,7 @@ use std::fmt::Write;
 use nondex_core::Level;
 
 use super::diagnostic::{Diagnostic, Location, Severity};
+use super::interleaving::is_deadlock;
 use super::{View, verdict_style};
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
@@ -129,7 +130,8 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
 
 /// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a verbose view.
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
-    if let Some(difference) = &test.difference {
+    // What a deadlock writes is told by what each thread waits for.
+    if let Some(difference) = test.difference.as_ref().filter(|_| !is_deadlock(test)) {
         let is_short = difference.lines().count() <= DIFFERENCE_LINES;
         let mut changes = difference.lines().filter(|line| !line.starts_with("@@"));
         // What was only added is seen in the output.

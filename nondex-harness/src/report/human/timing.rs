@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use nondex_core::{Family, Kind, Level, Source};
 
+use super::delay::{time, who};
 use super::diagnostic::Diagnostic;
+use super::interleaving;
 use crate::judge::timing::is_of_timing;
-use crate::report::schema::{Culprit, TestReport, Timing, WaitReport};
+use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
 
 /// Up to so many nanoseconds a thread is not late, but only stopped while others do a few operations.
 const MOMENT: u64 = 100_000;
@@ -31,40 +33,39 @@ pub(super) fn what(culprit: &Culprit) -> Option<String> {
     }
     let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
     let who = thread.map_or_else(|| "a thread".to_owned(), who);
+    Some(of(culprit, &who, "here"))
+}
+
+/// As [`what`], of the test that it is a culprit of: with the name of the thread, and where it is stopped.
+pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
+    let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
+    let Some(thread) = thread.filter(|_| is_of(culprit)) else {
+        return what(culprit);
+    };
+    let place = interleaving::stopped(test, culprit).unwrap_or("here");
+    Some(of(culprit, &interleaving::named(test, thread), place))
+}
+
+fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     let least = culprit.number.map(|number| number.value);
-    Some(match (culprit.kind, culprit.family, least) {
+    if place == interleaving::BEGINS {
+        return match least {
+            Some(least) => format!(
+                "{who}, which is started here, begins {} or more too late",
+                time(least)
+            ),
+            None => format!("{who}, which is started here, begins too late"),
+        };
+    }
+    match (culprit.kind, culprit.family, least) {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
         (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
         (_, Family::Time, Some(least)) => format!("{who} wakes {} or more too late", time(least)),
         (_, Family::Time, None) => format!("{who} wakes too late"),
         (_, _, Some(least)) if least > MOMENT => {
-            format!("{who} is held back here for {} or longer", time(least))
+            format!("{who} is held back {place} for {} or longer", time(least))
         }
-        (..) => format!("{who} is stopped here, and others go on"),
-    })
-}
-
-/// A thread in the middle of a sentence.
-fn who(thread: &str) -> String {
-    match thread {
-        "0" => "the test's own thread".to_owned(),
-        other => format!("thread {other}"),
-    }
-}
-
-/// Nanoseconds, for people: `800 ns`, `26 ms`, `1.5 s`.
-fn time(nanoseconds: u64) -> String {
-    let (unit, name) = match nanoseconds {
-        0..1_000 => (1, "ns"),
-        1_000..1_000_000 => (1_000, "µs"),
-        1_000_000..1_000_000_000 => (1_000_000, "ms"),
-        1_000_000_000..120_000_000_000 => (1_000_000_000, "s"),
-        _ => (60_000_000_000, "min"),
-    };
-    let tenths = (nanoseconds * 10).div_ceil(unit);
-    match (tenths / 10, tenths % 10) {
-        (whole @ 0..10, rest @ 1..) => format!("{whole}.{rest} {name}"),
-        _ => format!("{} {name}", nanoseconds.div_ceil(unit)),
+        (..) => format!("{who} is stopped {place}, and others go on"),
     }
 }
 
@@ -107,6 +108,7 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
         on,
         file,
         line,
+        cause,
     } in &scheduled.waits
     {
         let _ = match name {
@@ -116,11 +118,38 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
         if let (Some(file), Some(line)) = (file, line) {
             let _ = write!(text, " at {file}:{line}");
         }
-        if let Some(on) = on {
-            let _ = write!(text, ", for number {on}");
+        match (cause, on) {
+            (Some(cause), _) => text.push_str(&because(test, thread, cause)),
+            (None, Some(on)) => {
+                let _ = write!(text, ", for number {on}");
+            }
+            (None, None) => {}
         }
     }
     diagnostic.note("waits", &text);
+}
+
+/// Why a thread waits, after where it does.
+fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
+    let place = match (&cause.file, cause.line) {
+        (Some(file), Some(line)) => format!(" at {file}:{line}"),
+        _ => String::new(),
+    };
+    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
+    let name = waits.filter(|wait| wait.thread == cause.thread);
+    let name = name.filter_map(|wait| wait.name.as_ref()).next();
+    let other = match name {
+        Some(name) if cause.thread != "0" => format!("thread `{name}`"),
+        _ => interleaving::named(test, &cause.thread),
+    };
+    match cause.kind {
+        WaitCauseKind::Has if cause.thread == thread => format!(", for what it took itself{place}"),
+        WaitCauseKind::Has => format!(", for what {other} took{place}"),
+        WaitCauseKind::Notified => {
+            format!(", and {other} had notified{place} before it waited")
+        }
+        WaitCauseKind::Runs => format!(", for the end of {other}"),
+    }
 }
 
 /// What to do instead.
@@ -159,25 +188,4 @@ pub(super) fn fixes(test: &TestReport, reason: Timing) -> Vec<&'static str> {
              matters"
         }
     }]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_delay_is_told_in_the_unit_that_people_use_and_never_as_less_than_it_is() {
-        for (nanoseconds, text) in [
-            (105, "105 ns"),
-            (1_500, "1.5 µs"),
-            (2_000_000, "2 ms"),
-            (26_120_000, "27 ms"),
-            (999_000_000, "999 ms"),
-            (1_450_000_000, "1.5 s"),
-            (61_000_000_000, "61 s"),
-            (3_600_000_000_000, "60 min"),
-        ] {
-            assert_eq!(time(nanoseconds), text);
-        }
-    }
 }

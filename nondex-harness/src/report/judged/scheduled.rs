@@ -1,8 +1,9 @@
 //! What is reported of threads and time.
 
 use camino::Utf8Path;
-use nondex_core::{Frame, RunSpec, ScheduleRecord, WaitRecord};
+use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 
+use super::holders;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
@@ -30,13 +31,16 @@ pub(super) fn report(
         outside,
         asynchronous,
         end,
+        trace: _,
     } = record;
     // Those with a stack, where there are any.
     let traced = match conclusion {
-        Some(Conclusion::Dependent(dependence)) => traced_waits(dependence),
+        Some(Conclusion::Dependent(dependence)) => traced(dependence),
         _ => None,
     };
-    let waits = || end.as_ref().map(|end| end.waits.as_slice());
+    let trace = traced.map(|(_, trace)| trace);
+    let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
+    let waits = ended.or(end.as_ref()).map(|end| end.waits.as_slice());
     Some(Scheduled {
         threads: *threads,
         steps: *steps,
@@ -48,27 +52,35 @@ pub(super) fn report(
         asynchronous: *asynchronous,
         repeatable: record.is_repeatable(),
         end: end.as_ref().map(|end| end.kind.name().to_owned()),
-        waits: traced
-            .or_else(waits)
+        waits: waits
             .unwrap_or_default()
             .iter()
-            .map(|wait| self::wait(wait, workspace, cwd))
+            .map(|wait| self::wait(wait, trace, workspace, cwd))
             .collect(),
     })
 }
 
-fn traced_waits(dependence: &Dependence) -> Option<&[WaitRecord]> {
+/// What the scheduler did in the run in which only the culprits' delays are made, where there is one with a trace.
+pub(super) fn traced(dependence: &Dependence) -> Option<(&ScheduleRecord, &Trace)> {
     let groups = dependence.culprits.groups.iter();
-    let mut waits = groups.map(|group| group.waits.as_slice());
-    waits.find(|waits| !waits.is_empty())
+    let mut schedules = groups.filter_map(|group| group.schedule.as_ref());
+    schedules.find_map(|schedule| Some((schedule, schedule.trace.as_ref()?)))
 }
 
-fn wait(wait: &WaitRecord, workspace: &Workspace, cwd: &Utf8Path) -> WaitReport {
+fn wait(
+    wait: &WaitRecord,
+    trace: Option<&Trace>,
+    workspace: &Workspace,
+    cwd: &Utf8Path,
+) -> WaitReport {
     let (file, line) = workspace.nearest(&wait.stack, cwd).unzip();
+    let operation = api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned);
+    let cause = |trace| holders::cause(trace, &wait.thread, &operation, workspace, cwd);
     WaitReport {
         thread: wait.thread.clone(),
         name: wait.name.clone(),
-        operation: api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned),
+        cause: trace.and_then(cause),
+        operation,
         on: wait.on,
         file,
         line,

@@ -45,4 +45,34 @@ pub struct WaitReport {
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
+    /// Why it waits, when that is known.
+    #[serde(default)]
+    pub cause: Option<WaitCause>,
+}
+
+/// Why a thread waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitCause {
+    /// What the other thread has to do with it.
+    pub kind: WaitCauseKind,
+    /// The logical path of the other thread, or of the waiting one itself.
+    pub thread: String,
+    /// The call by which it took the lock, or notified.
+    pub what: String,
+    /// The source file of the nearest frame of the user's own there, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+}
+
+/// What the thread has to do with it that another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WaitCauseKind {
+    /// It has the lock.
+    Has,
+    /// It notified before anybody waited.
+    Notified,
+    /// It has not ended.
+    Runs,
 }

@@ -1,0 +1,334 @@
+//! What the threads did, one operation after the other, in the few runs that are to be shown.
+//!
+//! The stack of an operation is kept as return addresses, which whoever reads the record looks up in the executable.
+
+use ::std::ffi::{CStr, c_char, c_int};
+use ::std::io::Write;
+use ::std::sync::atomic::{AtomicBool, Ordering};
+
+use nondex_core::{RunSpec, StateKind, Trace, TracedOperation, TracedStack, TracedThread, hidden};
+
+use super::lock::Lock;
+use super::shared::NOW;
+use super::thread::Ref;
+use super::{Busy, Operation};
+use crate::{libc, origin};
+
+/// Whether operations are kept: so only in runs whose spec asks for it.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+static KEPT: Lock<Kept> = Lock::new(Kept::new());
+
+/// How many bytes of its name the system knows of a thread, with the NUL.
+const NAME: usize = 16;
+
+/// Asks for it (`PR_GET_NAME`).
+const GET_NAME: c_int = 16;
+
+/// How many bytes are kept of what a descriptor is.
+const LINK: usize = 512;
+
+/// What an operation is on.
+#[derive(Clone, Copy)]
+pub(super) enum Object {
+    Nothing,
+    /// A place in memory.
+    Address(usize),
+    /// The thread that is started or joined.
+    Thread(Ref),
+    /// A part of the state of the process.
+    State(StateKind, bool, *const c_char),
+    /// An open file, pipe or socket, and whether it is written to.
+    Descriptor(c_int, bool),
+}
+
+struct Kept {
+    /// How many operations are kept.
+    most: usize,
+    threads: hidden::Vec<Lane>,
+    /// The hash of each stack, sorted, and which it is.
+    known: hidden::Vec<(u64, u32)>,
+    stacks: hidden::Vec<hidden::Vec<u64>>,
+    names: hidden::Vec<hidden::Vec<u8>>,
+    operations: hidden::Vec<Done>,
+    /// How many there were before the oldest that is kept, and where that one is.
+    skipped: u64,
+    oldest: usize,
+}
+
+struct Lane {
+    thread: Ref,
+    /// How often the place of the thread was taken by another one until it was this one's.
+    life: u32,
+    path: hidden::Vec<u8>,
+    name: Option<[u8; NAME]>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Done {
+    thread: u32,
+    operation: &'static str,
+    writes: bool,
+    address: Option<usize>,
+    name: Option<u32>,
+    other: Option<u32>,
+    found: Option<u64>,
+    left: Option<u64>,
+    length: Option<u64>,
+    time: u64,
+    stack: u32,
+}
+
+/// Begins to keep operations, if the run asks for them.
+pub(super) fn begin(spec: &RunSpec) {
+    if spec.operations > 0 {
+        KEPT.lock().most = usize::try_from(spec.operations).unwrap_or(usize::MAX);
+        IS_ON.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether operations are kept.
+#[inline]
+pub(super) fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Keeps an operation of this thread.
+#[cold]
+pub(super) fn note(me: Ref, operation: Operation, object: Object) {
+    let name = match (operation, object) {
+        (Operation::File, Object::State(_, true, _)) => "change",
+        (Operation::File, Object::State(_, false, _)) => "read",
+        (other, _) => other.name(),
+    };
+    keep(
+        me,
+        object,
+        Done {
+            operation: name,
+            ..Done::default()
+        },
+    );
+}
+
+/// Keeps an atomic operation of this thread.
+#[cold]
+pub(super) fn note_atomic(
+    me: Ref,
+    operation: &'static str,
+    address: usize,
+    found: Option<u64>,
+    left: Option<u64>,
+) {
+    let done = Done {
+        operation,
+        writes: left.is_some(),
+        found,
+        left,
+        ..Done::default()
+    };
+    keep(me, Object::Address(address), done);
+}
+
+/// Keeps that this thread is delayed, or how much later than asked it wakes.
+#[cold]
+pub(super) fn note_delay(me: Ref, operation: &'static str, length: u64) {
+    let done = Done {
+        operation,
+        length: Some(length),
+        ..Done::default()
+    };
+    keep(me, Object::Nothing, done);
+}
+
+fn keep(me: Ref, object: Object, done: Done) {
+    let is_busy = me.is_busy.load(Ordering::Relaxed);
+    let _busy = (!is_busy).then(|| Busy::begin(me));
+    let mut stack = [0; origin::DEPTH];
+    let stack = origin::addresses(&mut stack);
+    let name = object.name();
+    let mut kept = KEPT.lock();
+    let thread = kept.lane(me);
+    let done = Done {
+        thread,
+        writes: done.writes || object.writes(),
+        address: match object {
+            Object::Address(address) => Some(address),
+            _ => None,
+        },
+        name: name.map(|name| kept.named(name)),
+        other: match object {
+            Object::Thread(other) => Some(kept.lane(other)),
+            _ => None,
+        },
+        time: NOW.load(Ordering::Relaxed),
+        stack: kept.stack(stack),
+        ..done
+    };
+    kept.push(done);
+}
+
+impl Object {
+    const fn writes(self) -> bool {
+        matches!(
+            self,
+            Object::State(_, true, _) | Object::Descriptor(_, true)
+        )
+    }
+
+    /// The name of a part of the state, after its kind; that of what a descriptor is.
+    fn name(self) -> Option<hidden::Vec<u8>> {
+        let mut name = hidden::vec();
+        match self {
+            Object::State(kind, _, text) => {
+                name.extend_from_slice(kind.name().as_bytes());
+                name.push(b':');
+                if !text.is_null() {
+                    // SAFETY: who says that something is done to this state has its name as a C string.
+                    name.extend_from_slice(unsafe { CStr::from_ptr(text) }.to_bytes());
+                }
+            }
+            Object::Descriptor(fd, _) => {
+                let mut path = hidden::vec();
+                let _ = write!(path, "/proc/self/fd/{fd}\0");
+                let mut link = [0; LINK];
+                // SAFETY: the path ends with NUL, and what it links to is written to a place of this function.
+                let len =
+                    unsafe { libc::readlink(path.as_ptr().cast(), link.as_mut_ptr().cast(), LINK) };
+                let link: &[u8] = link.get(..usize::try_from(len).ok()?)?;
+                if link.starts_with(b"/") {
+                    name.extend_from_slice(b"file:");
+                }
+                name.extend_from_slice(link);
+            }
+            Object::Nothing | Object::Address(_) | Object::Thread(_) => return None,
+        }
+        Some(name)
+    }
+}
+
+impl Kept {
+    const fn new() -> Self {
+        Kept {
+            most: 0,
+            threads: hidden::vec(),
+            known: hidden::vec(),
+            stacks: hidden::vec(),
+            names: hidden::vec(),
+            operations: hidden::vec(),
+            skipped: 0,
+            oldest: 0,
+        }
+    }
+
+    /// Which thread this is.
+    fn lane(&mut self, thread: Ref) -> u32 {
+        let life = thread.life.get();
+        let is_it = |lane: &Lane| lane.thread.is(thread) && lane.life == life;
+        let at = self.threads.iter().rposition(is_it).unwrap_or_else(|| {
+            let mut path = hidden::vec();
+            path.extend_from_slice(thread.path().as_bytes());
+            self.threads.push(Lane {
+                thread,
+                life,
+                path,
+                name: None,
+            });
+            self.threads.len() - 1
+        });
+        // Its own name is given to a thread before it does anything of the program's.
+        let lane = &mut self.threads[at];
+        if thread.number.get() == super::kernel::thread_number() {
+            let mut name = [0; NAME];
+            // SAFETY: the name is written to a place of this function, which is as long as it may be.
+            let error = unsafe { libc::prctl(GET_NAME, name.as_mut_ptr()) };
+            lane.name = (error == 0).then_some(name);
+        }
+        at as u32
+    }
+
+    fn stack(&mut self, addresses: &[u64]) -> u32 {
+        let hash = addresses
+            .iter()
+            .fold(0, |hash, address| nondex_core::hash::mix(hash ^ address));
+        match self.known.binary_search_by_key(&hash, |(hash, _)| *hash) {
+            Ok(at) => self.known[at].1,
+            Err(at) => {
+                let number = self.stacks.len() as u32;
+                let mut stack = hidden::vec();
+                stack.extend_from_slice(addresses);
+                self.stacks.push(stack);
+                self.known.insert(at, (hash, number));
+                number
+            }
+        }
+    }
+
+    fn named(&mut self, name: hidden::Vec<u8>) -> u32 {
+        let at = self.names.iter().position(|known| *known == name);
+        at.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        }) as u32
+    }
+
+    fn push(&mut self, done: Done) {
+        if self.operations.len() < self.most {
+            self.operations.push(done);
+            return;
+        }
+        self.operations[self.oldest] = done;
+        self.oldest = (self.oldest + 1) % self.most;
+        self.skipped += 1;
+    }
+}
+
+/// What was kept; no more is.
+pub(super) fn take() -> Option<Trace> {
+    if !IS_ON.swap(false, Ordering::Relaxed) {
+        return None;
+    }
+    let kept = ::std::mem::replace(&mut *KEPT.lock(), Kept::new());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let threads = kept.threads.iter().map(|lane| {
+        let path = text(&lane.path);
+        let parent = path.rsplit_once('.').map(|(parent, _)| parent);
+        let parent = parent.and_then(|parent| {
+            let mut threads = kept.threads.iter();
+            threads.find(|other| *other.path == *parent.as_bytes())
+        });
+        // A thread that nobody gave a name has that of the thread that started it.
+        let name = lane
+            .name
+            .filter(|name| parent.is_some_and(|parent| parent.name != Some(*name)));
+        let name = name.map(|name| text(name.split(|byte| *byte == 0).next().unwrap_or(&[])));
+        TracedThread { path, name }
+    });
+    let threads = threads.collect();
+    let wide = |number: Option<u32>| number.map(u64::from);
+    let (newer, older) = kept.operations.split_at(kept.oldest);
+    let operations = older.iter().chain(newer).map(|done| TracedOperation {
+        thread: done.thread.into(),
+        operation: done.operation.to_owned(),
+        writes: done.writes,
+        address: done.address.map(|address| address as u64),
+        name: wide(done.name),
+        other: wide(done.other),
+        found: done.found,
+        left: done.left,
+        length: done.length,
+        time: done.time,
+        stack: done.stack.into(),
+    });
+    let stacks = kept.stacks.iter().map(|addresses| TracedStack {
+        addresses: addresses.to_vec(),
+        frames: Vec::new(),
+    });
+    Some(Trace {
+        threads,
+        stacks: stacks.collect(),
+        names: kept.names.iter().map(|name| text(name)).collect(),
+        operations: operations.collect(),
+        skipped: kept.skipped,
+    })
+}

@@ -1,0 +1,244 @@
+//! What is said of an interleaving, and its picture: a lane for each thread, time runs downwards.
+
+use std::collections::BTreeSet;
+
+use super::delay::{time, who};
+use super::diagnostic::Diagnostic;
+use crate::report::schema::{
+    ConflictReport, Culprit, InterleavingReport, LaneReport, LaneStepReport, TestReport,
+};
+
+/// How wide a lane is at most.
+const WIDEST: usize = 44;
+
+/// A thread in the middle of a sentence, by its name if it has one.
+pub(super) fn named(test: &TestReport, thread: &str) -> String {
+    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
+    let lane = lanes.into_iter().find(|lane| lane.thread == thread);
+    match lane.and_then(|lane| lane.name.as_ref()) {
+        Some(name) if thread != "0" => format!("thread `{name}`"),
+        _ => who(thread),
+    }
+}
+
+/// Of a thread that is delayed before it has done anything.
+pub(super) const BEGINS: &str = "before it begins";
+
+/// Where a delayed thread is stopped, when that is not where its culprit's line says: before what it does there, or after.
+pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static str> {
+    let found = test.interleaving.as_ref()?;
+    let thread = culprit.call.as_ref()?.thread.as_str();
+    let (file, line, _) = culprit.place();
+    let is_here =
+        |step: &LaneStepReport| (step.file.as_deref(), step.line) == (Some(file), Some(line));
+    let is_delay = |step: &LaneStepReport| {
+        step.delay_ns.is_some() && found.threads[step.lane].thread == thread
+    };
+    // A thread has done nothing before it begins.
+    let begins = |step: &LaneStepReport| step.file.is_none() && thread != "0";
+    let mut steps = found.steps.iter().enumerate();
+    let (at, delay) = steps.find(|(_, step)| is_delay(step) && (is_here(step) || begins(step)))?;
+    if begins(delay) {
+        return Some(BEGINS);
+    }
+    let own = |step: &&LaneStepReport| step.lane == delay.lane && step.delay_ns.is_none();
+    let before = found.steps[..at].iter().rev().find(own);
+    let after = found.steps[at + 1..].iter().find(own);
+    match (before.is_some_and(is_here), after.is_some_and(is_here)) {
+        (true, false) => Some("after it has done this"),
+        (false, true) => Some("before it does this"),
+        (true, true) => Some("in the middle of this line"),
+        (false, false) => None,
+    }
+}
+
+/// Draws it: what another thread does meanwhile, and the picture.
+pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
+    let Some(found) = &test.interleaving else {
+        return;
+    };
+    let mut said = BTreeSet::new();
+    for conflict in &found.conflicts {
+        let step = &found.steps[conflict.meanwhile];
+        if let (Some(file), Some(line)) = (&step.file, step.line) {
+            let thread = thread(found, step);
+            let (what, object) = (&step.what, object(conflict));
+            let label = format!("meanwhile {thread} does `{what}` here, on {object}");
+            diagnostic.secondary((file, line, None), label);
+        }
+        // Of a deadlock more is said than that.
+        if !is_deadlock(test) {
+            said.insert(sentence(found, conflict));
+        }
+    }
+    for sentence in said {
+        diagnostic.note("race", &sentence);
+    }
+    diagnostic.note("interleaving", &picture(test, found));
+}
+
+pub(super) fn is_deadlock(test: &TestReport) -> bool {
+    let scheduled = test.scheduled.as_ref();
+    scheduled.is_some_and(|scheduled| scheduled.end.as_deref() == Some("deadlock"))
+}
+
+fn thread(found: &InterleavingReport, step: &LaneStepReport) -> String {
+    let lane = &found.threads[step.lane];
+    match &lane.name {
+        Some(name) if lane.thread != "0" => format!("thread `{name}`"),
+        _ => who(&lane.thread),
+    }
+}
+
+/// What two threads do something to.
+fn object(conflict: &ConflictReport) -> String {
+    match conflict.object.split_once(':') {
+        Some(("file", name)) => format!("the same file `{name}`"),
+        Some(("env", name)) => format!("the same variable `{name}`"),
+        Some(("cwd", _)) => "the current directory".to_owned(),
+        Some(_) => "the same channel".to_owned(),
+        None => format!("the same {}", conflict.object),
+    }
+}
+
+/// Who is stopped between what, and what another one does meanwhile.
+fn sentence(found: &InterleavingReport, conflict: &ConflictReport) -> String {
+    let place = |at: usize| {
+        let step = &found.steps[at];
+        match (&step.file, step.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => format!("`{}`", step.what),
+        }
+    };
+    let delay = &found.steps[conflict.delay];
+    let other = &found.steps[conflict.meanwhile];
+    let does = format!(
+        "{} does `{}` at {}, on {}",
+        thread(found, other),
+        other.what,
+        place(conflict.meanwhile),
+        object(conflict)
+    );
+    let who = thread(found, delay);
+    match (conflict.before, conflict.after) {
+        (Some(before), Some(after)) if place(before) != place(after) => format!(
+            "{who} is stopped between {} and {}: meanwhile {does}",
+            place(before),
+            place(after)
+        ),
+        (Some(before), _) => format!("{who} is stopped at {}: meanwhile {does}", place(before)),
+        (None, Some(after)) => format!(
+            "{who} comes to `{}` at {} too late: before that, {does}",
+            found.steps[after].what,
+            place(after)
+        ),
+        (None, None) => format!("{who} is stopped: meanwhile {does}"),
+    }
+}
+
+/// The steps in lanes.
+fn picture(test: &TestReport, found: &InterleavingReport) -> String {
+    let files: BTreeSet<&str> = found
+        .steps
+        .iter()
+        .filter_map(|step| step.file.as_deref())
+        .collect();
+    let cells: Vec<String> = found
+        .steps
+        .iter()
+        .map(|step| cell(step, files.len() > 1))
+        .collect();
+    let heads: Vec<String> = found.threads.iter().map(head).collect();
+    let width = |lane: usize| {
+        let of_lane = found.steps.iter().zip(&cells);
+        let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
+        let longest = of_lane
+            .map(|(_, cell)| cell.chars().count())
+            .max()
+            .unwrap_or(0);
+        longest.max(heads[lane].chars().count()).min(WIDEST)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let row = |text: &dyn Fn(usize) -> String| {
+        let cells = widths.iter().enumerate().map(|(lane, &width)| {
+            let text = cut(&text(lane));
+            let pad = width.saturating_sub(text.chars().count());
+            format!("{text}{}", " ".repeat(pad))
+        });
+        cells.collect::<Vec<_>>().join(" | ").trim_end().to_owned()
+    };
+    let mut lines = Vec::new();
+    lines.push(match files.first() {
+        Some(file) if files.len() == 1 => {
+            format!("of the lines of {file}, when nothing else is delayed")
+        }
+        _ => "when nothing else is delayed".to_owned(),
+    });
+    lines.push(row(&|lane| heads[lane].clone()));
+    lines.push(
+        widths
+            .iter()
+            .map(|width| "-".repeat(*width))
+            .collect::<Vec<_>>()
+            .join("-+-"),
+    );
+    for (step, cell) in found.steps.iter().zip(&cells) {
+        lines.push(row(&|lane| match lane == step.lane {
+            true => cell.clone(),
+            false => String::new(),
+        }));
+    }
+    let failure = test.failures.first();
+    let failed = failure.and_then(|failure| Some((failure.file.as_ref()?, failure.line?)));
+    lines.push(match failed {
+        _ if is_deadlock(test) => "no thread can go on".to_owned(),
+        Some((file, line)) => format!("the test fails at {file}:{line}"),
+        None => "the test fails".to_owned(),
+    });
+    lines.join("\n")
+}
+
+/// What stands above a lane.
+fn head(lane: &LaneReport) -> String {
+    match (lane.thread.as_str(), &lane.name) {
+        ("0", _) => "the test".to_owned(),
+        (_, Some(name)) => name.clone(),
+        (thread, None) => format!("thread {thread}"),
+    }
+}
+
+/// What stands in a lane for a step.
+fn cell(step: &LaneStepReport, has_files: bool) -> String {
+    if let Some(delay) = step.delay_ns {
+        return match delay {
+            0 => "(woken by nobody)".to_owned(),
+            delay if step.what.contains("sleep") => format!("({} too late)", time(delay)),
+            delay => format!("(stopped for {})", time(delay)),
+        };
+    }
+    let value = match (step.found, step.left) {
+        (Some(found), Some(left)) => format!(" {found} -> {left}"),
+        (Some(found), None) => format!(" = {found}"),
+        (None, Some(left)) => format!(" {left}"),
+        (None, None) => String::new(),
+    };
+    let place = match (&step.file, step.line) {
+        (Some(file), Some(line)) if has_files => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            format!("{name}:{line} ")
+        }
+        (Some(_), Some(line)) => format!("{line} "),
+        _ => String::new(),
+    };
+    let waits = if step.waits { ", waits" } else { "" };
+    format!("{place}{}{value}{waits}", step.what)
+}
+
+/// A text that is no longer than a lane is wide.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= WIDEST {
+        return text.to_owned();
+    }
+    let begin: String = text.chars().take(WIDEST - 1).collect();
+    format!("{begin}…")
+}

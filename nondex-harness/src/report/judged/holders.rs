@@ -1,0 +1,196 @@
+//! Why a thread waits: who has what it waits for, and where that was taken.
+
+use camino::Utf8Path;
+use nondex_core::{Trace, TracedOperation};
+
+use super::interleaving::short;
+use crate::report::schema::{WaitCause, WaitCauseKind};
+use crate::report::workspace::Workspace;
+
+/// Why the thread with this path waits in `call` at the end of a trace, when that can be told from the operations.
+pub(super) fn cause(
+    trace: &Trace,
+    path: &str,
+    call: &str,
+    workspace: &Workspace,
+    cwd: &Utf8Path,
+) -> Option<WaitCause> {
+    let thread = trace.threads.iter().rposition(|known| known.path == path)? as u64;
+    let mut last = trace.operations.iter().rev();
+    let wait = last.find(|operation| operation.thread == thread)?;
+    let told = |kind: WaitCauseKind, of: &TracedOperation| {
+        let frames = frames(trace, of);
+        let own = frames
+            .iter()
+            .position(|frame| workspace.user_file(&frame.file, cwd).is_some());
+        let called = own.and_then(|own| frames.get(own.checked_sub(1)?));
+        let (file, line) = workspace.nearest(frames, cwd).unzip();
+        WaitCause {
+            kind,
+            thread: path_of(trace, of.thread),
+            what: called.map_or_else(|| of.operation.clone(), |frame| short(&frame.function)),
+            file,
+            line,
+        }
+    };
+    if let Some(other) = wait.other {
+        return Some(WaitCause {
+            kind: WaitCauseKind::Runs,
+            thread: path_of(trace, other),
+            what: wait.operation.clone(),
+            file: None,
+            line: None,
+        });
+    }
+    if call.contains("Condvar") {
+        let address = wait.address?;
+        let is_news = |of: &&TracedOperation| {
+            of.address == Some(address)
+                && of.thread != thread
+                && (of.writes || of.operation == "futex wake")
+        };
+        let news = trace.operations.iter().rev().find(is_news);
+        return news.map(|of| told(WaitCauseKind::Notified, of));
+    }
+    let here = workspace.nearest(frames(trace, wait), cwd);
+    // What it has tried in this call, the last one first.
+    let tried = trace.operations.iter().rev();
+    let tried = tried.filter(|of| of.thread == thread);
+    let mut tried = tried.take_while(|of| workspace.nearest(frames(trace, of), cwd) == here);
+    let holder = tried.find_map(|of| holder(trace, of.address?));
+    holder.map(|of| told(WaitCauseKind::Has, of))
+}
+
+/// The operation by which what is at an address was taken that nobody has given free since: from 0, which is free.
+fn holder(trace: &Trace, address: u64) -> Option<&TracedOperation> {
+    let mut holder = None;
+    for operation in &trace.operations {
+        if operation.address != Some(address) {
+            continue;
+        }
+        match (operation.found, operation.left) {
+            (_, Some(0)) => holder = None,
+            (Some(0), Some(_)) => holder = Some(operation),
+            _ => {}
+        }
+    }
+    holder
+}
+
+fn frames<'t>(trace: &'t Trace, operation: &TracedOperation) -> &'t [nondex_core::Frame] {
+    let stack = usize::try_from(operation.stack).ok();
+    let stack = stack.and_then(|stack| trace.stacks.get(stack));
+    stack.map_or(&[], |stack| &stack.frames)
+}
+
+fn path_of(trace: &Trace, thread: u64) -> String {
+    let thread = usize::try_from(thread).ok();
+    let thread = thread.and_then(|thread| trace.threads.get(thread));
+    thread.map_or_else(String::new, |thread| thread.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Frame, TracedStack, TracedThread};
+
+    use super::*;
+
+    /// An operation on a lock: thread, line, operation, address, what was found, and left.
+    type Of<'a> = (u64, u32, &'a str, u64, Option<u64>, Option<u64>);
+
+    /// Operations of two threads.
+    fn trace(operations: &[Of<'_>]) -> Trace {
+        let stack = |&(_, line, ..): &Of<'_>| {
+            let frame = |function: &str, file: &str| Frame {
+                function: function.to_owned(),
+                file: file.to_owned(),
+                line,
+            };
+            TracedStack {
+                addresses: Vec::new(),
+                frames: vec![
+                    frame(
+                        "std::sync::poison::mutex::Mutex<T>::lock",
+                        "library/std/src/sync.rs",
+                    ),
+                    frame("app::take", "app-1.0.0/src/lib.rs"),
+                ],
+            }
+        };
+        let numbered = operations.iter().enumerate();
+        let done = numbered.map(|(stack, &(thread, _, operation, address, found, left))| {
+            TracedOperation {
+                thread,
+                operation: operation.to_owned(),
+                writes: left.is_some(),
+                address: Some(address),
+                found,
+                left,
+                stack: stack as u64,
+                ..TracedOperation::default()
+            }
+        });
+        Trace {
+            threads: ["0", "0.0"]
+                .map(|path| TracedThread {
+                    path: path.to_owned(),
+                    name: None,
+                })
+                .into(),
+            stacks: operations.iter().map(stack).collect(),
+            operations: done.collect(),
+            ..Trace::default()
+        }
+    }
+
+    fn of(trace: &Trace, path: &str, call: &str) -> Option<(WaitCauseKind, String, Option<u32>)> {
+        let workspace = Workspace::new("/nowhere".into());
+        let cause = cause(trace, path, call, &workspace, Utf8Path::new("/nowhere"))?;
+        Some((cause.kind, cause.thread, cause.line))
+    }
+
+    const TAKE: &str = "compare_exchange";
+
+    #[test]
+    fn who_took_a_lock_and_has_not_given_it_free_is_named() {
+        let (a, b) = (0x10, 0x20);
+        let trace = trace(&[
+            (1, 3, TAKE, a, Some(0), Some(1)),
+            (1, 4, "swap", a, Some(1), Some(0)),
+            (0, 5, TAKE, a, Some(0), Some(1)),
+            (1, 7, TAKE, b, Some(0), Some(1)),
+            (0, 6, TAKE, b, Some(1), None),
+            (0, 6, "swap", b, Some(1), Some(2)),
+            (0, 6, "futex wait", b, None, None),
+            (1, 8, TAKE, a, Some(1), None),
+            (1, 8, "futex wait", a, None, None),
+        ]);
+        let has = |thread: &str, line| Some((WaitCauseKind::Has, thread.to_owned(), Some(line)));
+        assert_eq!(of(&trace, "0", "Mutex::lock"), has("0.0", 7));
+        assert_eq!(of(&trace, "0.0", "Mutex::lock"), has("0", 5));
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_itself_is_named_and_one_that_waits_for_nobody_is_not() {
+        let own = trace(&[
+            (0, 5, TAKE, 0x10, Some(0), Some(1)),
+            (0, 6, TAKE, 0x10, Some(1), None),
+            (0, 6, "futex wait", 0x10, None, None),
+        ]);
+        let itself = Some((WaitCauseKind::Has, "0".to_owned(), Some(5)));
+        assert_eq!(of(&own, "0", "Mutex::lock"), itself);
+        let nobody = trace(&[(0, 6, "futex wait", 0x10, None, None)]);
+        assert_eq!(of(&nobody, "0", "Mutex::lock"), None);
+        assert_eq!(of(&nobody, "0.7", "Mutex::lock"), None);
+    }
+
+    #[test]
+    fn a_notification_that_came_before_the_wait_is_told() {
+        let trace = trace(&[
+            (1, 3, "futex wake", 0x10, None, None),
+            (0, 6, "futex wait", 0x10, None, None),
+        ]);
+        let notified = Some((WaitCauseKind::Notified, "0.0".to_owned(), Some(3)));
+        assert_eq!(of(&trace, "0", "Condvar::wait"), notified);
+    }
+}

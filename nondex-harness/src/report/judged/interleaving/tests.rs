@@ -1,0 +1,222 @@
+//! Interleavings of traces that are written by hand.
+
+use std::fs;
+
+use camino::Utf8PathBuf;
+use nondex_core::{TracedStack, TracedThread};
+
+use super::*;
+
+/// A workspace with one file.
+fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    fs::write(root.join("src/lib.rs"), "").unwrap();
+    (folder, Workspace::new(root.clone()), root)
+}
+
+/// A trace of two threads: thread, line of the user's own, the function that is called there, and the operation.
+fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
+    let stacks = operations.iter().map(|(_, line, function, _)| {
+        let frame = |function: &str, file: &str, line| Frame {
+            function: function.to_owned(),
+            file: file.to_owned(),
+            line,
+        };
+        TracedStack {
+            addresses: Vec::new(),
+            frames: vec![
+                frame(function, "library/std/src/sync.rs", 1),
+                frame("app::test", "src/lib.rs", *line),
+            ],
+        }
+    });
+    let numbered = operations.iter().enumerate();
+    let done = numbered.map(|(stack, (thread, _, _, operation))| TracedOperation {
+        thread: *thread,
+        stack: stack as u64,
+        time: stack as u64 * 100,
+        ..operation.clone()
+    });
+    let thread = |path: &str, name: Option<&str>| TracedThread {
+        path: path.to_owned(),
+        name: name.map(str::to_owned),
+    };
+    Trace {
+        threads: vec![thread("0", None), thread("0.0", Some("worker"))],
+        stacks: stacks.collect(),
+        names: vec!["file:config".to_owned()],
+        operations: done.collect(),
+        skipped: 0,
+    }
+}
+
+fn load(address: u64, found: u64) -> TracedOperation {
+    TracedOperation {
+        operation: "load".to_owned(),
+        address: Some(address),
+        found: Some(found),
+        ..TracedOperation::default()
+    }
+}
+
+fn store(address: u64, left: u64) -> TracedOperation {
+    TracedOperation {
+        operation: "store".to_owned(),
+        writes: true,
+        address: Some(address),
+        left: Some(left),
+        ..TracedOperation::default()
+    }
+}
+
+fn held(length: u64) -> TracedOperation {
+    TracedOperation {
+        operation: "held back".to_owned(),
+        length: Some(length),
+        ..TracedOperation::default()
+    }
+}
+
+const LOAD: &str = "core::sync::atomic::AtomicUsize::load";
+const STORE: &str = "core::sync::atomic::AtomicUsize::store";
+
+#[test]
+fn the_access_of_the_other_thread_that_comes_between_two_of_the_delayed_one_is_found() {
+    let (_folder, workspace, root) = workspace();
+    let own = 0x30;
+    let trace = trace(&[
+        (0, 5, LOAD, load(own, 0)),
+        (0, 7, LOAD, load(0x10, 0)),
+        (0, 8, STORE, held(300)),
+        (1, 7, LOAD, load(0x10, 0)),
+        (1, 9, STORE, store(0x20, 1)),
+        (1, 8, STORE, store(0x10, 1)),
+        (0, 8, STORE, store(0x10, 1)),
+        (0, 9, LOAD, load(0x20, 1)),
+    ]);
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let [conflict] = &found.conflicts[..] else {
+        panic!("{found:#?}");
+    };
+    let line = |step: usize| (found.steps[step].lane, found.steps[step].line.unwrap());
+    assert_eq!(conflict.object, "memory");
+    assert_eq!(conflict.before.map(line), Some((0, 7)));
+    assert_eq!(found.steps[conflict.delay].delay_ns, Some(300));
+    assert_eq!(line(conflict.meanwhile), (1, 8));
+    assert_eq!(conflict.after.map(line), Some((0, 8)));
+    let lines: Vec<_> = (0..found.steps.len()).map(line).collect();
+    assert!(
+        !lines.contains(&(0, 5)),
+        "what one thread uses alone is not shown: {lines:?}"
+    );
+    assert_eq!(found.threads[1].name.as_deref(), Some("worker"));
+}
+
+#[test]
+fn what_is_done_before_the_delayed_thread_comes_to_it_is_a_conflict_of_order() {
+    let (_folder, workspace, root) = workspace();
+    let trace = trace(&[
+        (1, 3, STORE, held(10_000_000)),
+        (0, 7, LOAD, load(0x10, 0)),
+        (1, 4, STORE, store(0x10, 1)),
+    ]);
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let conflict = &found.conflicts[0];
+    assert_eq!(conflict.before, None);
+    assert_eq!(found.steps[conflict.meanwhile].line, Some(7));
+    assert_eq!(found.steps[conflict.meanwhile].found, Some(0));
+    assert_eq!(found.steps[conflict.after.unwrap()].line, Some(4));
+}
+
+#[test]
+fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
+    let (_folder, workspace, root) = workspace();
+    let sleep = TracedOperation {
+        operation: "sleep".to_owned(),
+        ..TracedOperation::default()
+    };
+    let trace = trace(&[
+        (1, 3, STORE, held(10_000_000)),
+        (0, 7, LOAD, load(0x10, 0)),
+        (1, 4, "std::thread::functions::sleep", sleep),
+        (0, 8, LOAD, load(0x10, 0)),
+        (0, 9, LOAD, load(0x10, 0)),
+    ]);
+    let failed = End::Failed(Some(("src/lib.rs", 8)));
+    let found = report(&trace, failed, &workspace, &root).unwrap();
+    let lines: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
+    assert_eq!(lines, [3, 7, 4, 8]);
+}
+
+#[test]
+fn two_readers_and_what_nobody_delays_are_no_conflict() {
+    let (_folder, workspace, root) = workspace();
+    let reading = [
+        (1, 3, LOAD, held(100)),
+        (0, 7, LOAD, load(0x10, 0)),
+        (1, 4, LOAD, load(0x10, 0)),
+    ];
+    let found = report(&trace(&reading), End::Failed(None), &workspace, &root).unwrap();
+    assert_eq!(found.conflicts, []);
+    assert_eq!(
+        report(&trace(&reading[1..]), End::Failed(None), &workspace, &root),
+        None
+    );
+}
+
+#[test]
+fn the_file_that_two_threads_use_is_named() {
+    let (_folder, workspace, root) = workspace();
+    let on = |operation: &str, writes| TracedOperation {
+        operation: operation.to_owned(),
+        writes,
+        name: Some(0),
+        ..TracedOperation::default()
+    };
+    let trace = trace(&[
+        (1, 3, "std::fs::write", on("change", true)),
+        (1, 3, "std::fs::write", held(300)),
+        (0, 7, "std::fs::read_to_string", on("read", false)),
+        (1, 3, "std::fs::write", on("write", true)),
+    ]);
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    assert_eq!(found.conflicts[0].object, "file:config");
+    let meanwhile = &found.steps[found.conflicts[0].meanwhile];
+    assert_eq!(meanwhile.what, "fs::read_to_string");
+}
+
+#[test]
+fn a_function_is_called_by_the_last_words_of_its_path() {
+    for (function, expected) in [
+        ("core::sync::atomic::AtomicUsize::load", "AtomicUsize::load"),
+        (
+            "<core::sync::atomic::AtomicUsize>::load",
+            "AtomicUsize::load",
+        ),
+        ("std::sync::poison::mutex::Mutex<T>::lock", "Mutex::lock"),
+        (
+            "<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u32>>>::lock",
+            "Mutex::lock",
+        ),
+        (
+            "core::ptr::drop_in_place<std::sync::poison::mutex::MutexGuard<i64>>",
+            "drop MutexGuard",
+        ),
+        (
+            "core::ptr::drop_in_place::<std::sync::poison::mutex::MutexGuard<i64>>",
+            "drop MutexGuard",
+        ),
+        (
+            "<std::sync::mpsc::IntoIter<T> as core::iter::traits::iterator::Iterator>::next",
+            "IntoIter::next",
+        ),
+        ("std::thread::spawn", "thread::spawn"),
+        ("std::thread::functions::sleep", "thread::sleep"),
+        ("std::thread::spawn::<fn() -> u8, u8>", "thread::spawn"),
+        ("main", "main"),
+    ] {
+        assert_eq!(short(function), expected, "{function}");
+    }
+}
