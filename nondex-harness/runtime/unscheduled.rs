@@ -77,3 +77,15 @@ extern "C" fn __sanitizer_cov_bool_flag_init(_: *const u8, _: *const u8) {}
 
 #[unsafe(no_mangle)]
 extern "C" fn __sanitizer_cov_pcs_init(_: *const usize, _: *const usize) {}
+
+macro_rules! accesses {
+    ($($name:ident)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name(_: usize) {}
+    )*};
+}
+
+accesses! {
+    __sanitizer_cov_load1 __sanitizer_cov_load2 __sanitizer_cov_load4 __sanitizer_cov_load8 __sanitizer_cov_load16
+    __sanitizer_cov_store1 __sanitizer_cov_store2 __sanitizer_cov_store4 __sanitizer_cov_store8 __sanitizer_cov_store16
+}

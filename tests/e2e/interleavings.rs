@@ -180,6 +180,52 @@ fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
 }
 
 #[test]
+fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
+    let fixture = Fixture::new("interleavings");
+    let seeds = ["--seeds", "40", "--levels", "STD", "-E", "test(plain)"];
+    let report = run(&fixture, &seeds);
+    for found in &report.tests {
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    }
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(seeds)
+        .arg("--races")
+        .run();
+    let report = output.report();
+    for (name, marks) in [
+        ("plain_lost_update", &["plain load", "plain store"][..]),
+        ("plain_static_counter", &["static"]),
+    ] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+        assert_eq!(found.reason, Some(Timing::Race));
+        let lines: Vec<u32> = marks
+            .iter()
+            .map(|mark| fixture.marked("src/lib.rs", mark))
+            .collect();
+        let mut places = found.culprits.iter().map(Culprit::place);
+        assert!(
+            places.all(|(_, at, _)| lines.iter().any(|line| line.abs_diff(at) <= 1)),
+            "{found:#?}"
+        );
+        let interleaving = found.interleaving.as_ref().expect("it is known");
+        let conflict = &interleaving.conflicts[0];
+        assert_eq!(conflict.object, "memory");
+        let meanwhile = &interleaving.steps[conflict.meanwhile];
+        assert!(
+            ["read", "write"].contains(&&*meanwhile.what),
+            "{interleaving:#?}"
+        );
+        let reproduce = found.reproduce.as_deref().unwrap();
+        assert!(reproduce.contains("--races"), "{reproduce}");
+        let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
+        replayed.expect(ExitCode::Found);
+    }
+    let locked = test(&report, "plain_lock_held");
+    assert_eq!(locked.verdict, Verdict::Stable, "{locked:#?}");
+}
+
+#[test]
 fn what_holds_under_every_schedule_is_stable() {
     let fixture = Fixture::new("interleavings");
     let report = run(&fixture, &["-E", "test(/^stable_/)"]);

@@ -16,6 +16,7 @@
     )
 )]
 
+mod accesses;
 pub(crate) mod atomics;
 mod baton;
 pub(crate) mod child;

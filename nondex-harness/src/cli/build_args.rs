@@ -110,6 +110,10 @@ pub struct BuildArgs {
     #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
     pub target_dir: Option<Utf8PathBuf>,
 
+    /// Stop threads at plain loads and stores of the workspace's own crates, too
+    #[arg(long, help_heading = "Compilation options")]
+    pub races: bool,
+
     /// Whole program, or only what imports `nondex-collections` [default: program]
     #[arg(long, value_name = "MODE", value_parser = words(Mode::ALL, Mode::name))]
     #[arg(help_heading = "Compilation options")]
@@ -168,6 +172,7 @@ impl BuildArgs {
             target_dir: self.target_dir.clone(),
             target: self.target.clone(),
             mode: self.mode.unwrap_or_default(),
+            races: self.races,
             packages: self.packages.clone(),
             workspace: self.workspace.unwrap_or(false),
             exclude: self.exclude.clone(),

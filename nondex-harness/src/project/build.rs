@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand};
 
+use super::accesses;
 use super::atomics::Atomics;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
@@ -140,9 +141,15 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         false => None,
     };
     let covered = plan.covered && uncovered.is_none();
+    let unseen = match plan.mode == Mode::Program && plan.races {
+        true => accesses::obstacle(&toolchain),
+        false => None,
+    };
+    let races = plan.mode == Mode::Program && plan.races && unseen.is_none();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
         Mode::Program if covered => "build-covered",
+        Mode::Program if races => "build-races",
         Mode::Program if plan.without_network => "build-without-network",
         Mode::Program => "build",
         Mode::Swap => "swap",
@@ -164,7 +171,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Some(runtime) => Atomics::of(runtime.atomics_obstacle(&toolchain, &target)),
         None => Atomics::Unchanged,
     };
-    let key = format!("{content}{}{}", rustix.key(), atomics.key());
+    let accesses = if races { " accesses are calls" } else { "" };
+    let key = format!("{content}{}{}{accesses}", rustix.key(), atomics.key());
     prepare(&build_dir, &key)?;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
@@ -175,6 +183,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         runtime,
         atomics_are_calls: atomics == Atomics::Calls,
         covered,
+        races,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
         ..cargo.intercept()
@@ -203,6 +212,9 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let mut notes: Vec<String> = rustix.note().map(str::to_owned).into_iter().collect();
     notes.extend(order_note);
     notes.extend(atomics.note());
+    notes.extend(unseen.map(|why| {
+        format!("plain loads and stores are not seen, because this compiler cannot make them calls: {why}")
+    }));
     notes.extend(uncovered.map(|why| {
         format!(
             "what tests run is not known, because this compiler cannot make them tell it: {why}"

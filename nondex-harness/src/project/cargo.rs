@@ -63,6 +63,7 @@ impl Cargo<'_> {
             wrapper: self.wrapper.map(str::to_owned),
             atomics_are_calls: false,
             covered: false,
+            races: false,
             rustix_uses_libc: false,
             starts: Utf8PathBuf::new(),
             replaced: ["RUSTC_WRAPPER", "RUSTDOC"]

@@ -22,8 +22,19 @@ pub(super) const FLAGS: [&str; 2] = [
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
 ];
 
-/// Why the compiler cannot make a program that tells which of its code runs; nothing when it can. It is tried with a program of one line.
+/// Why the compiler cannot make a program that tells which of its code runs; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
+    let source = "pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }";
+    missing(toolchain, &FLAGS, source, TABLE)
+}
+
+/// Why what the compiler makes of this library with these flags does not have a name, if it does not.
+pub(super) fn missing(
+    toolchain: &Toolchain,
+    flags: &[&str],
+    library: &str,
+    name: &str,
+) -> Option<String> {
     let mut rustc = Command::new(&toolchain.rustc);
     rustc.args([
         "-",
@@ -31,23 +42,23 @@ pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
         "--crate-name=probe",
         "--emit=obj=-",
     ]);
-    rustc.args(FLAGS).stdin(Stdio::piped());
+    rustc.args(flags).stdin(Stdio::piped());
     let mut rustc = rustc
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .ok()?;
     if let Some(mut source) = rustc.stdin.take() {
-        let _ = source.write_all(b"pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }");
+        let _ = source.write_all(library.as_bytes());
     }
     let done = rustc.wait_with_output().ok()?;
     let said = String::from_utf8_lossy(&done.stderr);
-    let has_table = || {
+    let has_name = || {
         done.stdout
-            .windows(TABLE.len())
-            .any(|bytes| bytes == TABLE.as_bytes())
+            .windows(name.len())
+            .any(|bytes| bytes == name.as_bytes())
     };
-    match (done.status.success(), has_table()) {
+    match (done.status.success(), has_name()) {
         (true, true) => None,
         (true, false) => Some("it has no `SanitizerCoverage`".to_owned()),
         (false, _) => Some(said.lines().next().unwrap_or_default().to_owned()),

@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use super::accesses;
 use super::atomics;
 use super::coverage;
 use super::lto;
@@ -40,6 +41,8 @@ pub(super) struct Intercept {
     pub(super) atomics_are_calls: bool,
     /// Whether the project's own crates tell which of their code runs.
     pub(super) covered: bool,
+    /// Whether plain loads and stores of the project's own crates are operations.
+    pub(super) races: bool,
     /// Whether rustix goes through libc, where its operations are seen.
     pub(super) rustix_uses_libc: bool,
     /// Where calls as target runner and as rustdoc are written down.
@@ -133,6 +136,9 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
         if intercept.covered && !is_of_others {
             command.args(coverage::FLAGS);
+        }
+        if intercept.races && !is_of_others {
+            command.args(accesses::FLAGS);
         }
         command.args(atomics::arguments(
             &runtime.libraries,

@@ -1,5 +1,6 @@
 //! From a user's project to its built test binaries and their tests.
 
+mod accesses;
 pub mod addresses;
 mod atomics;
 pub mod build;

@@ -141,6 +141,9 @@ pub struct BuildPlan {
     /// How many jobs, a matter of the machine.
     #[serde(skip)]
     pub jobs: Option<NonZeroUsize>,
+    /// Plain loads and stores of the project's own crates are operations by which threads see each other.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub races: bool,
     /// Nothing that observes the network is linked into the tests.
     #[serde(skip)]
     pub without_network: bool,
@@ -214,6 +217,8 @@ impl BuildPlan {
         if self.mode != Mode::default() {
             value("--mode", self.mode.name());
         }
+        words.extend(self.races.then(|| "--races".to_owned()));
+        let mut value = |flag: &str, value: &str| words.extend([flag, value].map(str::to_owned));
         // How cargo's output is coloured is no part of what is built.
         let config = self.config.iter();
         config

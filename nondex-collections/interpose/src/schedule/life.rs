@@ -75,6 +75,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     shared.run(thread);
     drop(shared);
     thread.number.set(kernel::thread_number());
+    thread.stack.set(kernel::stack());
     SELF.set(Some(thread));
     IS_ON.store(true, Ordering::Relaxed);
 }
@@ -150,6 +151,7 @@ impl Attached {
     pub(crate) fn enter(self) {
         let me = self.0;
         me.number.set(kernel::thread_number());
+        me.stack.set(kernel::stack());
         me.is_busy.store(true, Ordering::Relaxed);
         baton::await_baton(me);
         me.is_busy.store(false, Ordering::Relaxed);

@@ -72,6 +72,8 @@ pub(super) struct Thread {
     /// How long it has done nothing but look at the same few places.
     pub(super) idle: Cell<u32>,
     pub(super) looked_at: [Cell<usize>; 4],
+    /// Where its stack begins, which grows downwards.
+    pub(super) stack: Cell<usize>,
     /// Its number in the system.
     pub(super) number: Cell<i32>,
     pub(super) handle: Cell<libc::pthread_t>,
@@ -124,6 +126,7 @@ impl Thread {
             timed: Cell::new(0),
             idle: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
+            stack: Cell::new(0),
             number: Cell::new(0),
             handle: Cell::new(0),
             path: Cell::new(None),
@@ -166,6 +169,7 @@ impl Thread {
             mark.set(true);
         }
         self.idle.set(0);
+        self.stack.set(0);
         self.number.set(0);
         self.handle.set(0);
         self.caller.set(None);

@@ -130,6 +130,17 @@ pub(super) fn note_atomic(
     keep(me, Object::Address(address), done);
 }
 
+/// Keeps a plain access of this thread.
+#[cold]
+pub(super) fn note_access(me: Ref, operation: &'static str, address: usize, writes: bool) {
+    let done = Done {
+        operation,
+        writes,
+        ..Done::default()
+    };
+    keep(me, Object::Address(address), done);
+}
+
 /// Keeps that this thread is delayed, or how much later than asked it wakes.
 #[cold]
 pub(super) fn note_delay(me: Ref, operation: &'static str, length: u64) {
