@@ -98,11 +98,17 @@ pub(super) fn stdout(command: &mut Command) -> Result<String> {
         .map_err(|_| Error::setup(format!("`{name}` printed something that is not UTF-8")))
 }
 
-/// The path of this program.
+/// Where this program is, or another build of it that took its place.
 pub(super) fn own() -> Result<String> {
     let own = std::env::current_exe()
         .map_err(|e| Error::setup(format!("failed to find the path of this program: {e}")))?;
-    own.into_os_string()
+    let own = own
+        .into_os_string()
         .into_string()
-        .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))
+        .map_err(|own| Error::setup(format!("the path {} is not UTF-8", own.display())))?;
+    // What was installed or built again meanwhile is where it was: that is how Linux says so.
+    match own.strip_suffix(" (deleted)") {
+        Some(place) if Utf8Path::new(place).is_file() => Ok(place.to_owned()),
+        _ => Ok(own),
+    }
 }
