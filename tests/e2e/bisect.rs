@@ -21,6 +21,8 @@ struct Source {
     has_polluter: bool,
     has_brittle: bool,
     has_chance: bool,
+    has_race: bool,
+    is_racy: bool,
     is_broken: bool,
     /// The function and the module of the first test.
     is_renamed: bool,
@@ -44,11 +46,17 @@ impl Source {
         } else {
             "names.sort();"
         };
+        let count = if self.is_racy {
+            "counter.store(counter.load(SeqCst) + 1, SeqCst);"
+        } else {
+            "counter.fetch_add(1, SeqCst);"
+        };
         let broken = if self.is_broken { "no Rust" } else { "" };
         let lib = format!(
             "pub const FILLER: usize = {};\n\npub fn names(folder: &std::path::Path) -> Vec<std::ffi::OsString> {{\n    \
              let entries = std::fs::read_dir(folder).unwrap();\n    \
              let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();\n    {sort}\n    names\n}}\n\n\
+             pub fn count(counter: &std::sync::atomic::AtomicU32) {{\n    use std::sync::atomic::Ordering::SeqCst;\n    {count}\n}}\n\n\
              pub static MODE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);\n{broken}\n\
              #[cfg(test)]\nmod {module};\n",
             self.filler
@@ -84,6 +92,13 @@ impl Source {
         );
         test(self.has_brittle, "b_init", "    dep::init();\n");
         test(self.has_brittle, "is_ready", "    assert!(dep::ready());\n");
+        test(
+            self.has_race,
+            "counts_all",
+            "    let counter = std::sync::atomic::AtomicU32::new(0);\n    \
+             std::thread::scope(|scope| {\n        scope.spawn(|| count(&counter));\n        scope.spawn(|| count(&counter));\n    });\n    \
+             assert_eq!(counter.load(Ordering::SeqCst), 2);\n",
+        );
         let third = if self.is_flaky {
             "now % 3 > 0"
         } else {
@@ -184,6 +199,7 @@ impl Repository {
                 7 => does(&mut source.has_victim, "victim"),
                 9 => does(&mut source.has_brittle, "brittle"),
                 11 => does(&mut source.has_chance, "chance"),
+                15 => does(&mut source.has_race, "race"),
                 17 => does(&mut source.is_renamed, "renamed"),
                 23 => does(&mut source.is_moved, "moved"),
                 25 => does(&mut source.is_broken, "broken"),
@@ -191,6 +207,7 @@ impl Repository {
                 31 => does(&mut source.is_unsorted, "unsorted"),
                 36 => does(&mut source.is_later, "later"),
                 41 => does(&mut source.has_polluter, "polluter"),
+                44 => does(&mut source.is_racy, "racy"),
                 47 => does(&mut source.is_flaky, "flaky"),
                 _ => {}
             }
@@ -276,6 +293,17 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
                 ..FileCounts::default()
             },
         ),
+        (
+            "counts_all",
+            "ND",
+            "race",
+            "racy",
+            8,
+            FileCounts {
+                code: 1,
+                ..FileCounts::default()
+            },
+        ),
         ("takes_its_time", "ND", "chance", "flaky", 10, test_and_code),
     ] {
         let output = repository.bisect(test).run();
@@ -299,7 +327,12 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
         assert_eq!(found.remaining, Vec::<String>::new(), "{test}");
         assert!(found.builds <= builds, "{test}: {} builds", found.builds);
         let line = flaky.line.map(|line| (line.file, line.line));
-        let expected = (test == "names_are_sorted").then(|| ("src/lib.rs".to_owned(), 6));
+        let expected = match test {
+            "names_are_sorted" => Some(6),
+            "counts_all" => Some(12),
+            _ => None,
+        };
+        let expected = expected.map(|line| ("src/lib.rs".to_owned(), line));
         assert_eq!(line, expected, "{test}");
     }
     // What was tried is known, and the user's repository is as it was.

@@ -359,10 +359,69 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
     said(&shallow, ExitCode::Setup, "has no commit yet");
 }
 
+#[test]
+fn what_always_fails_and_is_not_known_otherwise_runs_once_more_in_the_same_process_and_a_clean_environment()
+ {
+    let project = repository();
+    let tests = "static RAN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);\n\n\
+        #[test]\nfn passes_when_warm() {\n    assert!(RAN.swap(true, std::sync::atomic::Ordering::SeqCst));\n}\n\n\
+        #[test]\nfn needs_an_empty_folder() {\n    assert!(!std::env::temp_dir().join(\"left\").exists());\n}\n\n\
+        #[test]\nfn never_passes() {\n    assert_eq!(project::add(1, 1), 3);\n}\n";
+    fs::write(project.path("tests/it.rs"), tests).unwrap();
+    commit(&project);
+    edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
+    let left = project.path("target/left");
+    fs::create_dir_all(left.join("left")).unwrap();
+    let output = deflake(&project)
+        .args(["--delayed", "--test", "it"])
+        .env("TMPDIR", &left)
+        .run();
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    let expected = BTreeMap::from([
+        (
+            "passes_when_warm",
+            (Blame::Flaky, Some(Witness::SameProcess), vec![]),
+        ),
+        (
+            "needs_an_empty_folder",
+            (Blame::Flaky, Some(Witness::CleanEnvironment), vec![]),
+        ),
+        (
+            "never_passes",
+            (Blame::Unknown, Some(Witness::Base), vec![8]),
+        ),
+    ]);
+    assert_eq!(blamed(&report), expected);
+}
+
+#[test]
+fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
+    let project = repository();
+    edit(&project, "src/lib.rs", &[("    a + b", "    a + b + 1")]);
+    fs::write(project.path("new.rs"), "").unwrap();
+    git(&project, NOON, &["add", "new.rs"]);
+    let before = state(&project);
+    // Whenever it is: before the first build, in a build, while the base is checked out or built.
+    for milliseconds in [300, 2_000, 6_000] {
+        let mut child = deflake(&project).in_own_group().spawn();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        child.wait().unwrap();
+        assert_eq!(state(&project), before);
+    }
+    // What was left there is of no harm.
+    deflake(&project)
+        .args(["-E", "test(adds)"])
+        .run()
+        .expect(ExitCode::CleanRunFailed);
+    assert_eq!(state(&project), before);
+}
+
 /// All that git has of a repository but its objects, and the files that it looks after.
 fn state(project: &Fixture) -> Vec<(String, String)> {
     let asked = [
-        &["status", "--porcelain", "--ignored"][..],
+        &["status", "--porcelain"][..],
         &["for-each-ref"],
         &["config", "--list", "--local"],
         &["worktree", "list", "--porcelain"],

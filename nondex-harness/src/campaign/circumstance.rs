@@ -21,7 +21,7 @@ const BUSY: usize = 2;
 ///
 /// # Errors
 /// When the circumstance cannot be brought about.
-pub(super) fn under<T>(
+pub(crate) fn under<T>(
     circumstance: Circumstance,
     binary: &TestBinary,
     folder: &Path,

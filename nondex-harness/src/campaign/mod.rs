@@ -5,7 +5,7 @@
 //! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
 pub mod brittle;
-mod circumstance;
+pub(crate) mod circumstance;
 pub mod comparison;
 pub mod experiment;
 pub mod launch;

@@ -130,7 +130,15 @@ fn judge(
             let met = effects.met_by(test, &trial.lines, &trials.compiled);
             let tried = before.map(|before| before.of_test(test, !met.is_empty()));
             let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
-            let change = change_of(test, &trial, at_base, &effects, met);
+            let again = trial.passed.then_some(Witness::Rerun);
+            let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
+            let mut change = judged(again);
+            if change.verdict == Blame::Unknown
+                && test.verdict == Verdict::Broken
+                && again.is_none()
+            {
+                change = judged(trials.again(test)?);
+            }
             test.notes.push(words(&change, at_base, &effects));
             test.change = Some(change);
         }
@@ -145,6 +153,7 @@ fn judge(
 /// What is said of a failing test.
 fn change_of(
     test: &TestReport,
+    passed_again: Option<Witness>,
     trial: &Trial,
     at_base: AtBase,
     effects: &Effects,
@@ -171,7 +180,7 @@ fn change_of(
         kind,
         at_base,
         ran_change: trial.is_known.then_some(!met.is_empty()),
-        passed_again: trial.passed,
+        passed_again,
         may_have_read: !effects.data.is_empty(),
     });
     let failure = test.failures.first();
@@ -219,6 +228,12 @@ fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
         }
         (Blame::Flaky, Some(Witness::Rerun), _) => {
             "the change is not to blame: the test passes, too, with the same code, and did so before or runs nothing of it".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::SameProcess), _) => {
+            "the change is not to blame: the test passes, too, when it runs again in the same process".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
+            "the change is not to blame: the test passes, too, with an empty home and an empty folder for temporary files".to_owned()
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),

@@ -16,14 +16,18 @@ pub enum Blame {
 
 /// What says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Witness {
     /// The changed code that it ran, or that it ran none.
     Coverage,
     /// The call that is responsible, and whether it was changed.
     Culprit,
-    /// It also passes, with the same code.
+    /// It also passes, with the same code, in a new process.
     Rerun,
+    /// It also passes, with the same code, when it runs again in the same process.
+    SameProcess,
+    /// It also passes, with the same code, with an empty home and an empty folder for temporary files.
+    CleanEnvironment,
     /// The tests that run before it.
     Order,
     /// There is no network, or another prerequisite is missing.
@@ -76,8 +80,8 @@ pub struct Facts {
     pub at_base: AtBase,
     /// Whether it ran changed code; `None` when what it ran is lost.
     pub ran_change: Option<bool>,
-    /// Whether it passed when it was run again.
-    pub passed_again: bool,
+    /// How it was run again when it passed.
+    pub passed_again: Option<Witness>,
     /// Whether files were changed that are no code, and that it may have read.
     pub may_have_read: bool,
 }
@@ -101,8 +105,7 @@ pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
         Kind::Choice { is_unchanged: None } => Some(Witness::Rerun),
         Kind::Chance => Some(Witness::Rerun),
         Kind::Order => Some(Witness::Order),
-        Kind::Broken if facts.passed_again => Some(Witness::Rerun),
-        Kind::Broken => None,
+        Kind::Broken => facts.passed_again,
     };
     let is_by_chance = matches!(facts.kind, Kind::Chance | Kind::Broken) && by_nature.is_some();
     match (by_nature, facts.at_base, facts.ran_change) {
@@ -131,7 +134,7 @@ mod tests {
             kind: Kind::Broken,
             at_base,
             ran_change,
-            passed_again: false,
+            passed_again: None,
             may_have_read,
         };
         use AtBase::{Absent, Fails, FailsNow, Passes, Untried};
@@ -178,7 +181,7 @@ mod tests {
             let by_chance = facts(at_base, ran_change, false);
             for facts in [
                 Facts {
-                    passed_again: true,
+                    passed_again: Some(Witness::Rerun),
                     ..by_chance
                 },
                 Facts {
@@ -224,7 +227,7 @@ mod tests {
                 kind: Kind::Choice { is_unchanged },
                 at_base,
                 ran_change: Some(ran_change),
-                passed_again: false,
+                passed_again: None,
                 may_have_read: false,
             };
             assert_eq!(blame(&facts), expected, "{facts:?}");

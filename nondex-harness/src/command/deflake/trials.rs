@@ -3,14 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
+use nondex_core::RunSpec;
 
 use super::Session;
+use crate::campaign::circumstance;
 use crate::campaign::launch::Launcher;
+use crate::error::{Error, Result};
 use crate::judge::Options;
+use crate::judge::change::Witness;
+use crate::judge::reruns::Circumstance;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
 use crate::project::coverage::{Blocks, SourceLine};
-use crate::project::{self, Project, Suite, TestCase};
+use crate::project::{self, Harness, Project, Suite, TestCase};
 use crate::report::TestReport;
 
 /// How often a failing test is run until it fails.
@@ -115,6 +120,36 @@ impl<'a> Trials<'a> {
             trial.passed = true;
         }
         trial
+    }
+
+    /// Runs a test that always fails once more in the same process, and once in a clean environment: how, when it passes.
+    pub(super) fn again(&self, test: &TestReport) -> Result<Option<Witness>> {
+        let found = project::find(&self.project.suites, &test.binary, &test.name);
+        let Some((suite, case)) = found else {
+            return Ok(None);
+        };
+        let options = self.session.options.of(&test.id);
+        let records = self.session.directory.records();
+        let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let spec = clean_spec(&case.name, &options);
+        if suite.binary.harness == Harness::Nondex {
+            let twice = RunSpec {
+                before: vec![case.name.clone()],
+                ..spec.clone()
+            };
+            let runs = launcher.experiment(options.timeout, &suite.binary, &[case, case], &twice);
+            if runs.is_some_and(|runs| runs.last().is_some_and(Run::passed)) {
+                return Ok(Some(Witness::SameProcess));
+            }
+        }
+        let folder = self.session.directory.path().join("clean");
+        let clean = Circumstance::CleanEnvironment;
+        let run = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
+            launcher.run(binary, case, &spec)
+        });
+        let run = run.map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
+        let has_passed = run.is_some_and(|run| run.passed());
+        Ok(has_passed.then_some(Witness::CleanEnvironment))
     }
 
     /// The blocks of a program, if it can be read.
