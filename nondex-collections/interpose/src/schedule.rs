@@ -232,6 +232,19 @@ fn begin_operation(me: Ref, operation: Operation) {
     }
 }
 
+/// An atomic read of this thread, which is scheduled and not busy. The others may run before it or, as the seed says, after it: what follows may
+/// be code that was compiled without such calls, as std's own.
+#[inline]
+fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
+    if choices::is_after(me) && !me.is_stuck.load(Ordering::Relaxed) {
+        let value = read();
+        begin_operation(me, Operation::Atomic);
+        return value;
+    }
+    begin_operation(me, Operation::Atomic);
+    read()
+}
+
 /// Counts a look of this thread at a place that has not changed since.
 #[inline]
 fn look_at(me: Ref, address: usize) {

@@ -7,7 +7,7 @@ use ::std::sync::atomic::{
 };
 
 use super::thread::Ref;
-use super::{Operation, begin_operation, look_at, me, trace};
+use super::{Operation, begin_operation, look_at, me, read_atomic, trace};
 
 /// An operation of this thread is next: the thread, if it is scheduled.
 #[inline]
@@ -80,11 +80,15 @@ macro_rules! operations {
         $($fetch:ident $method:ident)*) => {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $load(place: *mut $integer, _order: c_int) -> $integer {
-            let me = before(Operation::Atomic);
-            // SAFETY: the compiled program does the operation at this place.
-            let value = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::SeqCst);
+            let me = me();
+            let read = || {
+                // SAFETY: the compiled program does the operation at this place.
+                let value = unsafe { <$atomic>::from_ptr(place) }.load(Ordering::SeqCst);
+                done(me, "load", place, Some(value), None);
+                value
+            };
+            let value = me.map_or_else(read, |me| read_atomic(me, read));
             has_looked(me, place);
-            done(me, "load", place, Some(value), None);
             value
         }
 

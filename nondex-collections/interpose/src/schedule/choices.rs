@@ -159,6 +159,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 const TIME: u64 = 1 << 56;
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
+const AFTER: u64 = 4 << 56;
 
 /// Whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -187,6 +188,12 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
         drawn < chance.load(Ordering::Relaxed).into()
     };
     fires && (FIRED.load(Ordering::Relaxed) < MANY || word.is_multiple_of(SELDOM))
+}
+
+/// Whether the others may run after the next operation of this thread, which reads, and not before it.
+#[inline]
+pub(super) fn is_after(me: Ref) -> bool {
+    MODE.load(Ordering::Relaxed) > CLEAN && word(me, AFTER, me.operations.get()).is_multiple_of(2)
 }
 
 /// How long this thread is held back at an operation that [fires].
