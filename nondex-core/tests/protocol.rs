@@ -212,10 +212,11 @@ fn covered() -> impl Strategy<Value = CoveredRecord> {
 }
 
 fn access() -> impl Strategy<Value = AccessRecord> {
-    (state(), any::<bool>()).prop_map(|(state, writes)| AccessRecord {
+    (state(), any::<bool>(), any::<bool>()).prop_map(|(state, writes, unseen)| AccessRecord {
         state,
         writes,
         stack: Vec::new(),
+        unseen,
     })
 }
 

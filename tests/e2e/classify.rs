@@ -84,3 +84,41 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     );
     assert_eq!(found.runs, 33);
 }
+
+/// What a classification says of each test, and how many runs it took for that.
+fn classified(fixture: &Fixture, more: &[&str]) -> Vec<(String, Verdict, u64)> {
+    let usual = [
+        "-E",
+        "not test(fails_alone)",
+        "--alone",
+        "14",
+        "--changed",
+        "12",
+        "--natural",
+        "12",
+    ];
+    let shown = ["--offline", "--message-format", "json"];
+    let output = Nondex::command(&fixture.path("."), "classify")
+        .args([&usual[..], &shown, more].concat())
+        .run();
+    let tests = output.expect(ExitCode::Found).report().tests.into_iter();
+    let tests = tests.map(|test| {
+        let steps = test.steps.iter().map(|step| step.runs);
+        (test.name, test.verdict, steps.sum())
+    });
+    tests.collect()
+}
+
+#[test]
+fn a_test_without_chance_is_called_the_same_after_few_runs_as_after_all() {
+    let fixture = Fixture::new("classify");
+    let short = classified(&fixture, &[]);
+    let long = classified(&fixture, &["--no-prune"]);
+    let mut spared = 0;
+    for ((name, verdict, runs), (_, expected, all)) in short.iter().zip(&long) {
+        assert_eq!(verdict, expected, "{name}");
+        assert!(runs <= all, "{name}: {runs} of {all}");
+        spared += all - runs;
+    }
+    assert!(spared > 0, "{short:?}");
+}

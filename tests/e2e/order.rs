@@ -133,47 +133,58 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
     }
 }
 
-/// Asserts that this is the one part of the state that the tests share, and, of a static, that its lines are named.
+/// Asserts that these are the parts of the state that the tests share, and that the lines are named that change and meet it.
 fn expect_state(fixture: &Fixture, found: &[SharedState], expected: &Value, test: &str) {
     let Some(expected) = expected.as_array() else {
         assert!(found.is_empty(), "{test}: {found:?}");
         return;
     };
-    let [found] = found else {
-        panic!("{test}: {found:?}");
-    };
-    assert!(found.confirmed, "{test}: {found:?}");
-    assert_eq!(found.kind, expected[0], "{test}");
-    let name = expected[1].as_str().unwrap();
-    assert!(found.name.ends_with(name), "{test}: {found:?}");
-    if found.kind != "static" {
-        return;
+    assert_eq!(found.len(), expected.len() - 1, "{test}: {found:?}");
+    for (found, name) in found.iter().zip(&expected[1..]) {
+        assert!(found.confirmed, "{test}: {found:?}");
+        assert_eq!(found.kind, expected[0], "{test}");
+        let name = name.as_str().unwrap();
+        assert!(found.name.ends_with(name), "{test}: {found:?}");
+        expect_lines(fixture, found, test);
     }
+}
+
+fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
     let line = |file: &str, line: u32| {
         let text = fs::read_to_string(fixture.path(file)).unwrap();
         text.lines().nth(line as usize - 1).unwrap().to_owned()
     };
-    let (_, symbol) = name.split_once("::").unwrap();
-    let defined = found.defined.as_ref().expect(test);
-    let text = line(&defined.file, defined.line);
+    let is_static = ["static", "thread_local", "lock"].contains(&found.kind.as_str());
+    let symbol = match is_static {
+        true => found.name.rsplit("::").next().unwrap(),
+        false => "",
+    };
+    if is_static {
+        let defined = found.defined.as_ref().expect(test);
+        let text = line(&defined.file, defined.line);
+        assert!(
+            text.contains("static") && text.contains(symbol),
+            "{test}: {text}"
+        );
+    }
+    // The registers that watch it are not everywhere to be had.
+    if cfg!(not(target_arch = "x86_64")) && (is_static || found.kind == "hook") {
+        return;
+    }
+    let read = found.read.as_ref().expect(test);
+    let text = line(&read.file, read.line);
+    assert!(text.contains(symbol), "{test} reads: {text}");
+    // The end of a thread comes after its test.
+    if symbol == "ENDED" {
+        return;
+    }
+    let written = found.written.as_ref().expect(test);
+    let text = line(&written.file, written.line);
+    // A guard poisons its lock where it is dropped.
     assert!(
-        text.contains("static") && text.contains(symbol),
+        text.contains(symbol) || found.kind == "lock",
         "{test}: {text}"
     );
-    // The registers that watch it are not everywhere to be had.
-    if cfg!(target_arch = "x86_64") {
-        let read = found.read.as_ref().expect(test);
-        let text = line(&read.file, read.line);
-        assert!(text.contains(symbol), "{test} reads: {text}");
-        // The end of a thread comes after its test.
-        if symbol == "ENDED" {
-            return;
-        }
-        let written = found.written.as_ref().expect(test);
-        let text = line(&written.file, written.line);
-        // A guard poisons its lock where it is dropped.
-        assert!(text.contains(symbol) || symbol == "LOCK", "{test}: {text}");
-    }
 }
 
 #[test]
@@ -228,6 +239,52 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
         "fails behind `chain::a_opens` and then `chain::b_writes`",
         "--after chain::a_opens --after chain::b_writes",
     ]);
+}
+
+#[test]
+fn what_the_system_keeps_for_a_process_is_named_with_the_lines_that_change_and_meet_it() {
+    let fixture = Fixture::new("order-system");
+    for seed in ["0", "1"] {
+        let output = reported(&fixture, "order", &["--seed", seed]);
+        expect_truth(&fixture, &output.expect(ExitCode::Found).report());
+    }
+}
+
+#[test]
+fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_the_first_files() {
+    let fixture = Fixture::new("order-package");
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    expect_truth(&fixture, &report);
+    let settings = || fs::read_to_string(fixture.path("settings.txt")).unwrap();
+    assert_eq!(settings(), "first\n");
+    for left in ["generated.txt", "data", "target/mark"] {
+        assert!(!fixture.path(left).exists(), "{left}");
+    }
+    output.says(&["tests leave files in the source tree"]);
+    for test in report.tests.iter().filter(|test| test.order.is_some()) {
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
+    assert_eq!(settings(), "first\n");
+    let id = "order-package::a_needs$data_are_there";
+    let behind = [id, "--after", "order-package::b_leaves$data"];
+    nondex(&fixture, "replay", &behind).expect(ExitCode::Ok);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn where_no_process_may_be_traced_the_state_is_proven_without_its_lines_and_that_is_said() {
+    let fixture = Fixture::new("order-unseen");
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    let order = test(&report, "is_zero").order.clone().unwrap();
+    assert_eq!(order.polluters, ["adds"]);
+    let [state] = &order.state[..] else {
+        panic!("{order:?}");
+    };
+    assert!(state.confirmed && state.name == "order_unseen::COUNTER");
+    assert!(state.read.is_none() && state.written.is_none());
+    output.says(&["does not let a process trace another one"]);
 }
 
 #[test]

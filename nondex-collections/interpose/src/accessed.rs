@@ -1,4 +1,4 @@
-//! Accesses to what a run watches of the environment, the current directory and files, seen by the functions that make them.
+//! Accesses to what a run watches of files, ports and what the system keeps for a process, seen by the functions that make them.
 
 use ::std::path::Path;
 use ::std::sync::atomic::{AtomicBool, Ordering};
@@ -25,8 +25,9 @@ static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
 
 /// Watches those of `states` that functions access, for all threads.
 pub(crate) fn begin(states: &[StateId]) {
-    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
-    let states = states.iter().filter(|state| kinds.contains(&state.kind));
+    let is_bytes =
+        |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
+    let states = states.iter().filter(|state| !is_bytes(state));
     let states: Vec<StateId> = states.cloned().collect();
     let is_watching = !states.is_empty();
     if let Some(mut watched) = WATCHED.lock() {
@@ -86,12 +87,23 @@ fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
     }
 }
 
+/// Whether an access is one to what is watched, of the same kind: a name that is empty means all there are.
+fn is_of(watched: &StateId, accessed: &StateId) -> bool {
+    let port = |state: &StateId| state.name.rsplit(':').next().map(str::to_owned);
+    watched.name.is_empty()
+        || watched.name == accessed.name
+        // All variables are read at once.
+        || accessed.kind == StateKind::Env && accessed.name.is_empty()
+        // A port may be had at several addresses.
+        || accessed.kind == StateKind::Port && port(watched) == port(accessed)
+}
+
 /// Keeps an access, if it is watched. Whether it is.
 fn keep(state: StateId, writes: bool) -> bool {
     let is_wanted = WATCHED.lock().is_some_and(|watched| {
         let mut wanted = watched.states.iter();
         watched.accesses.len() < MAX_ACCESSES
-            && wanted.any(|one| *one == state || one.kind == state.kind && one.name.is_empty())
+            && wanted.any(|one| one.kind == state.kind && is_of(one, &state))
     });
     if is_wanted {
         let stack = Stack::capture();

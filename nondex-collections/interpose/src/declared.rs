@@ -322,8 +322,8 @@ constants! { c_int:
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
     SA_SIGINFO = 4, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
-    SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17,
-    SOCK_STREAM = 1, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
+    SIG_BLOCK = 0, SIG_SETMASK = 2, SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17,
+    SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
     SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30, SO_DOMAIN = 39,
     WNOHANG = 1, WEXITED = 4, WNOWAIT = 0x100_0000,
     X_OK = 1,
@@ -427,6 +427,7 @@ unsafe extern "C" {
         destructor: Option<unsafe extern "C" fn(*mut c_void)>,
     ) -> c_int;
     pub fn pthread_setspecific(key: pthread_key_t, value: *const c_void) -> c_int;
+    pub fn pthread_sigmask(how: c_int, new: *const sigset_t, old: *mut sigset_t) -> c_int;
     pub fn ptrace(request: c_uint, ...) -> c_long;
     pub fn qsort(
         base: *mut c_void,
@@ -438,6 +439,7 @@ unsafe extern "C" {
     pub fn setenv(name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int;
     pub fn setpgid(pid: pid_t, group: pid_t) -> c_int;
     pub fn setrlimit(resource: c_uint, limit: *const rlimit) -> c_int;
+    pub fn sigismember(set: *const sigset_t, signal: c_int) -> c_int;
     pub fn sigaction(signal: c_int, new: *const sigaction, old: *mut sigaction) -> c_int;
     pub fn strlen(text: *const c_char) -> size_t;
     pub fn syscall(number: c_long, ...) -> c_long;

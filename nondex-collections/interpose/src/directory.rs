@@ -14,9 +14,11 @@ use ::std::ffi::{c_char, c_int, c_long};
 use crate::libc::dirent64;
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::sorted::SortedMap;
-use nondex_core::{Caller, Model, context, model};
+use nondex_core::{Caller, Model, StateKind, context, model};
 
 use self::entries::{Entry, Readdir, arranged, read_whole};
+use super::accessed::accessed;
+use super::operations::text;
 use super::{Errno, Original, errno, origin, original, own, set_errno};
 use crate::libc;
 
@@ -114,6 +116,8 @@ unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     else {
         return ::std::ptr::null_mut();
     };
+    // SAFETY: the caller gives a C string.
+    accessed(StateKind::File, false, || unsafe { text(name) });
     // SAFETY: the caller's argument, unchanged.
     let dir = unsafe { original(name) };
     opened(dir);

@@ -62,7 +62,7 @@ fn record(operation: &str, errno: c_int, target: impl FnOnce() -> String, has_st
 ///
 /// # Safety
 /// `text` must be null or end with NUL.
-unsafe fn text(text: *const c_char) -> String {
+pub(crate) unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }

@@ -6,7 +6,7 @@ mod fork;
 mod image;
 mod states;
 mod surroundings;
-mod watch;
+pub(crate) mod watch;
 
 use ::std::ffi::{CString, c_char};
 use ::std::ptr;

@@ -1,57 +1,60 @@
-//! The environment, the current directory, and files by their paths: who reads and who changes them, where a run asks.
+//! The environment, the current directory, masks, signals, limits, and files by their paths: who reads and who changes them, where a
+//! run asks.
 
-use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use ::std::ffi::{c_char, c_int, c_uint, c_void};
 
 use nondex_core::StateKind;
 
 use super::accessed::accessed;
-use super::original;
+use super::operations::text;
 use super::schedule;
+use super::{libc, original};
 
-/// The text of a C string.
-///
-/// # Safety
-/// `text` must be null or end with NUL.
-unsafe fn text(text: *const c_char) -> String {
-    if text.is_null() {
-        return String::new();
-    }
-    // SAFETY: as the caller promises.
-    unsafe { CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// Functions that access a state before they do what they do.
+/// Functions that access a state before they do what they do: what is named by a C string, where threads may be told to change, or
+/// otherwise.
 macro_rules! functions {
-    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr, $kind:ident $writes:literal $of:expr;)*) => {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr, $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
         $(#[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> $result) else {
                 return $failed;
             };
-            schedule::file(StateKind::$kind, $writes, $of);
+            $(schedule::file(StateKind::$kind, $writes, $text);)?
             // SAFETY: the caller gives C strings.
-            accessed(StateKind::$kind, $writes, || unsafe { text($of) });
+            accessed(StateKind::$kind, $writes, || { $(unsafe { text($text) })? $($of)? });
             // SAFETY: the caller's arguments, unchanged.
             unsafe { original($($argument),*) }
         })*
     };
 }
 
+/// The name of the mask of blocked signals among what is done about signals.
+pub(crate) const MASK: &str = "mask";
+
 const EMPTY: *const c_char = c"".as_ptr();
 
 functions! {
-    getenv c"getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false name;
-    secure_getenv c"secure_getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false name;
-    setenv c"setenv" (name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1, Env true name;
-    unsetenv c"unsetenv" (name: *const c_char) -> c_int, -1, Env true name;
-    chdir c"chdir" (path: *const c_char) -> c_int, -1, Cwd true EMPTY;
-    fchdir c"fchdir" (file: c_int) -> c_int, -1, Cwd true EMPTY;
-    getcwd c"getcwd" (buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(), Cwd false EMPTY;
-    unlink c"unlink" (path: *const c_char) -> c_int, -1, File true path;
-    rmdir c"rmdir" (path: *const c_char) -> c_int, -1, File true path;
-    statx c"statx" (folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, result: *mut c_void) -> c_int, -1, File false path;
+    getenv c"getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false => text name;
+    secure_getenv c"secure_getenv" (name: *const c_char) -> *mut c_char, ::std::ptr::null_mut(), Env false => text name;
+    setenv c"setenv" (name: *const c_char, value: *const c_char, overwrite: c_int) -> c_int, -1, Env true => text name;
+    unsetenv c"unsetenv" (name: *const c_char) -> c_int, -1, Env true => text name;
+    chdir c"chdir" (path: *const c_char) -> c_int, -1, Cwd true => text EMPTY;
+    fchdir c"fchdir" (file: c_int) -> c_int, -1, Cwd true => text EMPTY;
+    getcwd c"getcwd" (buffer: *mut c_char, len: usize) -> *mut c_char, ::std::ptr::null_mut(), Cwd false => text EMPTY;
+    unlink c"unlink" (path: *const c_char) -> c_int, -1, File true => text path;
+    rmdir c"rmdir" (path: *const c_char) -> c_int, -1, File true => text path;
+    readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1, File false => text path;
+    realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char, ::std::ptr::null_mut(), File false => text path;
+    symlink c"symlink" (to: *const c_char, path: *const c_char) -> c_int, -1, File true => text path;
+    chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
+    statx c"statx" (folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, result: *mut c_void) -> c_int, -1, File false => text path;
+    umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of String::new();
+    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of signal.to_string();
+    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX, Signal true => of signal.to_string();
+    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of MASK.to_owned();
+    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of MASK.to_owned();
+    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1, Limit false => of limit.to_string();
+    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1, Limit true => of limit.to_string();
 }
 
 #[unsafe(no_mangle)]

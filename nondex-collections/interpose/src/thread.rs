@@ -4,6 +4,7 @@ use ::std::ffi::{c_int, c_void};
 
 use nondex_core::context::{Inherited, inherit};
 
+use super::process::watch;
 use super::{original, own, schedule};
 use crate::libc;
 
@@ -21,6 +22,7 @@ struct Given {
     start: Start,
     argument: *mut c_void,
     attached: Option<schedule::life::Attached>,
+    watch: Option<watch::Inherited>,
 }
 
 /// The first function of a thread that works for a test. It may be left by unwinding, as `pthread_exit` does it.
@@ -33,8 +35,12 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
             start,
             argument,
             attached,
+            watch,
         } = *given;
         inherited.enter();
+        if let Some(watch) = watch {
+            watch.enter();
+        }
         if let Some(attached) = attached {
             attached.enter();
         }
@@ -65,6 +71,7 @@ unsafe extern "C" fn pthread_create(
         start,
         argument,
         attached: started.as_ref().map(schedule::life::Started::thread),
+        watch: watch::inherit(),
     }));
     // SAFETY: the caller's arguments, but for a function that calls theirs.
     let error = unsafe { original(thread, attributes, begin, given.cast()) };

@@ -72,7 +72,25 @@ pub struct StateId {
 
 json::object!(strict StateId { kind, name });
 
+/// What the name of bytes ends with that are to be made zeros.
+const CLEARED: &str = "=0";
+
 impl StateId {
+    /// These bytes, to be made zeros instead of what they were before.
+    #[must_use]
+    pub fn cleared(&self) -> Self {
+        StateId {
+            kind: self.kind,
+            name: format!("{}{CLEARED}", self.name),
+        }
+    }
+
+    /// Whether the bytes are to be made zeros.
+    #[must_use]
+    pub fn is_cleared(&self) -> bool {
+        self.name.ends_with(CLEARED)
+    }
+
     /// The name of so many bytes from `offset` on.
     #[must_use]
     pub fn name_of_bytes(offset: usize, length: usize) -> String {
@@ -82,7 +100,8 @@ impl StateId {
     /// The offset and the number of bytes, for the kinds that are bytes.
     #[must_use]
     pub fn bytes(&self) -> Option<(usize, usize)> {
-        let (offset, length) = self.name.strip_prefix("0x")?.split_once("+0x")?;
+        let name = self.name.strip_suffix(CLEARED).unwrap_or(&self.name);
+        let (offset, length) = name.strip_prefix("0x")?.split_once("+0x")?;
         let number = |text| usize::from_str_radix(text, 16).ok();
         Some((number(offset)?, number(length)?))
     }
@@ -110,12 +129,15 @@ pub struct AccessRecord {
     pub writes: bool,
     /// The stack, innermost frame first.
     pub stack: Vec<Frame>,
+    /// Whether accesses to it cannot be seen on this machine: then this says so, and is none.
+    pub unseen: bool,
 }
 
 json::object!(AccessRecord {
     state,
     writes,
-    stack
+    stack,
+    unseen = optional
 });
 
 #[cfg(test)]
@@ -131,6 +153,9 @@ mod tests {
         let name = StateId::name_of_bytes(0x4f010, 24);
         assert_eq!(name, "0x4f010+0x18");
         assert_eq!(state(&name).bytes(), Some((0x4f010, 24)));
+        let cleared = state(&name).cleared();
+        assert!(cleared.is_cleared() && !state(&name).is_cleared());
+        assert_eq!(cleared.bytes(), Some((0x4f010, 24)));
         for other in ["", "4f010+18", "0x4f010", "0x4f010+18", "0xg+0x1"] {
             assert_eq!(state(other).bytes(), None, "{other}");
         }

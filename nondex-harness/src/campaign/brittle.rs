@@ -10,6 +10,7 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::progress::Progress;
 use super::stop::StopFlag;
+use super::tree::Tree;
 use nondex_core::{Outcome, Threads};
 
 use crate::judge::Options;
@@ -56,7 +57,9 @@ impl Behind<'_> {
         let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
+        let tree = Tree::none();
         let processes = Processes {
+            tree: &tree,
             launcher: self.launcher,
             suite,
             tests,

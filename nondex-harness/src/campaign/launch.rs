@@ -31,7 +31,7 @@ use crate::report::difference;
 const MAX_VARIABLE: usize = 100 << 10;
 
 /// What the path of a watched file begins with that is in the folder for temporary files, which each process has for itself.
-pub(super) const IN_TEMPORARY: &str = "$TMPDIR";
+pub const IN_TEMPORARY: &str = "$TMPDIR";
 
 /// The exit code of libtest when a test failed, and of a program whose `main` panicked.
 const PANICKED: i32 = 101;

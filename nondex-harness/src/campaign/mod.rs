@@ -4,6 +4,7 @@
 //! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
 //! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
+pub mod across;
 pub mod brittle;
 pub(crate) mod circumstance;
 pub mod comparison;
@@ -24,6 +25,7 @@ pub mod record;
 pub mod reruns;
 mod state;
 pub mod stop;
+mod tree;
 
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -13,6 +14,7 @@ use nondex_core::{Outcome, RunSpec, Threads};
 use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
+use super::tree::Tree;
 use crate::judge::Options;
 use crate::judge::order::{End, Experiment, Experiments, Wanted};
 use crate::judge::prerequisite::explained_run;
@@ -40,6 +42,8 @@ pub(super) struct Processes<'a> {
     pub(super) options: &'a Options,
     /// Which threads the tests run on.
     pub(super) threads: Threads,
+    /// The files that each process is to find.
+    pub(super) tree: &'a Tree,
     /// Hears of each.
     pub(super) progress: &'a dyn Progress,
     /// Ends the work.
@@ -89,23 +93,42 @@ impl Processes<'_> {
         })
     }
 
-    /// Does this with each, several at once unless `alone`: the results in their order.
+    /// Does this with each, several at once unless `alone`: the results in their order. Once tests are seen to leave files, nobody knows
+    /// which of several at once met them: they are made again, one at a time.
     fn each<W: Sync, T: Send>(
         &self,
         wanted: &[W],
         alone: bool,
         one: impl Fn(usize, &W) -> Option<T> + Sync,
     ) -> Option<Vec<T>> {
-        let jobs = if alone {
-            NonZeroUsize::MIN
-        } else {
-            self.options.jobs
-        };
+        if wanted.is_empty() {
+            return Some(Vec::new());
+        }
+        if !alone && !self.tree.is_left() {
+            let made = self.at_once(self.options.jobs, wanted, &one);
+            if !self.tree.restore() {
+                return made;
+            }
+        }
+        self.at_once(NonZeroUsize::MIN, wanted, &|place, wanted| {
+            let made = one(place, wanted);
+            self.tree.restore();
+            made
+        })
+    }
+
+    /// Does this with each, so many at once.
+    fn at_once<W: Sync, T: Send>(
+        &self,
+        jobs: NonZeroUsize,
+        wanted: &[W],
+        one: &(impl Fn(usize, &W) -> Option<T> + Sync),
+    ) -> Option<Vec<T>> {
         let next = AtomicUsize::new(0);
         let made: Mutex<BTreeMap<usize, T>> = Mutex::new(BTreeMap::new());
         thread::scope(|scope| {
             for place in 0..jobs.get().min(wanted.len()) {
-                let (next, made, one) = (&next, &made, &one);
+                let (next, made) = (&next, &made);
                 scope.spawn(move || {
                     while !self.stop.is_set() {
                         let number = next.fetch_add(1, Ordering::Relaxed);
@@ -206,6 +229,20 @@ impl Processes<'_> {
 
     /// Runs these tests in one process, each with its limit, and with temporary files of their own at this place.
     pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
+        let runs = Launcher::with_fresh(place, |folder| self.run_in(folder, order, spec))?;
+        if self.tree.is_left() {
+            self.tree.restore();
+        }
+        Some(runs)
+    }
+
+    /// Runs these tests in one process, each with its limit, and with this folder for temporary files.
+    pub(super) fn run_in(
+        &self,
+        folder: Option<&Path>,
+        order: &[usize],
+        spec: &RunSpec,
+    ) -> Option<Vec<Run>> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
         let limits: Vec<Duration> = order
             .iter()
@@ -213,7 +250,7 @@ impl Processes<'_> {
             .collect();
         let binary = &self.suite.binary;
         self.launcher
-            .experiment_fresh(place, &limits, binary, &cases, spec)
+            .experiment_in(folder, &limits, binary, &cases, spec)
     }
 
     /// How `run` of a test ended, as it is judged.

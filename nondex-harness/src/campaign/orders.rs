@@ -1,17 +1,20 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use nondex_core::{ALGORITHM, RunSpec, Threads};
 
+use super::across::Across;
 use super::launch::Launcher;
 use super::order::Processes;
 use super::process;
 use super::progress::Progress;
-use super::race::{self, Races};
+use super::race::{self, Races, Use};
 use super::state::States;
 use super::stop::StopFlag;
+use super::tree::Tree;
 use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::Options;
@@ -35,6 +38,8 @@ struct Campaign<'a> {
     stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
     workspace: Workspace,
+    /// The files that each process is to find.
+    tree: Tree,
 }
 
 /// Runs the tests of each binary in many orders, and returns the report, not yet written.
@@ -60,6 +65,9 @@ pub fn run(
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;
     let _ = process::disable_address_randomisation();
+    let left = absolute(&run.path().join("left"))?;
+    let folders = selected.iter().map(|one| one.suite.binary.cwd.clone());
+    let folders = folders.map(Utf8PathBuf::into_std_path_buf);
     let campaign = Campaign {
         launcher: Launcher::new(records, options.timeout, stop),
         options,
@@ -68,6 +76,7 @@ pub fn run(
         stop,
         notes: Mutex::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
+        tree: Tree::of(folders, left.clone().into()),
     };
     let mut is_partial = false;
     let mut tests = Vec::new();
@@ -80,6 +89,16 @@ pub fn run(
             let report = known.cloned();
             tests.push(report.unwrap_or_else(|| judged::not_run(selected.suite, case)));
         }
+    }
+    if !is_partial {
+        is_partial = campaign.across(selected, &mut tests).is_none();
+    }
+    campaign.tree.restore();
+    if campaign.tree.is_left() {
+        campaign.note(format!(
+            "tests leave files in the source tree: each process found them as they were before, and what was left is in `{}`",
+            campaign.workspace.shown(left.as_str())
+        ));
     }
     if is_partial && stop.is_late() {
         campaign.note("the time of `--max-time` was over before all orders were tried".to_owned());
@@ -114,6 +133,16 @@ impl Campaign<'_> {
         notes.push(note);
     }
 
+    /// Says once what is not known where accesses to statics cannot be seen.
+    fn note_unseen(&self, states: &States<'_>) {
+        const UNSEEN: &str = "this machine does not let a process trace another one: the lines that change and meet statics are not known, \
+                              and races over statics were not looked for";
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if states.is_unseen() && !notes.iter().any(|note| note == UNSEEN) {
+            notes.push(UNSEEN.to_owned());
+        }
+    }
+
     /// The reports of the selected tests of one binary; `None` when it was stopped.
     fn judge(&self, selected: &Selected<'_>) -> Option<Vec<TestReport>> {
         let suite = selected.suite;
@@ -128,30 +157,18 @@ impl Campaign<'_> {
             ));
             return Some(Vec::new());
         }
-        let tests: Vec<&TestCase> = suite
-            .tests
-            .iter()
-            .filter(|case| !case.ignored || is_run(case))
-            .collect();
+        let tests = tests_of(selected);
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
         let asked: Vec<usize> = (0..tests.len())
             .filter(|test| is_run(tests[*test]))
             .collect();
-        let processes = |threads| Processes {
-            launcher: &self.launcher,
-            suite,
-            tests: tests.clone(),
-            unstarted: Mutex::default(),
-            options: self.options,
-            threads,
-            progress: self.progress,
-            stop: self.stop,
-        };
         let is_shared = self.options.jobs.get() > 1;
+        let symbols = symbols_of(suite);
         let mut experiments = Threads::ALL.map(|_| Experiments::new(is_shared));
         let [on_each, on_one] = &mut experiments;
-        let processes = [processes(Threads::Each), processes(Threads::One)];
-        let mut found = self.search(&processes[0], &names, &asked, on_each)?;
+        let processes = Threads::ALL.map(|threads| self.processes(selected, threads));
+        let states = States::new(&processes[0], &symbols, &self.workspace);
+        let (mut found, uses) = self.search(&states, &processes[0], &names, &asked, on_each)?;
         if Symbols::may_have_thread_locals(&suite.binary.executable) {
             let (suspects, needs_each) =
                 self.on_one_thread(&processes[1], &names, &asked, &found, on_one)?;
@@ -168,8 +185,7 @@ impl Campaign<'_> {
                 "{count} of the processes with several tests of `{id}` told nothing: {why}"
             ));
         }
-        let mut symbols: Option<Symbols> = None;
-        let racing = self.races(&processes[0], &found, &asked, &mut symbols);
+        let racing = self.races(&states, &processes[0], &found, &uses, &asked);
         let (mut racing, race_runs) = racing.unwrap_or_default();
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
@@ -183,19 +199,19 @@ impl Campaign<'_> {
             report.runs = match place {
                 0 => {
                     let made = experiments.iter().map(|made| made.count() as u64);
-                    made.sum::<u64>() + race_runs
+                    made.sum::<u64>() + uses.len() as u64 + race_runs
                 }
                 _ => 0,
             };
             if let (Some(dependence), Some(order)) =
                 (suspect.and_then(Suspect::dependence), &mut report.order)
             {
-                let symbols = symbols.get_or_insert_with(|| symbols_of(suite));
-                let states = States::new(processes, symbols, &self.workspace);
+                let states = States::new(processes, &symbols, &self.workspace);
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
                 let made;
                 (order.state, made) = states.shared(first, *test, passes_alone);
                 report.runs += made;
+                self.note_unseen(&states);
             }
             if let Some(place) = racing.iter().position(|race| race.test == *test) {
                 let race = racing.swap_remove(place);
@@ -217,14 +233,91 @@ impl Campaign<'_> {
         Some(reports)
     }
 
-    /// What is concluded of each asked test that ended otherwise in some order than alone.
-    fn search(
+    /// What makes processes with tests of one binary.
+    fn processes<'p>(&'p self, selected: &'p Selected<'_>, threads: Threads) -> Processes<'p> {
+        Processes {
+            launcher: &self.launcher,
+            suite: selected.suite,
+            tests: tests_of(selected),
+            unstarted: Mutex::default(),
+            options: self.options,
+            threads,
+            tree: &self.tree,
+            progress: self.progress,
+            stop: self.stop,
+        }
+    }
+
+    /// Says of the tests that depend on no other of their binary which of another one they depend on; `None` when it was stopped.
+    fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
+        let ours = selected.iter();
+        let ours = ours.filter(|one| one.suite.binary.harness == Harness::Nondex);
+        let binaries = ours.map(|one| self.processes(one, Threads::Each));
+        let binaries: Vec<Processes<'_>> = binaries.collect();
+        let symbols = Symbols::default();
+        let states = binaries
+            .iter()
+            .map(|one| States::new(one, &symbols, &self.workspace));
+        let states: Vec<States<'_>> = states.collect();
+        let id = |binary: usize, test: usize| {
+            let processes: &Processes<'_> = &binaries[binary];
+            processes.suite.test_id(processes.tests[test])
+        };
+        let verdicts = tests.iter().map(|test| (test.id.clone(), test.verdict));
+        let verdicts: BTreeMap<String, Verdict> = verdicts.collect();
+        let alone = |binary, test| match verdicts.get(&id(binary, test))? {
+            Verdict::Stable => Some(true),
+            Verdict::Broken => Some(false),
+            _ => None,
+        };
+        let across = Across {
+            binaries: &binaries,
+            states: &states,
+            tree: &self.tree,
+            alone: &alone,
+            reruns: self.asked.reruns,
+            questions: self.asked.budget,
+        };
+        let (found, made) = across.find()?;
+        for found in found {
+            let (binary, test) = found.test;
+            let id = id(binary, test);
+            let Some(report) = tests.iter_mut().find(|report| report.id == id) else {
+                continue;
+            };
+            let processes = &binaries[binary];
+            let options = processes.options_of(test);
+            let names: Vec<String> = (0..binaries[found.with].tests.len())
+                .map(|test| across.id(found.with, test))
+                .collect();
+            report.notes.clear();
+            order::dependent(report, &found.dependence, &names, &options, Threads::Each);
+            if let Some(order) = &mut report.order {
+                order.state = found.state;
+            }
+            let set = found.dependence.sets[0].iter();
+            let before = set.filter(|_| found.dependence.passes_alone);
+            let spec = RunSpec {
+                before: before.map(|test| names[*test].clone()).collect(),
+                ..processes.spec(test)
+            };
+            order::fail(report, processes.suite, &spec, Some(&found.end), &options);
+        }
+        if let Some(first) = tests.first_mut() {
+            first.runs += made;
+        }
+        Some(())
+    }
+
+    /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses.
+    fn search<'s>(
         &self,
+        states: &'s States<'s>,
         processes: &Processes<'_>,
         names: &[&str],
         asked: &[usize],
         experiments: &mut Experiments,
-    ) -> Option<Found> {
+    ) -> Option<(Found, Vec<Use<'s>>)> {
         let id = &processes.suite.binary.id;
         let number = names.len().saturating_sub(1) * asked.len();
         let mut has_pairs = (1..=self.asked.pairs).contains(&number);
@@ -257,7 +350,13 @@ impl Campaign<'_> {
             .copied()
             .filter(|test| alone[*test].as_ref().is_some_and(End::ends_process))
             .collect();
-        let planned = self.asked.planned(names);
+        let passes = |test: &&usize| {
+            let alone = alone[**test].as_ref();
+            alone.is_some_and(|end| end.passed() == Some(true))
+        };
+        let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
+        let mut uses = race::uses(processes, states, &passing)?;
+        let planned = self.asked.planned(names, &race::writers(&uses));
         let mut detection = processes.answer(experiments, |experiments| {
             detect(&planned, &ending, experiments)
         })?;
@@ -267,6 +366,7 @@ impl Campaign<'_> {
                 names[*test]
             ));
         }
+        uses.retain(|used| !detection.cutting.contains(&used.test));
         detection.orders.extend(tried);
         let suspects = detection.suspects(asked, experiments);
         let limits = self.asked.limits(has_pairs);
@@ -276,13 +376,14 @@ impl Campaign<'_> {
         let repeated = processes.answer(experiments, |experiments| {
             not_idempotent(asked, experiments)
         })?;
-        Some(Found {
+        let found = Found {
             repeated,
             alone,
             suspects: suspected(suspects, concluded, Threads::Each),
             needs_each: Vec::new(),
             detection,
-        })
+        };
+        Some((found, uses))
     }
 
     /// What is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the tests
@@ -298,7 +399,7 @@ impl Campaign<'_> {
         let ends = |test: &usize| found.alone[*test].as_ref().is_some_and(End::ends_process);
         let mut ending: Vec<usize> = (0..names.len()).filter(ends).collect();
         ending.extend(&found.detection.cutting);
-        let planned = self.asked.planned(names);
+        let planned = self.asked.planned(names, &[]);
         let detection = processes.answer(experiments, |experiments| {
             detect(&planned, &ending, experiments)
         })?;
@@ -331,18 +432,12 @@ impl Campaign<'_> {
     /// The races of the asked tests that pass alone, and how many processes were made.
     fn races(
         &self,
+        states: &States<'_>,
         processes: &Processes<'_>,
         found: &Found,
+        uses: &[Use<'_>],
         asked: &[usize],
-        symbols: &mut Option<Symbols>,
     ) -> Option<(Vec<race::Found>, u64)> {
-        let passes = |test: &usize| {
-            let alone = found.alone[*test].as_ref();
-            alone.is_some_and(|end| end.passed() == Some(true))
-                && !found.detection.cutting.contains(test)
-        };
-        let tests: Vec<usize> = (0..processes.tests.len()).filter(passes).collect();
-        let symbols = symbols.get_or_insert_with(|| symbols_of(processes.suite));
         let is_polluter = |first: usize, then: usize| {
             let mut suspects = found.suspects.iter().filter(|suspect| suspect.test == then);
             let dependence = suspects.find_map(Suspect::dependence);
@@ -353,11 +448,12 @@ impl Campaign<'_> {
         };
         let races = Races {
             processes,
-            states: &States::new(processes, symbols, &self.workspace),
+            states,
             asked,
             is_polluter: &is_polluter,
         };
-        let (races, made, is_complete) = races.find(&tests)?;
+        let (races, made, is_complete) = races.find(uses)?;
+        self.note_unseen(states);
         if !is_complete {
             self.note(format!(
                 "not all tests of `{}` that may disturb each other at the same time were tried: {made} processes were made",
@@ -498,6 +594,16 @@ impl Suspect {
             _ => None,
         }
     }
+}
+
+/// The tests of a binary that may run before others, in their original order.
+fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
+    let is_run = |case: &TestCase| {
+        let mut tests = selected.tests.iter();
+        tests.any(|(known, is_run)| *is_run && known.name == case.name)
+    };
+    let tests = selected.suite.tests.iter();
+    tests.filter(|case| !case.ignored || is_run(case)).collect()
 }
 
 /// The symbols of an executable. Without them there is still the environment, the folder and the files.

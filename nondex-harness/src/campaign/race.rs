@@ -4,7 +4,8 @@
 //! the whole of one test is run at each access of the other to a part of the state that both use, on another thread, while the other
 //! waits: the same in every run. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
@@ -19,6 +20,9 @@ const MAX_ACCESSES: u64 = 16;
 /// So many of the tests that change a part of the state are tried in the middle of each that uses it.
 const MAX_WITH: usize = 3;
 
+/// Where the one waits for the other in a loop of its own, as a run of this time tells, its further accesses tell nothing new.
+const WAITS: Duration = Duration::from_secs(4);
+
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
 
@@ -29,8 +33,8 @@ const MAX_PROCESSES: u64 = 64;
 const MAX_ALL: u64 = 3_000;
 
 /// What a test does with the state.
-struct Use<'s> {
-    test: usize,
+pub(super) struct Use<'s> {
+    pub(super) test: usize,
     /// What it changes, or leaves changed.
     changes: Vec<Part<'s>>,
     /// What else it uses.
@@ -42,6 +46,59 @@ impl Use<'_> {
     fn changes(&self, state: &StateId) -> bool {
         self.changes.iter().any(|part| part.state == *state)
     }
+}
+
+/// What each of these tests uses when it runs alone, in a process each; `None` when it was stopped.
+pub(super) fn uses<'s>(
+    processes: &Processes<'_>,
+    states: &'s States<'s>,
+    tests: &[usize],
+) -> Option<Vec<Use<'s>>> {
+    let used = tests.iter().map(|test| used(processes, states, *test));
+    used.collect()
+}
+
+fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
+    let every = |kind| StateId {
+        kind,
+        name: String::new(),
+    };
+    let watch = [StateKind::Env, StateKind::Cwd, StateKind::File].map(every);
+    let spec = RunSpec {
+        states: true,
+        watch: watch.to_vec(),
+        ..processes.spec(test)
+    };
+    let run = processes.run(PLACE, &[test], &spec)?.pop()?;
+    let mut changes = states.parts(run.states.iter());
+    changes.retain(|part| part.state.kind == StateKind::Static);
+    let mut reads = BTreeSet::new();
+    for access in run.accesses.iter() {
+        let is_known = changes.iter().any(|part| part.state == access.state);
+        if access.writes && !is_known {
+            changes.push(Part::of(access.state.clone()));
+        } else if !access.writes {
+            reads.insert(access.state.clone());
+        }
+    }
+    Some(Use {
+        test,
+        changes,
+        reads,
+        accesses: run.accesses.to_vec(),
+    })
+}
+
+/// The tests that change each part of the state that several do, each list of tests once.
+pub(super) fn writers(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
+    let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
+    for used in uses {
+        for part in &used.changes {
+            writers.entry(&part.state).or_default().push(used.test);
+        }
+    }
+    let several = writers.into_values().filter(|tests| tests.len() > 1);
+    several.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The whole of one test in the middle of another one.
@@ -76,54 +133,17 @@ pub(super) struct Races<'a> {
 }
 
 impl Races<'_> {
-    /// The races among `tests`, which pass alone; how many processes that took, and whether all tests were tried. `None` when it was stopped.
-    pub(super) fn find(&self, tests: &[usize]) -> Option<(Vec<Found>, u64, bool)> {
+    /// The races among the tests of `uses`; how many processes that took, and whether all tests were tried. `None` when it was stopped.
+    pub(super) fn find(&self, uses: &[Use<'_>]) -> Option<(Vec<Found>, u64, bool)> {
         let mut made = 0;
-        let mut uses = Vec::new();
-        for test in tests {
-            made += 1;
-            uses.push(self.used(*test)?);
-        }
         let mut found = Vec::new();
-        for used in &uses {
+        for used in uses {
             if made > MAX_ALL {
                 return Some((found, made, false));
             }
-            self.races(used, &uses, &mut found, &mut made)?;
+            self.races(used, uses, &mut found, &mut made)?;
         }
         Some((found, made, true))
-    }
-
-    /// What a test uses when it runs alone.
-    fn used(&self, test: usize) -> Option<Use<'_>> {
-        let every = |kind| StateId {
-            kind,
-            name: String::new(),
-        };
-        let watch = [StateKind::Env, StateKind::Cwd, StateKind::File].map(every);
-        let spec = RunSpec {
-            states: true,
-            watch: watch.to_vec(),
-            ..self.processes.spec(test)
-        };
-        let run = self.run(&[test], &spec)?.pop()?;
-        let mut changes = self.states.parts(run.states.iter());
-        changes.retain(|part| part.state.kind == StateKind::Static);
-        let mut reads = BTreeSet::new();
-        for access in run.accesses.iter() {
-            let is_known = changes.iter().any(|part| part.state == access.state);
-            if access.writes && !is_known {
-                changes.push(Part::of(access.state.clone()));
-            } else if !access.writes {
-                reads.insert(access.state.clone());
-            }
-        }
-        Some(Use {
-            test,
-            changes,
-            reads,
-            accesses: run.accesses.to_vec(),
-        })
     }
 
     /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one
@@ -180,6 +200,9 @@ impl Races<'_> {
         let [inner, outer] = &runs[..] else {
             return Some(false);
         };
+        if self.states.note_unseen(outer) {
+            return Some(false);
+        }
         let has_met = outer.accesses.len() as u64 > meeting.access;
         if !has_met && outer.outcome == Outcome::Passed {
             return Some(false);
@@ -208,7 +231,7 @@ impl Races<'_> {
                 });
             }
         }
-        Some(true)
+        Some(outer.took < WAITS)
     }
 
     /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.

@@ -62,7 +62,7 @@ impl<'a> Reruns<'a> {
 
     /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that.
     pub fn investigate(&self, suite: &Suite, case: &TestCase, report: &mut TestReport) {
-        let uses_chance = !report.sources.is_empty();
+        let uses_chance = !report.sources.is_empty() || !self.options.prune;
         let mut limits = self.limits;
         let mut points = report.points.iter();
         if !points.any(|point| is_of_timing(point.family)) {

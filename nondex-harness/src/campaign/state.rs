@@ -1,5 +1,7 @@
 //! What a test that depends on others shares with them: what they leave changed, proven by putting only that back.
 
+use std::cell::Cell;
+
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
@@ -16,6 +18,9 @@ const MAX_PARTS: usize = 24;
 /// Where the temporary files of these processes are, which are made one after the other.
 pub(super) const PLACE: usize = 0;
 
+/// What a folder is called that is no more.
+const REMOVED: &str = "(removed)";
+
 /// The panic hook, among std's statics.
 const HOOK: &str = "std::panicking::HOOK";
 
@@ -27,13 +32,27 @@ pub(super) struct States<'a> {
     processes: &'a Processes<'a>,
     symbols: &'a Symbols,
     workspace: &'a Workspace,
+    /// Whether accesses to statics could not be seen.
+    unseen: Cell<bool>,
 }
+
+/// So many bytes can be watched at once.
+const WATCHED: usize = 32;
+
+/// So many places of a large static are watched, one after the other, for the lines.
+const MAX_PLACES: usize = 4;
 
 /// A part of the state that is left changed.
 pub(super) struct Part<'s> {
     pub(super) state: StateId,
     known: Option<&'s Static>,
     after: Option<String>,
+    /// Which bytes of a static were changed.
+    changed: Vec<StateId>,
+    /// Whether the outcome is that of a run alone when only this is put back.
+    confirmed: bool,
+    /// Whether it is enough to put back that its lock is not poisoned.
+    is_poisoned: bool,
 }
 
 impl Part<'_> {
@@ -43,6 +62,56 @@ impl Part<'_> {
             state,
             known: None,
             after: None,
+            changed: Vec::new(),
+            confirmed: false,
+            is_poisoned: false,
+        }
+    }
+
+    /// The poison flags among what was changed.
+    fn poison_flags(&self) -> Vec<StateId> {
+        let Some(known) = self.known else {
+            return Vec::new();
+        };
+        let flags = known.poison_flags.iter();
+        let flags = flags.map(|flag| known.bytes.start + flag);
+        let is_changed = |flag: &usize| {
+            let mut changed = self.changed.iter().filter_map(StateId::bytes);
+            changed.any(|(start, length)| (start..start + length).contains(flag))
+        };
+        let flags = flags.filter(is_changed);
+        flags.map(|flag| self.of_bytes(flag, 1)).collect()
+    }
+
+    /// What is watched for its lines, one after the other: of what is larger than can be watched, from where it was changed.
+    fn places(&self) -> Vec<StateId> {
+        let Some(known) = self.known else {
+            return vec![self.state.clone()];
+        };
+        if self.is_poisoned {
+            return self.poison_flags();
+        }
+        if known.bytes.len() <= WATCHED {
+            return vec![self.state.clone()];
+        }
+        let mut places = Vec::new();
+        let mut end = known.bytes.start;
+        for (start, length) in self.changed.iter().filter_map(StateId::bytes) {
+            let changed = (start + length).min(known.bytes.end);
+            let mut start = (start & !7).max(end);
+            while start < changed && places.len() < MAX_PLACES {
+                end = (start + WATCHED).min(known.bytes.end);
+                places.push(self.of_bytes(start, end - start));
+                start = end;
+            }
+        }
+        places
+    }
+
+    fn of_bytes(&self, start: usize, length: usize) -> StateId {
+        StateId {
+            kind: self.state.kind,
+            name: StateId::name_of_bytes(start, length),
         }
     }
 }
@@ -58,7 +127,20 @@ impl<'a> States<'a> {
             processes,
             symbols,
             workspace,
+            unseen: Cell::new(false),
         }
+    }
+
+    /// Whether accesses to statics were asked for that cannot be seen on this machine.
+    pub(super) const fn is_unseen(&self) -> bool {
+        self.unseen.get()
+    }
+
+    /// Whether the accesses of a run cannot be seen, which is kept in mind.
+    pub(super) fn note_unseen(&self, run: &Run) -> bool {
+        let is_unseen = run.accesses.iter().any(|access| access.unseen);
+        self.unseen.set(self.unseen.get() || is_unseen);
+        is_unseen
     }
 
     /// What `before` leave changed that makes `test` end otherwise than alone, where it passes or not; and how many processes that took.
@@ -90,42 +172,63 @@ impl<'a> States<'a> {
         })?;
         let (_, first) = recorded.split_last()?;
         let parts = self.parts(first.iter().flat_map(|run| run.states.iter()));
-        let mut proven = Vec::new();
-        for part in parts.iter().take(MAX_PARTS) {
-            let restored = run(&|spec| RunSpec {
-                restore: vec![part.state.clone()],
-                ..spec
-            })?;
-            if restored.last()?.passed() == passes_alone {
-                proven.push(part);
+        let mut all = Vec::new();
+        for mut part in parts.into_iter().take(MAX_PARTS) {
+            let mut is_proven = |restore: Vec<StateId>| {
+                let restored = run(&|spec| RunSpec {
+                    restore: restore.clone(),
+                    ..spec
+                })?;
+                Some(restored.last()?.passed() == passes_alone)
+            };
+            part.confirmed = is_proven(vec![part.state.clone()])?;
+            let flags: Vec<StateId> = part.poison_flags().iter().map(StateId::cleared).collect();
+            part.is_poisoned = part.confirmed && !flags.is_empty() && is_proven(flags)?;
+            all.push(part);
+        }
+        if !all.iter().any(|part| part.confirmed) {
+            return Some(all.iter().map(|part| self.named(part)).collect());
+        }
+        let mut shared = Vec::new();
+        for part in all.iter().filter(|part| part.confirmed) {
+            let mut found = self.named(part);
+            for place in part.places() {
+                if found.written.is_some() && found.read.is_some() {
+                    break;
+                }
+                self.add_lines(run, before, &place, &mut found)?;
             }
+            shared.push(found);
         }
-        if proven.is_empty() {
-            return Some(parts.iter().map(|part| self.named(part)).collect());
-        }
+        Some(shared)
+    }
+
+    /// Adds the lines that are not yet known: of the last change by the tests before, and of the first access by the test.
+    fn add_lines(
+        &self,
+        run: &mut Make<'_>,
+        before: &[usize],
+        place: &StateId,
+        shared: &mut SharedState,
+    ) -> Option<()> {
         let watched = run(&|spec| RunSpec {
-            watch: proven.iter().map(|part| part.state.clone()).collect(),
+            watch: vec![place.clone()],
             ..spec
         })?;
         let (last, first) = watched.split_last()?;
-        let shared = proven.into_iter().map(|part| {
-            let of_part = |access: &&AccessRecord| access.state == part.state;
-            let writes = first.iter().zip(before).rev().find_map(|(run, test)| {
-                let mut writes = run.accesses.iter().rev().filter(of_part);
-                let write = writes.find(|access| access.writes)?;
-                let Line { file, line } = self.line(write)?;
+        self.note_unseen(last);
+        if shared.written.is_none() {
+            shared.written = first.iter().zip(before).rev().find_map(|(run, test)| {
+                let mut writes = run.accesses.iter().rev().filter(|access| access.writes);
+                let Line { file, line } = writes.find_map(|access| self.line(access))?;
                 let test = self.processes.tests[*test].name.clone();
                 Some(WrittenLine { file, line, test })
             });
-            let mut reads = last.accesses.iter().filter(of_part);
-            SharedState {
-                written: writes,
-                read: reads.find_map(|access| self.line(access)),
-                confirmed: true,
-                ..self.named(part)
-            }
-        });
-        Some(shared.collect())
+        }
+        if shared.read.is_none() {
+            shared.read = last.accesses.iter().find_map(|access| self.line(access));
+        }
+        Some(())
     }
 
     /// What is left changed, each part once: whole statics, not those that are about how tests are run.
@@ -134,29 +237,26 @@ impl<'a> States<'a> {
         changes: impl Iterator<Item = &'c StateChange>,
     ) -> Vec<Part<'_>> {
         let mut parts: Vec<Part<'_>> = Vec::new();
-        let mut add = |part: Part<'_>| {
-            if !parts.iter().any(|known| known.state == part.state) {
-                parts.push(Part {
-                    known: self.symbols.at(&part.state).first().copied(),
-                    ..part
-                });
-            }
-        };
         for change in changes {
             let found = self.symbols.at(&change.state);
             if found.is_empty() && change.state.bytes().is_none() {
-                add(Part {
-                    state: change.state.clone(),
-                    known: None,
-                    after: change.after.clone(),
-                });
+                let is_known = parts.iter().any(|known| known.state == change.state);
+                parts.extend((!is_known).then(|| Part {
+                    after: change.after.clone().or_else(|| Some(REMOVED.to_owned())),
+                    ..Part::of(change.state.clone())
+                }));
             }
             for known in found.into_iter().filter(|known| !known.is_noise()) {
-                add(Part {
-                    state: known.state(change.state.kind),
-                    known: None,
-                    after: None,
+                let state = known.state(change.state.kind);
+                let place = parts.iter().position(|part| part.state == state);
+                let place = place.unwrap_or_else(|| {
+                    parts.push(Part {
+                        known: Some(known),
+                        ..Part::of(state)
+                    });
+                    parts.len() - 1
                 });
+                parts[place].changed.push(change.state.clone());
             }
         }
         parts
@@ -166,18 +266,25 @@ impl<'a> States<'a> {
     pub(super) fn named(&self, part: &Part<'_>) -> SharedState {
         let kind = match part.known {
             Some(known) if known.name == HOOK => "hook",
+            _ if part.is_poisoned => "lock",
             _ => part.state.kind.name(),
         };
         let name = match (part.known, part.state.kind) {
             (Some(known), _) => known.name.clone(),
-            (None, StateKind::Cwd) => part.after.clone().unwrap_or_default(),
-            (None, StateKind::File) => in_temporary(&part.state.name),
+            (None, StateKind::Cwd) => part
+                .after
+                .as_ref()
+                .map_or_else(String::new, |folder| self.path(folder)),
+            (None, StateKind::File) => self.path(&part.state.name),
+            (None, StateKind::Signal) => named_number(&part.state.name, &SIGNALS),
+            (None, StateKind::Limit) => named_number(&part.state.name, &LIMITS),
             (None, _) => part.state.name.clone(),
         };
         let place = part.known.and_then(Static::place);
         SharedState {
             kind: kind.to_owned(),
             name,
+            confirmed: part.confirmed,
             defined: place.map(|(file, line)| {
                 let cwd = &self.processes.suite.binary.cwd;
                 let of_user = self.workspace.user_file(&file, cwd);
@@ -187,6 +294,11 @@ impl<'a> States<'a> {
             }),
             ..SharedState::default()
         }
+    }
+
+    /// A path as it is shown: that of a temporary file the same in each run, others from the root of the workspace.
+    pub(super) fn path(&self, path: &str) -> String {
+        self.workspace.shown(&in_temporary(path)).to_owned()
     }
 
     /// The user's line of an access.
@@ -208,11 +320,61 @@ impl<'a> States<'a> {
     }
 }
 
+/// The signals that programs use, by their numbers on most machines, from 1 on.
+const SIGNALS: [&str; 17] = [
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGKILL",
+    "SIGUSR1",
+    "SIGSEGV",
+    "SIGUSR2",
+    "SIGPIPE",
+    "SIGALRM",
+    "SIGTERM",
+    "SIGSTKFLT",
+    "SIGCHLD",
+];
+
+/// The limits, by their numbers, from 1 on.
+const LIMITS: [&str; 15] = [
+    "RLIMIT_FSIZE",
+    "RLIMIT_DATA",
+    "RLIMIT_STACK",
+    "RLIMIT_CORE",
+    "RLIMIT_RSS",
+    "RLIMIT_NPROC",
+    "RLIMIT_NOFILE",
+    "RLIMIT_MEMLOCK",
+    "RLIMIT_AS",
+    "RLIMIT_LOCKS",
+    "RLIMIT_SIGPENDING",
+    "RLIMIT_MSGQUEUE",
+    "RLIMIT_NICE",
+    "RLIMIT_RTPRIO",
+    "RLIMIT_RTTIME",
+];
+
+/// The name of what has this number, from 1 on; the number where it has none, or is a name already.
+fn named_number(number: &str, names: &[&str]) -> String {
+    let place = number
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_sub(1));
+    let name = place.and_then(|place| names.get(place));
+    (*name.unwrap_or(&number)).to_owned()
+}
+
 /// A path without the name that the folder for temporary files has in this run only.
 pub(super) fn in_temporary(path: &str) -> String {
     let folder = fresh_folder(PLACE);
     match path.strip_prefix(&*folder.to_string_lossy()) {
-        Some(rest) if rest.starts_with('/') => format!("{IN_TEMPORARY}{rest}"),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{IN_TEMPORARY}{rest}"),
         _ => path.to_owned(),
     }
 }
@@ -227,6 +389,7 @@ mod tests {
         let folder = folder.to_str().unwrap();
         let named = |rest: &str| in_temporary(&format!("{folder}{rest}"));
         assert_eq!(named("/a/b"), "$TMPDIR/a/b");
+        assert_eq!(named(""), "$TMPDIR");
         assert_eq!(named("-1/a"), format!("{folder}-1/a"));
         assert_eq!(in_temporary("/srv/a"), "/srv/a");
     }

@@ -17,7 +17,7 @@ use super::console::Console;
 use super::folders::Folders;
 use super::{interrupt, selection};
 use crate::campaign::launch::{self, Launcher};
-use crate::campaign::{StopFlag, process, record};
+use crate::campaign::{StopFlag, across, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
@@ -136,7 +136,9 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     let _ = process::disable_address_randomisation();
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
-        None => watched(args, suite, &spec, &finding, &records, console, &stop)?,
+        None => watched(
+            args, &project, suite, &spec, &finding, &records, console, &stop,
+        )?,
     };
     if let Some(trace) = traced(&run).filter(|_| console.format != MessageFormat::Json) {
         let workspace = Workspace::new(root.clone());
@@ -186,10 +188,10 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
         _ => clean_spec(&test.name, &options),
     };
     let spec = RunSpec {
-        before: before(suite, test, &args.after)?,
+        before: before(project, suite, test, &args.after)?,
         threads: args.threads.unwrap_or_default(),
         watch: match &args.state {
-            Some(state) => vec![state_of(suite, state)?],
+            Some(state) => vec![state_of(suite, state, &project.workspace_root)?],
             None => Vec::new(),
         },
         meet: args.access,
@@ -205,7 +207,7 @@ fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
 }
 
 /// The part of the state that is written so.
-fn state_of(suite: &Suite, text: &str) -> Result<StateId> {
+fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     let unknown = || {
         Error::usage(format!(
             "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`",
@@ -225,37 +227,60 @@ fn state_of(suite: &Suite, text: &str) -> Result<StateId> {
         }
         StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
             kind,
-            name: name.to_owned(),
+            name: match kind == StateKind::File && !name.starts_with(launch::IN_TEMPORARY) {
+                true => root.join(name).into_string(),
+                false => name.to_owned(),
+            },
         }),
         _ => Err(unknown()),
     }
 }
 
-/// The names of the tests that are to run before `test`, as they are written or by their ids.
-fn before(suite: &Suite, test: &TestCase, asked: &[String]) -> Result<Vec<String>> {
+/// The tests that are to run before `test`, as they are written or by their ids: names of its own binary, ids of others, whose tests run
+/// in processes before.
+fn before(
+    project: &Project,
+    suite: &Suite,
+    test: &TestCase,
+    asked: &[String],
+) -> Result<Vec<String>> {
     let mut before: Vec<String> = Vec::new();
     for text in asked {
         let named = |case: &&TestCase| case.name == *text || suite.test_id(case) == *text;
-        let case = suite.tests.iter().find(named).ok_or_else(|| {
-            Error::usage(format!(
-                "there is no test `{text}` in `{}`, whose tests alone can run before `{}`",
-                suite.binary.id, test.name
-            ))
-        })?;
-        if case.name == test.name || before.contains(&case.name) {
+        let name = match suite.tests.iter().find(named) {
+            Some(case) => case.name.clone(),
+            None if elsewhere(project, text).is_some() => text.clone(),
+            None => {
+                return Err(Error::usage(format!(
+                    "there is no test `{text}` in `{}`; one of another binary needs its id",
+                    suite.binary.id
+                )));
+            }
+        };
+        if name == test.name || before.contains(&name) {
             return Err(Error::usage(format!(
                 "`{text}` is to run twice: a process runs each test once"
             )));
         }
-        before.push(case.name.clone());
+        before.push(name);
     }
-    if !before.is_empty() && suite.binary.harness != Harness::Nondex {
+    let has_own = before.iter().any(|name| elsewhere(project, name).is_none());
+    if has_own && suite.binary.harness != Harness::Nondex {
         return Err(Error::usage(format!(
             "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
             suite.binary.id
         )));
     }
     Ok(before)
+}
+
+/// The test with this id.
+fn elsewhere<'a>(project: &'a Project, id: &str) -> Option<(&'a Suite, &'a TestCase)> {
+    let mut suites = project.suites.iter();
+    suites.find_map(|suite| {
+        let mut tests = suite.tests.iter();
+        Some((suite, tests.find(|case| suite.test_id(case) == id)?))
+    })
 }
 
 /// The test with this name or id, or the only one whose id has this part.
@@ -412,8 +437,13 @@ impl Drop for Records {
 }
 
 /// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to read JSON, or nothing.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call of one function, with everything that was found out before"
+)]
 fn watched(
     args: &ReplayArgs,
+    project: &Project,
     suite: &Suite,
     spec: &RunSpec,
     finding: &Finding,
@@ -436,18 +466,30 @@ fn watched(
         launcher
     };
     let mut tests = Vec::new();
+    let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
     for name in spec.tests() {
         let known = suite.tests.iter().find(|case| case.name == name);
-        tests.push(known.ok_or_else(|| {
-            Error::setup(format!(
-                "finding {} cannot be replayed: there is no test `{name}` any more, which ran before it",
-                finding.id
-            ))
-        })?);
+        match (known, elsewhere(project, name)) {
+            (Some(case), _) => tests.push(case),
+            (None, Some((other, case))) => match others.last_mut() {
+                Some((known, tests)) if known.id == other.binary.id => tests.push(case),
+                _ => others.push((&other.binary, vec![case])),
+            },
+            (None, None) => {
+                return Err(Error::setup(format!(
+                    "finding {} cannot be replayed: there is no test `{name}` any more, which ran before it",
+                    finding.id
+                )));
+            }
+        }
     }
-    let runs = match tests.len() {
-        1 => launcher.experiment(timeout, binary, &tests, spec),
-        _ => launcher.experiment_fresh(0, &vec![timeout; tests.len()], binary, &tests, spec),
+    let runs = match spec.before.is_empty() {
+        true => launcher.experiment(timeout, binary, &tests, spec),
+        false => {
+            let own = (binary, &tests[..]);
+            let kept = records.0.with_extension("left");
+            across::run_behind(&launcher, timeout, &others, own, spec, &kept)
+        }
     };
     let run = runs.and_then(|mut runs| runs.pop());
     let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;

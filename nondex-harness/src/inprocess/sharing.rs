@@ -23,7 +23,21 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         return call();
     };
     let pause = context::pause();
-    system.watch(&run.spec().watch);
+    let is_seen = system.watch(&run.spec().watch);
+    let mut bytes = run
+        .spec()
+        .watch
+        .iter()
+        .filter(|state| state.bytes().is_some());
+    if let Some(state) = bytes.next().filter(|_| !is_seen) {
+        let access = AccessRecord {
+            state: state.clone(),
+            writes: false,
+            stack: Vec::new(),
+            unseen: true,
+        };
+        run.note_access(test, access);
+    }
     if let Some(access) = run.spec().meet {
         system.interrupt(access, meeting::meet);
     }
@@ -35,6 +49,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
             state: access.state,
             writes: access.writes,
             stack: access.stack.frames(),
+            unseen: false,
         };
         run.note_access(test, access);
     }

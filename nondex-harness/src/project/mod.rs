@@ -12,6 +12,7 @@ mod doctest;
 mod dwarf;
 pub mod intercept;
 mod listing;
+mod locks;
 mod lto;
 pub mod plan;
 mod platform;

@@ -9,6 +9,7 @@ use nondex_core::{StateId, StateKind};
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use super::dwarf::{self, DebugInfo, Reader};
+use super::locks;
 use crate::error::{Error, Result};
 
 /// A static or a thread-local.
@@ -24,6 +25,8 @@ pub struct Static {
     pub file: Option<String>,
     /// The line there.
     pub line: Option<u32>,
+    /// The poison flags of the locks in it: which of its bytes, from its start.
+    pub poison_flags: Vec<usize>,
 }
 
 impl Static {
@@ -147,6 +150,7 @@ impl Symbols {
                     krate,
                     file: None,
                     line: None,
+                    poison_flags: Vec::new(),
                 });
             }
         }
@@ -176,6 +180,7 @@ impl Symbols {
                     krate,
                     file: None,
                     line: None,
+                    poison_flags: Vec::new(),
                 };
                 !found.is_noise()
             })
@@ -266,6 +271,9 @@ impl Symbols {
             {
                 known.line = u32::try_from(line).ok();
                 known.file = file_of(dwarf, unit, entry.attr_value(gimli::DW_AT_decl_file));
+            }
+            if let Some(AttributeValue::UnitRef(place)) = entry.attr_value(gimli::DW_AT_type) {
+                known.poison_flags = locks::poison_flags(dwarf, unit, place);
             }
         }
         Ok(())

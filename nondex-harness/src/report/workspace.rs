@@ -25,6 +25,15 @@ impl Workspace {
         &self.root
     }
 
+    /// A path as it is shown: from the root where it is below it.
+    #[must_use]
+    pub fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let inner = path.strip_prefix(self.root.as_str());
+        inner
+            .and_then(|inner| inner.strip_prefix('/'))
+            .unwrap_or(path)
+    }
+
     /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to the root if it is; the portable paths of
     /// dependencies and std are relative too, so the file is looked for.
     #[must_use]

@@ -18,6 +18,9 @@ fn opened(path: *const c_char, flags: c_int) {
     schedule::file(StateKind::File, writes, path);
     // SAFETY: the caller of the function that opens it gives a C string.
     accessed(StateKind::File, writes, || unsafe { text(path) });
+    if flags & libc::O_CREAT != 0 {
+        accessed(StateKind::Umask, false, String::new);
+    }
 }
 
 macro_rules! open {
@@ -87,6 +90,7 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     schedule::file(StateKind::File, true, path);
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, true, || unsafe { text(path) });
+    accessed(StateKind::Umask, false, String::new);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(path, mode) };
     if result == -1 {

@@ -4,7 +4,9 @@ use ::std::ffi::c_int;
 
 use super::super::sockaddr;
 use super::{Original, errno, failed};
+use crate::accessed::accessed;
 use crate::libc;
+use nondex_core::StateKind;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bind(
@@ -19,6 +21,8 @@ unsafe extern "C" fn bind(
     let Some(original) = ORIGINAL.get() else {
         return -1;
     };
+    // SAFETY: the caller gives an address of this length.
+    accessed(StateKind::Port, true, || unsafe { shown(address, len) });
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, address, len) };
     if result == -1 {

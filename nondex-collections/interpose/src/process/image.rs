@@ -145,7 +145,7 @@ impl Image {
         })
     }
 
-    /// Puts the bytes that `state` names back to those in `bytes`.
+    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it says so.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
         let Some((offset, length)) = state.bytes() else {
             return;
@@ -156,12 +156,15 @@ impl Image {
                 continue;
             };
             if kind == state.kind {
-                // SAFETY: the place is in the writable segment, and holds what it held before: a value of its type. No other
-                // thread is there to look at it meanwhile. (What tests own elsewhere may be lost, not freed twice: what was not
-                // there before is forgotten.)
+                // SAFETY: the place is in the writable segment, and holds what it held before: a value of its type; or the flag of
+                // a lock, whose value it is not to be poisoned. No other thread is there to look at it meanwhile. (What tests own
+                // elsewhere may be lost, not freed twice: what was not there before is forgotten.)
                 unsafe {
                     let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
-                    ptr::copy_nonoverlapping(bytes.as_ptr(), to, length);
+                    match state.is_cleared() {
+                        true => ptr::write_bytes(to, 0, length),
+                        false => ptr::copy_nonoverlapping(bytes.as_ptr(), to, length),
+                    }
                 }
             }
         }

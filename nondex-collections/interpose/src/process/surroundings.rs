@@ -1,4 +1,4 @@
-//! What the system keeps for a process: environment, directory, masks, signals, limits, and the ports it listens on.
+//! What the system keeps for a process: environment, directory, masks, signals, limits, and its ports.
 
 use ::std::collections::BTreeMap;
 use ::std::env;
@@ -9,6 +9,7 @@ use ::std::path::PathBuf;
 use ::std::ptr;
 
 use crate::libc;
+use crate::surroundings::MASK;
 use nondex_core::{StateId, StateKind};
 
 /// The signals whose treatment is looked at: all but what libc keeps for itself.
@@ -27,6 +28,8 @@ pub(super) struct Surroundings {
     directory: Option<PathBuf>,
     umask: libc::mode_t,
     signals: Vec<(c_int, libc::sigaction)>,
+    /// The signals that this thread blocks, and the threads that it starts.
+    blocked: libc::sigset_t,
     limits: Vec<(u32, libc::rlimit)>,
     ports: Vec<String>,
 }
@@ -53,6 +56,7 @@ impl Surroundings {
             signals: (1..=SIGNALS)
                 .filter_map(|number| Some((number, action(number)?)))
                 .collect(),
+            blocked: blocked(),
             limits: (0..LIMITS)
                 .filter_map(|number| Some((number, limit(number)?)))
                 .collect(),
@@ -98,6 +102,15 @@ impl Surroundings {
             };
             add(StateKind::Signal, number.to_string(), treatment);
         }
+        let is_blocked = |number: &c_int| {
+            // SAFETY: the set is one, and only read.
+            unsafe { libc::sigismember(&raw const self.blocked, *number) == 1 }
+        };
+        let blocked: Vec<String> = (1..=SIGNALS)
+            .filter(is_blocked)
+            .map(|number| number.to_string())
+            .collect();
+        add(StateKind::Signal, MASK.to_owned(), blocked.join(" "));
         for (number, limit) in &self.limits {
             let text = match limit.rlim_cur {
                 libc::RLIM_INFINITY => "unlimited".to_owned(),
@@ -111,7 +124,7 @@ impl Surroundings {
         texts
     }
 
-    /// Makes this part of the state what it is here. A port stays open: what has it would not know.
+    /// Makes this part of the state what it is here. What has a port keeps a file that is none.
     pub(super) fn restore(&self, state: &StateId) {
         match state.kind {
             StateKind::Env => {
@@ -136,6 +149,10 @@ impl Surroundings {
             }
             // SAFETY: the call involves no memory.
             StateKind::Umask => _ = unsafe { libc::umask(self.umask) },
+            // SAFETY: the mask was in place before.
+            StateKind::Signal if state.name == MASK => unsafe {
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.blocked, ptr::null_mut());
+            },
             StateKind::Signal => {
                 let number = state.name.parse().ok();
                 if let Some((number, action)) = self
@@ -156,7 +173,20 @@ impl Surroundings {
                     unsafe { libc::setrlimit(*number, limit) };
                 }
             }
-            StateKind::Static | StateKind::ThreadLocal | StateKind::File | StateKind::Port => {}
+            StateKind::Port => {
+                let had = sockets().filter(|(_, address)| *address == state.name);
+                for (socket, _) in had.collect::<Vec<_>>() {
+                    // SAFETY: the path ends with NUL.
+                    unsafe {
+                        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+                        if nothing != -1 {
+                            libc::dup2(nothing, socket);
+                            libc::close(nothing);
+                        }
+                    }
+                }
+            }
+            StateKind::Static | StateKind::ThreadLocal | StateKind::File => {}
         }
     }
 }
@@ -205,40 +235,46 @@ fn limit(number: u32) -> Option<libc::rlimit> {
     (unsafe { libc::getrlimit(number, &raw mut limit) } == 0).then_some(limit)
 }
 
-/// The addresses of the sockets that connections are taken from.
-fn ports() -> Vec<String> {
-    let mut ports = Vec::new();
-    for entry in ::std::fs::read_dir("/proc/self/fd")
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        let Some(socket) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<c_int>().ok())
-        else {
-            continue;
-        };
-        let mut listens: c_int = 0;
-        let mut length = size_of::<c_int>() as libc::socklen_t;
-        // SAFETY: the answer is written where there is room for it.
-        let result = unsafe {
-            let answer = (&raw mut listens).cast();
-            libc::getsockopt(
-                socket,
-                libc::SOL_SOCKET,
-                libc::SO_ACCEPTCONN,
-                answer,
-                &raw mut length,
-            )
-        };
-        if result == 0 && listens != 0 {
-            ports.extend(address(socket));
-        }
+/// The mask of this thread.
+fn blocked() -> libc::sigset_t {
+    let mut blocked = MaybeUninit::zeroed();
+    // SAFETY: the set is written where there is room, over zeros, which are one, too.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, ptr::null(), blocked.as_mut_ptr());
+        blocked.assume_init()
     }
+}
+
+/// The addresses from which connections are taken or packets are received.
+fn ports() -> Vec<String> {
+    let mut ports: Vec<String> = sockets().map(|(_, address)| address).collect();
     ports.sort();
+    ports.dedup();
     ports
+}
+
+/// The sockets that have a port for others, with their addresses.
+fn sockets() -> impl Iterator<Item = (c_int, String)> {
+    let entries = ::std::fs::read_dir("/proc/self/fd").into_iter();
+    entries.flatten().flatten().filter_map(|entry| {
+        let socket: c_int = entry.file_name().to_str()?.parse().ok()?;
+        let is_open = option(socket, libc::SO_ACCEPTCONN) == Some(1)
+            || option(socket, libc::SO_TYPE) == Some(libc::SOCK_DGRAM);
+        let address = is_open.then(|| address(socket)).flatten()?;
+        (!address.ends_with(":0")).then_some((socket, address))
+    })
+}
+
+/// A number that is kept for a socket.
+fn option(socket: c_int, name: c_int) -> Option<c_int> {
+    let mut answer: c_int = 0;
+    let mut length = size_of::<c_int>() as libc::socklen_t;
+    // SAFETY: the answer is written where there is room for it.
+    let result = unsafe {
+        let answer = (&raw mut answer).cast();
+        libc::getsockopt(socket, libc::SOL_SOCKET, name, answer, &raw mut length)
+    };
+    (result == 0).then_some(answer)
 }
 
 /// The address of a socket of the internet's kinds.

@@ -1,5 +1,5 @@
-//! Accesses to a few bytes by one thread, caught by the processor: its debug registers, which a short-lived child sets through
-//! `ptrace` and which stay set after it has let go. Each access raises `SIGTRAP` in the thread, after the instruction.
+//! Accesses to a few bytes by a thread and those that it starts, caught by the processor: its debug registers, which a short-lived child
+//! sets through `ptrace` and which stay set after it has let go. Each access raises `SIGTRAP` in its thread, after the instruction.
 //!
 //! Only on x86-64, and only where `ptrace` is allowed.
 
@@ -11,6 +11,7 @@ use ::std::ptr;
 use crate::libc;
 use nondex_core::context::stack::Stack;
 use nondex_core::context::system::Access;
+use nondex_core::fork_lock::ForkLock;
 use nondex_core::{StateId, StateKind};
 
 use super::children;
@@ -37,17 +38,20 @@ struct Watched {
     value: u64,
 }
 
-/// What a thread watches.
+/// What is watched in this process.
+#[derive(Default)]
 struct Watch {
-    state: StateId,
-    watched: Vec<Watched>,
+    state: Option<StateId>,
     accesses: Vec<(bool, Stack)>,
-    /// What was done about the signal.
-    before: libc::sigaction,
+    /// What was done about the signal, until a second thread watches: that one may outlive the test.
+    before: Option<libc::sigaction>,
 }
 
+static WATCH: ForkLock<Watch> = ForkLock::new(Watch::default);
+
 thread_local! {
-    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+    /// What this thread watches, with the values that it knows.
+    static WATCHED: RefCell<Vec<Watched>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Watched {
@@ -132,32 +136,68 @@ pub(super) fn begin(states: &[StateId]) -> bool {
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
         return false;
     }
-    WATCH.set(Some(Watch {
-        state: state.clone(),
-        watched,
-        accesses: Vec::with_capacity(MAX_ACCESSES),
-        before,
-    }));
+    WATCHED.set(watched);
+    if let Some(mut watch) = WATCH.lock() {
+        *watch = Watch {
+            state: Some(state.clone()),
+            accesses: Vec::with_capacity(MAX_ACCESSES),
+            before: Some(before),
+        };
+    }
     true
+}
+
+/// What a thread that this one starts is to watch.
+pub(crate) fn inherit() -> Option<Inherited> {
+    let watched = WATCHED.with_borrow(Clone::clone);
+    if watched.is_empty() {
+        return None;
+    }
+    let mut watch = WATCH.lock()?;
+    // Of a thread-local, another thread has its own.
+    let is_static = |state: &StateId| state.kind == StateKind::Static;
+    watch.state.as_ref().filter(|state| is_static(state))?;
+    watch.before = None;
+    Some(Inherited(watched))
+}
+
+/// What a new thread watches.
+pub(crate) struct Inherited(Vec<Watched>);
+
+impl Inherited {
+    /// The first thing that the new thread does.
+    pub(crate) fn enter(self) {
+        if set_registers(&self.0) {
+            WATCHED.set(self.0);
+        }
+    }
 }
 
 /// The end of what [`begin`] began in this thread: the accesses, in the order in which they happened.
 pub(super) fn end() -> Vec<Access> {
-    if WATCH.with_borrow(Option::is_none) {
+    if WATCHED.take().is_empty() {
         return Vec::new();
     }
     set_registers(&[]);
-    let Some(watch) = WATCH.take() else {
+    let watch = WATCH.lock().map(|mut watch| ::std::mem::take(&mut *watch));
+    let Some(Watch {
+        state: Some(state),
+        accesses,
+        before,
+    }) = watch
+    else {
         return Vec::new();
     };
-    // SAFETY: the action was in place.
-    unsafe { libc::sigaction(libc::SIGTRAP, &raw const watch.before, ptr::null_mut()) };
+    if let Some(before) = before {
+        // SAFETY: the action was in place.
+        unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
+    }
     let access = |(writes, stack)| Access {
-        state: watch.state.clone(),
+        state: state.clone(),
         writes,
         stack,
     };
-    watch.accesses.into_iter().map(access).collect()
+    accesses.into_iter().map(access).collect()
 }
 
 /// Called after each access. It was made by an ordinary instruction, not within the allocator or the loader, so that memory may be
@@ -165,24 +205,27 @@ pub(super) fn end() -> Vec<Access> {
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    let _ = WATCH.try_with(|watch| {
-        let Ok(mut watch) = watch.try_borrow_mut() else {
-            return;
-        };
-        let Some(watch) = watch.as_mut() else {
-            return;
-        };
-        if watch.accesses.len() >= MAX_ACCESSES {
-            return;
-        }
+    let changed = WATCHED.try_with(|watched| {
+        let mut watched = watched.try_borrow_mut().ok()?;
         let mut writes = false;
-        for part in &mut watch.watched {
+        for part in watched.iter_mut() {
             let value = part.now();
             writes |= value != part.value;
             part.value = value;
         }
-        watch.accesses.push((writes, Stack::capture()));
+        Some(writes)
     });
+    // Looking at them comes here, too.
+    let Ok(Some(writes)) = changed else {
+        return;
+    };
+    let is_kept = |watch: &Watch| watch.state.is_some() && watch.accesses.len() < MAX_ACCESSES;
+    if WATCH.lock().is_some_and(|watch| is_kept(&watch)) {
+        let stack = Stack::capture();
+        if let Some(mut watch) = WATCH.lock() {
+            watch.accesses.push((writes, stack));
+        }
+    }
     crate::meeting::reached();
 }
 

@@ -1,7 +1,7 @@
 //! What is tried to find tests that depend on others.
 
 use super::roles::Limits;
-use super::strategy::{Shuffle, Strategy, factorial, orders};
+use super::strategy::{Shuffle, Strategy, factorial, orders, writers_first};
 
 /// How many random orders are tried unless another number is given (`--orders N`).
 pub const DEFAULT_ORDERS: usize = 10;
@@ -11,6 +11,9 @@ pub const DEFAULT_RERUNS: usize = 10;
 
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
 pub const DEFAULT_PAIRS: usize = 20_000;
+
+/// How many orders begin with tests that change the same state.
+const MAX_OF_WRITERS: usize = 64;
 
 /// What is tried in each binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +35,9 @@ pub struct OrderOptions {
 }
 
 impl OrderOptions {
-    /// The orders of the tests with these names, each once.
+    /// The orders of the tests with these names, each once; `writers` are the tests that change the same part of the state.
     #[must_use]
-    pub fn planned(&self, names: &[&str]) -> Vec<Vec<usize>> {
+    pub fn planned(&self, names: &[&str], writers: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);
         let is_drawn = self.strategies.contains(&Strategy::Random);
         if is_drawn && factorial(names.len(), self.orders).is_some() {
@@ -50,6 +53,13 @@ impl OrderOptions {
                 if !planned.contains(&order) {
                     planned.push(order);
                 }
+            }
+        }
+        let of_writers = writers.iter().filter(|_| is_drawn);
+        let of_writers = of_writers.flat_map(|writers| writers_first(writers, names.len()));
+        for order in of_writers.take(MAX_OF_WRITERS) {
+            if !planned.contains(&order) {
+                planned.push(order);
             }
         }
         planned

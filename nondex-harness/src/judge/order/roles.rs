@@ -261,8 +261,14 @@ impl<'a> Search<'a> {
                 Agreement::Always(_) | Agreement::Unknown => return self.misled(before),
             }
         }
-        let mut sets = vec![first];
+        let mut sets = vec![first.clone()];
         is_complete &= self.other_sets(&mut sets, &changed)?;
+        // Whichever was met first, the same one is said.
+        sets.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        let said = self.agreement(&sets[0], self.limits.reruns, true)?;
+        if !matches!(said, Agreement::Always(passes) if passes != self.passes_alone) {
+            sets = vec![first];
+        }
         Ok(Conclusion::Dependent(Dependence {
             passes_alone: self.passes_alone,
             sets,
@@ -381,9 +387,7 @@ impl<'a> Search<'a> {
                 sets.push(before.to_vec());
             }
         }
-        let is_complete = self.limits.has_pairs || self.larger_sets(sets, changed)?;
-        sets.sort_by_key(Vec::len);
-        Ok(is_complete)
+        Ok(self.limits.has_pairs || self.larger_sets(sets, changed)?)
     }
 
     /// As [`other_sets`](Self::other_sets), of any number of tests.
@@ -424,7 +428,8 @@ impl<'a> Search<'a> {
     }
 
     fn is_confirmed(&self, before: &[usize]) -> Result<bool, Wanted> {
-        let agreement = self.agreement(before, REPETITIONS, self.alone)?;
+        // Alone: what runs at the same time may have what the system has once only, such as a port.
+        let agreement = self.agreement(before, REPETITIONS, true)?;
         Ok(matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone))
     }
 
@@ -469,7 +474,14 @@ impl<'a> Search<'a> {
             size *= 2;
         }
         cleaners.sort_unstable();
-        Ok((cleaners, left > 0))
+        let confirmed = cleaners.iter().map(|cleaner| {
+            let agreement = self.agreement(&[&sets[0][..], &[*cleaner]].concat(), 1, true)?;
+            Ok(matches!(agreement, Agreement::Always(passes) if passes == self.passes_alone))
+        });
+        let confirmed = gather(confirmed.collect::<Vec<_>>())?;
+        let cleaners = cleaners.into_iter().zip(confirmed);
+        let cleaners = cleaners.filter_map(|(cleaner, confirmed)| confirmed.then_some(cleaner));
+        Ok((cleaners.collect(), left > 0))
     }
 
     /// Finds those of `part` that undo what `set` does. Whether there are any, or `None` when that is not to be known. It is known

@@ -1,0 +1,270 @@
+//! The files of the project's folders as they were before any test ran, and how they are put back.
+//!
+//! What a test leaves in the source tree every later process meets. Nothing is lost when it is put back: what was there is kept.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// With more entries below a folder, its files are not looked at.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The largest file whose content is kept, and how many bytes of all.
+const MAX_FILE: u64 = 256 << 10;
+const MAX_ALL: u64 = 32 << 20;
+
+/// Folders that are not looked into: what is in them is not the tests'.
+const SKIPPED: [&str; 2] = [".git", "node_modules"];
+
+/// Cargo's folder, of which only what is new is looked at.
+const TARGET: &str = "target";
+
+/// What a file or folder is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    mode: u32,
+    /// Of a file, its size and when it was changed last.
+    stamp: Option<(u64, i64, i64)>,
+}
+
+impl Entry {
+    fn of(metadata: &Metadata) -> Self {
+        // A link that is put back is as new.
+        let stamp = match metadata.is_symlink() {
+            true => (metadata.len(), 0, 0),
+            false => (metadata.len(), metadata.mtime(), metadata.mtime_nsec()),
+        };
+        Entry {
+            mode: metadata.mode(),
+            stamp: (!metadata.is_dir()).then_some(stamp),
+        }
+    }
+}
+
+/// What is in a file.
+#[derive(Clone, Debug)]
+enum Content {
+    Bytes(Vec<u8>),
+    /// Of a symbolic link, where it leads.
+    Link(PathBuf),
+}
+
+impl Content {
+    fn of(path: &Path) -> Option<Self> {
+        let link = fs::read_link(path).map(Content::Link);
+        link.or_else(|_| fs::read(path).map(Content::Bytes)).ok()
+    }
+
+    fn write(&self, path: &Path) {
+        let _ = match self {
+            Content::Bytes(bytes) => fs::write(path, bytes),
+            Content::Link(to) => std::os::unix::fs::symlink(to, path),
+        };
+    }
+}
+
+/// All entries below some folders.
+type Entries = BTreeMap<PathBuf, Entry>;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The folders that are looked at; none is in another one.
+    roots: Vec<PathBuf>,
+    before: Entries,
+    contents: BTreeMap<PathBuf, Content>,
+    /// Where what tests left goes.
+    kept: PathBuf,
+    next: AtomicU64,
+    is_left: AtomicBool,
+}
+
+impl Tree {
+    /// The files below these folders now. What tests leave there is to go to `kept`.
+    pub(super) fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
+        let mut roots: Vec<PathBuf> = folders.into_iter().collect();
+        roots.sort();
+        roots.dedup_by(|inner, outer| inner.starts_with(outer));
+        let mut before = Entries::new();
+        roots.retain(|root| {
+            let mut entries = Entries::new();
+            let is_whole = walk(root, None, &mut entries);
+            before.extend(if is_whole { entries } else { Entries::new() });
+            is_whole
+        });
+        let mut left = MAX_ALL;
+        let mut contents = BTreeMap::new();
+        for (path, entry) in &before {
+            let Some((length, _, _)) = entry.stamp else {
+                continue;
+            };
+            if length <= MAX_FILE.min(left)
+                && let Some(content) = Content::of(path)
+            {
+                left -= length;
+                contents.insert(path.clone(), content);
+            }
+        }
+        Tree {
+            roots,
+            before,
+            contents,
+            kept,
+            next: AtomicU64::new(0),
+            is_left: AtomicBool::new(false),
+        }
+    }
+
+    /// No files at all.
+    pub(super) fn none() -> Self {
+        Tree::of([], PathBuf::new())
+    }
+
+    /// Whether tests were seen to leave files.
+    pub(super) fn is_left(&self) -> bool {
+        self.is_left.load(Ordering::Relaxed)
+    }
+
+    /// What is different now; of what is new only the outermost folder.
+    pub(super) fn left(&self) -> Vec<PathBuf> {
+        let mut now = Entries::new();
+        for root in &self.roots {
+            walk(root, Some(&self.before), &mut now);
+        }
+        let gone = self.before.keys().filter(|path| !now.contains_key(*path));
+        let new = now.iter().filter(|(path, entry)| {
+            let is_within = path.parent().is_some_and(|parent| {
+                now.contains_key(parent) && !self.before.contains_key(parent)
+            });
+            self.before.get(*path) != Some(*entry) && !is_within
+        });
+        gone.chain(new.map(|(path, _)| path)).cloned().collect()
+    }
+
+    /// Puts back what is different. Whether something was.
+    pub(super) fn restore(&self) -> bool {
+        let left = self.left();
+        left.iter().for_each(|path| self.restore_path(path));
+        if !left.is_empty() {
+            self.is_left.store(true, Ordering::Relaxed);
+        }
+        !left.is_empty()
+    }
+
+    /// Puts one file or folder back.
+    pub(super) fn restore_path(&self, path: &Path) {
+        let before = self.before.get(path);
+        let is_there = fs::symlink_metadata(path).is_ok();
+        let is_folder = before.is_some_and(|entry| entry.stamp.is_none());
+        if is_there && !(is_folder && path.is_dir()) && !self.keep(path) {
+            return;
+        }
+        let Some(before) = before else { return };
+        if is_folder {
+            let _ = fs::create_dir(path);
+        } else if let Some(content) = self.contents.get(path) {
+            content.write(path);
+            if matches!(content, Content::Link(_)) {
+                return;
+            }
+        }
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(before.mode);
+        let _ = fs::set_permissions(path, mode);
+        if let (Some((_, seconds, nanos)), Ok(file)) = (before.stamp, fs::File::open(path)) {
+            let since = std::time::Duration::new(
+                u64::try_from(seconds).unwrap_or_default(),
+                u32::try_from(nanos).unwrap_or_default(),
+            );
+            let _ = file.set_modified(std::time::UNIX_EPOCH + since);
+        }
+    }
+
+    /// Moves what is there away, if what was there before can be put back. Whether it did.
+    fn keep(&self, path: &Path) -> bool {
+        let is_known = self.contents.contains_key(path);
+        let had_file = self
+            .before
+            .get(path)
+            .is_some_and(|entry| entry.stamp.is_some());
+        if had_file && !is_known {
+            return false;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let _ = fs::create_dir_all(&self.kept);
+        fs::rename(path, self.kept.join(format!("{number}-{name}"))).is_ok()
+    }
+}
+
+/// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is not `known`.
+fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
+    let is_target = folder.file_name().is_some_and(|name| name == TARGET);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let name = entry.file_name();
+        let is_skipped = SKIPPED.contains(&&*name.to_string_lossy());
+        let is_old = is_target && known.is_none_or(|known| known.contains_key(&path));
+        let is_dir = metadata.is_dir();
+        let entry = match is_old {
+            // Cargo's own change as they like.
+            true => Entry {
+                mode: 0o755,
+                stamp: None,
+            },
+            false => Entry::of(&metadata),
+        };
+        entries.insert(path.clone(), entry);
+        if entries.len() > MAX_ENTRIES {
+            return false;
+        }
+        if is_dir && !is_skipped && !is_old && !walk(&path, known, entries) {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_moved_away_and_what_was_there_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |path: &str| folder.path().join("package").join(path);
+        fs::create_dir_all(of("target/debug")).unwrap();
+        fs::create_dir_all(of("data")).unwrap();
+        fs::write(of("data/a"), "1").unwrap();
+        fs::write(of("data/b"), "2").unwrap();
+        let kept = folder.path().join("kept");
+        let tree = Tree::of([of("")], kept.clone());
+        assert!(!tree.restore() && !tree.is_left());
+        fs::write(of("data/a"), "changed").unwrap();
+        fs::remove_file(of("data/b")).unwrap();
+        fs::create_dir_all(of("target/of-tests/deep")).unwrap();
+        fs::write(of("target/debug/of-cargo"), "").unwrap();
+        fs::write(of("new"), "mine").unwrap();
+        let left = tree.left();
+        let names: Vec<String> = left
+            .iter()
+            .map(|path| path.strip_prefix(of("")).unwrap().display().to_string())
+            .collect();
+        assert_eq!(names, ["data/b", "data/a", "new", "target/of-tests"]);
+        assert!(tree.restore() && tree.is_left());
+        assert!(tree.left().is_empty());
+        assert_eq!(fs::read_to_string(of("data/a")).unwrap(), "1");
+        assert_eq!(fs::read_to_string(of("data/b")).unwrap(), "2");
+        assert!(!of("new").exists() && of("target/debug/of-cargo").exists());
+        let mut kept: Vec<String> = fs::read_dir(kept)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        kept.sort();
+        assert_eq!(kept, ["0-a", "1-new", "2-of-tests"]);
+    }
+}
