@@ -226,6 +226,34 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
 }
 
 #[test]
+fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
+    let fixture = Fixture::new("interleavings");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--timeout", "2", "-E", "test(deadlock)"])
+        .run();
+    let report = output.report();
+    let found = test(&report, "deadlock_under_any_schedule");
+    assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
+    let waits = &found.scheduled.as_ref().unwrap().waits;
+    let cause = |thread: &str| {
+        let wait = waits.iter().find(|wait| wait.thread == thread);
+        wait.and_then(|wait| wait.cause.clone())
+            .expect("it is known")
+    };
+    assert_eq!(cause("0").kind, WaitCauseKind::Runs);
+    assert_eq!(cause("0").thread, "0.0");
+    assert_eq!(cause("0.0").kind, WaitCauseKind::Has);
+    assert_eq!(
+        cause("0.0").line,
+        Some(fixture.marked("src/lib.rs", "held"))
+    );
+    output.says(&[
+        "for the end of thread 0.0",
+        "for what the test's own thread took at src/lib.rs:",
+    ]);
+}
+
+#[test]
 fn what_holds_under_every_schedule_is_stable() {
     let fixture = Fixture::new("interleavings");
     let report = run(&fixture, &["-E", "test(/^stable_/)"]);

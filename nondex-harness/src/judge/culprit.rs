@@ -27,6 +27,7 @@ use self::subset::smallest;
 use super::equivalence::is_made;
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
+use super::specs::OPERATIONS;
 use super::timing::is_timing;
 
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
@@ -38,9 +39,6 @@ pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
 /// The same for a call of which no turn is confirmed, for instance since there is none (random bytes).
 pub const CONFIRMATIONS_ALONE: usize = 8;
-
-/// How many operations of threads are recorded to show what a delay changes.
-const OPERATIONS: u64 = 20_000;
 
 /// How many independent culprits are searched for.
 const MAX_GROUPS: usize = 8;

@@ -7,7 +7,7 @@
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
 //! holds with pass and fail exchanged.
 
-use nondex_core::{Level, Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec, ScheduleEndKind, Selection};
 
 use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
@@ -20,7 +20,7 @@ use super::patience::{Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
-use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec};
+use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
 use super::{threads, timing, unseen};
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
@@ -54,6 +54,15 @@ pub(super) fn judge(
     let natural = natural_spec(test, options);
     if conclusion == Conclusion::Broken && evidence.of(&natural).iter().any(Run::passed) {
         return Ok(non_deterministic(natural));
+    }
+    // It is said at once that no thread can go on: once more, to see why.
+    let is_deadlock = |run: &Run| {
+        let end = run.schedule_end();
+        end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
+    };
+    let clean = evidence.of(&clean_spec(test, options));
+    if conclusion == Conclusion::Broken && clean.iter().any(is_deadlock) {
+        evidence.made(&shown_spec(test, options), 1)?;
     }
     if conclusion != Conclusion::Stable {
         return Ok(conclusion);

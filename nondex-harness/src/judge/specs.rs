@@ -18,6 +18,17 @@ pub(crate) fn clean_spec(test: &str, options: &Options) -> RunSpec {
     options.apply(RunSpec::clean(test))
 }
 
+/// How many operations of threads are recorded of a run that is to be shown.
+pub(super) const OPERATIONS: u64 = 20_000;
+
+/// The spec of a clean run whose operations are to be shown.
+pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
+    RunSpec {
+        operations: OPERATIONS,
+        ..clean_spec(test, options)
+    }
+}
+
 /// The spec of a run in base order with real threads and real time.
 pub(crate) fn natural_spec(test: &str, options: &Options) -> RunSpec {
     RunSpec {

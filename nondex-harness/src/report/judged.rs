@@ -334,7 +334,7 @@ fn event(one: &FailedOperation, workspace: &Workspace, cwd: &Utf8Path) -> Networ
 /// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
 fn steps(evidence: &Evidence) -> Vec<Step> {
     let kind = |spec: &RunSpec| match spec.choices {
-        Selection::None if spec.given.is_empty() => "clean",
+        Selection::None if spec.given.is_empty() && spec.operations == 0 => "clean",
         Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
             match evidence.chooses_timing(spec) {
                 true => "interleavings",
@@ -376,6 +376,7 @@ fn failing_runs<'a>(evidence: &'a Evidence, options: &Options) -> Vec<(&'a RunSp
         .filter(|(spec, _)| {
             matches!(spec.choices, Selection::None | Selection::All)
                 && spec.trace.is_empty()
+                && spec.operations == 0
                 && spec.network == options.network.mode
         })
         .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))

@@ -6,7 +6,7 @@ use nondex_core::Level;
 
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::interleaving::is_deadlock;
-use super::{View, verdict_style};
+use super::{View, timing, verdict_style};
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -194,8 +194,9 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
+    timing::waits(&mut diagnostic, test);
     failures(&mut diagnostic, test, view);
-    if view.verbose == 0 {
+    if view.verbose == 0 && !is_deadlock(test) {
         whole_output(&mut diagnostic, test);
     }
     output(&mut diagnostic, test, view);

@@ -36,7 +36,7 @@ pub(super) fn report(
     // Those with a stack, where there are any.
     let traced = match conclusion {
         Some(Conclusion::Dependent(dependence)) => traced(dependence),
-        _ => None,
+        _ => shown(evidence),
     };
     let trace = traced.map(|(_, trace)| trace);
     let ended = traced.and_then(|(schedule, _)| schedule.end.as_ref());
@@ -57,6 +57,14 @@ pub(super) fn report(
             .iter()
             .map(|wait| self::wait(wait, trace, workspace, cwd))
             .collect(),
+    })
+}
+
+/// The same of a clean run that was made once more to be shown.
+fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
+    evidence.all().find_map(|(_, run)| {
+        let schedule = run.schedule.as_ref()?;
+        Some((schedule, schedule.trace.as_ref()?))
     })
 }
 
