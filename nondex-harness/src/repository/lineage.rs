@@ -85,7 +85,8 @@ fn moved_from(
 ) -> Result<Option<(String, String, String)>> {
     for parent in git.parents(commit)? {
         for name in names {
-            if let Some(file) = only_file(git, &parent, &format!("fn {name}(")) {
+            let head = format!("fn {name}(");
+            if let Some(file) = only_left(git, (&parent, commit), &head) {
                 return Ok(Some((parent, file, name.clone())));
             }
         }
@@ -106,7 +107,7 @@ fn moved_from(
             let Some(longest) = longest.filter(|line| line.len() >= MIN_LINE) else {
                 continue;
             };
-            let Some(file) = only_file(git, &parent, longest) else {
+            let Some(file) = only_left(git, (&parent, commit), longest) else {
                 continue;
             };
             let Some(old) = git.text(&parent, &file) else {
@@ -120,22 +121,27 @@ fn moved_from(
     Ok(None)
 }
 
-/// The only file of a commit that has this text.
-fn only_file(git: &Git, commit: &str, text: &str) -> Option<String> {
+/// The only file that has this text in the first of two commits, and fewer of it in the second: one that keeps it was copied, at most.
+fn only_left(git: &Git, (before, after): (&str, &str), text: &str) -> Option<String> {
     let found = git.read(&[
         "grep",
         "--files-with-matches",
         "--fixed-strings",
         "-e",
         text,
-        commit,
+        before,
         "--",
         "*.rs",
     ]);
     let found = found.ok()?;
-    let mut files = found.lines();
-    let file = files.next()?.split_once(':')?.1;
-    files.next().is_none().then(|| file.to_owned())
+    let files = found.lines().filter_map(|line| line.split_once(':'));
+    let count = |commit, file: &str| {
+        let content = git.text(commit, file).unwrap_or_default();
+        content.matches(text).count()
+    };
+    let mut left = files.filter(|(_, file)| count(after, file) < count(before, file));
+    let (_, file) = left.next()?;
+    left.next().is_none().then(|| file.to_owned())
 }
 
 /// The name of the function that a line begins.
@@ -173,6 +179,43 @@ fn enclosing(text: &str, line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_copied_comes_from_nowhere_and_what_is_moved_from_where_it_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = camino::Utf8Path::from_path(folder.path()).unwrap();
+        let git = Git::at(root);
+        git.read(&["init", "--quiet"]).unwrap();
+        let commit = |files: &[(&str, &str)]| {
+            for (file, name) in files {
+                let line = "assert_eq!(sorted(&[1, 2, 3, 2, 1]), [1, 1, 2, 2, 3]);";
+                let text = format!("#[test]\nfn {name}() {{\n    {line}\n}}\n");
+                let text = if name.is_empty() { String::new() } else { text };
+                std::fs::write(root.join(file), text).unwrap();
+            }
+            git.read(&["add", "--all"]).unwrap();
+            let who = [
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "-c",
+                "commit.gpgsign=false",
+            ];
+            git.read(&[&who[..], &["commit", "--quiet", "--message", "x"]].concat())
+                .unwrap();
+            git.read(&["rev-parse", "HEAD"]).unwrap().trim().to_owned()
+        };
+        let first = commit(&[("a.rs", "case")]);
+        let second = commit(&[("b.rs", "case")]);
+        let third = commit(&[("c.rs", "other_case")]);
+        let introduced = |file, name| lineage(&git, "HEAD", file, name).unwrap().introduced;
+        assert_eq!(introduced("a.rs", "case"), Some(first.clone()));
+        assert_eq!(introduced("b.rs", "case"), Some(second));
+        assert_eq!(introduced("c.rs", "other_case"), Some(third));
+        commit(&[("a.rs", ""), ("d.rs", "renamed_case")]);
+        assert_eq!(introduced("d.rs", "renamed_case"), Some(first));
+    }
 
     #[test]
     fn a_function_is_found_by_its_name() {
