@@ -25,7 +25,7 @@ pub mod record;
 pub mod reruns;
 mod state;
 pub mod stop;
-mod tree;
+pub mod tree;
 
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;

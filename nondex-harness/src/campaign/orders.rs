@@ -39,10 +39,10 @@ struct Campaign<'a> {
     notes: Mutex<Vec<String>>,
     workspace: Workspace,
     /// The files that each process is to find.
-    tree: Tree,
+    tree: &'a Tree,
 }
 
-/// Runs the tests of each binary in many orders, and returns the report, not yet written.
+/// Runs the tests of each binary in many orders, and returns the report, not yet written. Each process finds the files of `tree`.
 ///
 /// # Errors
 /// When no test is to be run of those selected.
@@ -51,6 +51,7 @@ pub fn run(
     options: &Options,
     asked: &OrderOptions,
     run: &RunDirectory,
+    tree: &Tree,
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
@@ -65,9 +66,8 @@ pub fn run(
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;
     let _ = process::disable_address_randomisation();
-    let left = absolute(&run.path().join("left"))?;
-    let folders = selected.iter().map(|one| one.suite.binary.cwd.clone());
-    let folders = folders.map(Utf8PathBuf::into_std_path_buf);
+    // What tests have left before this.
+    tree.restore();
     let campaign = Campaign {
         launcher: Launcher::new(records, options.timeout, stop),
         options,
@@ -76,7 +76,7 @@ pub fn run(
         stop,
         notes: Mutex::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
-        tree: Tree::of(folders, left.clone().into()),
+        tree,
     };
     let mut is_partial = false;
     let mut tests = Vec::new();
@@ -93,11 +93,11 @@ pub fn run(
     if !is_partial {
         is_partial = campaign.across(selected, &mut tests).is_none();
     }
-    campaign.tree.restore();
-    if campaign.tree.is_left() {
+    tree.restore();
+    if tree.is_left() {
         campaign.note(format!(
             "tests leave files in the source tree: each process found them as they were before, and what was left is in `{}`",
-            campaign.workspace.shown(left.as_str())
+            campaign.workspace.shown(&tree.kept().to_string_lossy())
         ));
     }
     if is_partial && stop.is_late() {
@@ -242,7 +242,7 @@ impl Campaign<'_> {
             unstarted: Mutex::default(),
             options: self.options,
             threads,
-            tree: &self.tree,
+            tree: self.tree,
             progress: self.progress,
             stop: self.stop,
         }
@@ -273,7 +273,7 @@ impl Campaign<'_> {
         let across = Across {
             binaries: &binaries,
             states: &states,
-            tree: &self.tree,
+            tree: self.tree,
             alone: &alone,
             reruns: self.asked.reruns,
             questions: self.asked.budget,

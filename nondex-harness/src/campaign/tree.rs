@@ -70,7 +70,7 @@ type Entries = BTreeMap<PathBuf, Entry>;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(super) struct Tree {
+pub struct Tree {
     /// The folders that are looked at; none is in another one.
     roots: Vec<PathBuf>,
     before: Entries,
@@ -83,7 +83,8 @@ pub(super) struct Tree {
 
 impl Tree {
     /// The files below these folders now. What tests leave there is to go to `kept`.
-    pub(super) fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
+    #[must_use]
+    pub fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
         let mut roots: Vec<PathBuf> = folders.into_iter().collect();
         roots.sort();
         roots.dedup_by(|inner, outer| inner.starts_with(outer));
@@ -118,12 +119,14 @@ impl Tree {
     }
 
     /// No files at all.
-    pub(super) fn none() -> Self {
+    #[must_use]
+    pub fn none() -> Self {
         Tree::of([], PathBuf::new())
     }
 
     /// Whether tests were seen to leave files.
-    pub(super) fn is_left(&self) -> bool {
+    #[must_use]
+    pub fn is_left(&self) -> bool {
         self.is_left.load(Ordering::Relaxed)
     }
 
@@ -143,8 +146,13 @@ impl Tree {
         gone.chain(new.map(|(path, _)| path)).cloned().collect()
     }
 
+    /// Where what tests left is.
+    pub(super) fn kept(&self) -> &Path {
+        &self.kept
+    }
+
     /// Puts back what is different. Whether something was.
-    pub(super) fn restore(&self) -> bool {
+    pub fn restore(&self) -> bool {
         let left = self.left();
         left.iter().for_each(|path| self.restore_path(path));
         if !left.is_empty() {

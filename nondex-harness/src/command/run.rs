@@ -14,6 +14,7 @@ use super::past::Past;
 use super::progress::Display;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
+use crate::campaign::tree::Tree;
 use crate::campaign::{self, StopFlag, orders};
 use crate::cli::RunArgs;
 use crate::config::PerTest;
@@ -64,6 +65,8 @@ pub(super) struct Session<'a> {
     pub(super) ordinary: &'a outcome::Ordinary,
     /// Whether to stop.
     pub(super) stop: &'a StopFlag,
+    /// The files before any test ran, where orders are tried.
+    tree: Tree,
     console: &'a Console,
 }
 
@@ -111,7 +114,15 @@ impl Session<'_> {
         // What a test runs behind others is not what it runs.
         options.cover = false;
         let (directory, stop) = (self.directory, self.stop);
-        let report = orders::run(self.in_order, &options, tried, directory, &display, stop);
+        let report = orders::run(
+            self.in_order,
+            &options,
+            tried,
+            directory,
+            &self.tree,
+            &display,
+            stop,
+        );
         display.finish();
         report
     }
@@ -212,6 +223,14 @@ pub(super) fn within(
     options.cover = is_changed && stages != Stages::Orders;
     let coverage = options.cover.then(|| Coverage::new(&selected));
     let directory = RunDirectory::create(&project.target_dir)?;
+    let tree = match stages {
+        Stages::Choices => Tree::none(),
+        Stages::ChoicesAndOrders | Stages::Orders => {
+            let folders = in_order.iter().map(|one| one.suite.binary.cwd.clone());
+            let kept = directory.path().join("left");
+            Tree::of(folders.map(Into::into), kept.into())
+        }
+    };
     let session = Session {
         selected: &selected,
         in_order: &in_order,
@@ -221,6 +240,7 @@ pub(super) fn within(
         directory: &directory,
         ordinary: &ordinary,
         stop: &stop,
+        tree,
         console,
     };
     let mut report = work(&session)?;

@@ -46,7 +46,13 @@ fn add(test: &mut TestReport, mut order: TestReport) {
             failures: order.failures.len() as u64,
         });
     }
+    // In a campaign, tests meet files that others have left, in whatever order they come.
+    let is_of_files = order.order.as_ref().is_some_and(|order| {
+        let mut state = order.state.iter();
+        state.any(|part| part.confirmed && part.kind == "file")
+    });
     let overrules = match test.verdict {
+        Verdict::NonDeterministic | Verdict::Unknown if is_of_files => is_dependent,
         Verdict::Stable => is_dependent || order.verdict == Verdict::NonDeterministic,
         Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => is_dependent,
         _ => false,
