@@ -18,6 +18,9 @@ use super::timing::has_timing;
 /// So many passing runs leave a failure rate below 14 percent, with a confidence of 95 percent.
 pub const ENOUGH: usize = 20;
 
+/// So many failing runs and no passing one are no chance: of the tests that fail every other time, one in a thousand shows that.
+pub const ENOUGH_FAILURES: usize = 10;
+
 /// How long the runs may take together that are made only for certainty.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
@@ -81,15 +84,40 @@ pub(super) fn is_confirmed(
     }
     let passing = known.iter().filter(|run| run.passed());
     let took = passing.map(|run| run.took).min().unwrap_or_default();
-    let affordable = MAX_TIME.as_micros() / took.as_micros().max(1);
-    let wanted = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX));
-    let wanted = wanted.saturating_sub(plain);
+    let wanted = wanted.min(affordable(took)).saturating_sub(plain);
     let first = evidence.made(&natural, wanted.min(NO_CHANCE))?;
     if first.len() == NO_CHANCE && first.iter().all(|run| !run.passed()) {
         return Ok(false);
     }
     let runs = evidence.made(&natural, wanted)?;
     Ok(runs.iter().all(Run::passed))
+}
+
+/// Whether `test`, which failed in every clean run, passes now and then, where chance may decide.
+///
+/// # Errors
+/// The runs with real threads to make first.
+pub(super) fn may_pass(
+    test: &str,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    let natural = natural_spec(test, options);
+    let known = evidence.of(&natural);
+    let passes = |runs: &[Run]| runs.iter().any(Run::passed);
+    let uses_chance = known.iter().any(|run| !run.sources.is_empty());
+    if passes(known) || !uses_chance {
+        return Ok(passes(known));
+    }
+    let took = known.iter().map(|run| run.took).max().unwrap_or_default();
+    let wanted = ENOUGH_FAILURES.min(affordable(took)).max(known.len());
+    Ok(passes(evidence.made(&natural, wanted)?))
+}
+
+/// How many runs of this length there is time for.
+fn affordable(took: Duration) -> usize {
+    let runs = MAX_TIME.as_micros() / took.as_micros().max(1);
+    usize::try_from(runs).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -52,7 +52,12 @@ pub(super) fn judge(
     let options = &*threads::settled(test, options, evidence)?;
     let conclusion = by_choices(test, options, evidence)?;
     let natural = natural_spec(test, options);
-    if conclusion == Conclusion::Broken && evidence.of(&natural).iter().any(Run::passed) {
+    let clean = evidence.of(&clean_spec(test, options));
+    let is_explained = prerequisite::explains_all(clean, &options.network, &options.prerequisites);
+    if conclusion == Conclusion::Broken
+        && !is_explained
+        && certainty::may_pass(test, options, evidence)?
+    {
         return Ok(non_deterministic(natural));
     }
     // It is said at once that no thread can go on: once more, to see why.
@@ -60,7 +65,6 @@ pub(super) fn judge(
         let end = run.schedule_end();
         end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
     };
-    let clean = evidence.of(&clean_spec(test, options));
     if conclusion == Conclusion::Broken && clean.iter().any(is_deadlock) {
         evidence.made(&shown_spec(test, options), 1)?;
     }

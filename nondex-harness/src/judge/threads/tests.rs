@@ -8,7 +8,7 @@ use nondex_core::{
 };
 
 use super::*;
-use crate::judge::certainty::{ENOUGH, sources};
+use crate::judge::certainty::{ENOUGH, ENOUGH_FAILURES, sources};
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::culprit::Decisive;
 use crate::judge::exhaustive::verified;
@@ -297,18 +297,41 @@ fn a_test_that_fails_with_real_threads_too_is_judged_with_scheduled_ones() {
     let (conclusion, evidence) = simulate(&options(), |spec| threads.run(spec, |_| false));
     assert_eq!(conclusion, Conclusion::Broken);
     assert!(!known("t", &options(), &evidence).real_threads);
+    let natural = evidence.of(&natural_spec("t", &options()));
+    assert_eq!(natural.len(), ENOUGH_FAILURES);
+}
+
+#[test]
+fn what_takes_long_to_fail_with_real_threads_is_not_made_again() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| Run {
+        took: Duration::from_secs(if spec.scheduled { 0 } else { 60 }),
+        ..threads.run(spec, |_| false)
+    });
+    assert_eq!(conclusion, Conclusion::Broken);
     assert_eq!(evidence.of(&natural_spec("t", &options())).len(), 1);
 }
 
 #[test]
 fn a_test_that_fails_now_and_then_with_real_threads_is_never_called_broken() {
     let threads = Threads::new(40);
-    let mut natural = 0;
-    let (conclusion, _) = simulate(&options(), |spec| {
-        natural += usize::from(!spec.scheduled);
-        threads.run(spec, |_| !spec.scheduled && natural == 1)
-    });
-    assert!(matches!(conclusion, Conclusion::NonDeterministic { .. }));
+    for passes_scheduled in [false, true] {
+        for passing in 1..=ENOUGH_FAILURES {
+            let mut natural = 0;
+            let (conclusion, _) = simulate(&options(), |spec| {
+                natural += usize::from(!spec.scheduled);
+                let passes = match spec.scheduled {
+                    true => passes_scheduled,
+                    false => natural == passing,
+                };
+                threads.run(spec, |_| passes)
+            });
+            assert!(
+                matches!(conclusion, Conclusion::NonDeterministic { .. }),
+                "{passes_scheduled} {passing}: {conclusion:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -460,7 +460,7 @@ pub(super) fn short(function: &str) -> String {
         let of = strip_generics(of.trim_end_matches('>'));
         return format!("drop {}", last(&of, 1));
     }
-    let parts: Vec<&str> = path.split("::").collect();
+    let parts = parts(&path);
     match parts[..] {
         // What is within std's modules is nobody's concern.
         ["std" | "core" | "alloc", module, .., within, name]
@@ -474,8 +474,12 @@ pub(super) fn short(function: &str) -> String {
 
 /// The last parts of a path.
 fn last(path: &str, count: usize) -> String {
-    let parts: Vec<&str> = path.split("::").filter(|part| !part.is_empty()).collect();
+    let parts = parts(path);
     parts[parts.len().saturating_sub(count)..].join("::")
+}
+
+fn parts(path: &str) -> Vec<&str> {
+    path.split("::").filter(|part| !part.is_empty()).collect()
 }
 
 /// A path without what stands in angle brackets; of `<T as Trait>::method` there stays `T::method`.

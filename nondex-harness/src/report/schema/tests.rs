@@ -315,6 +315,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "change",
         "delay_level",
         "idempotent",
+        "interleaving",
         "known",
         "reason",
         "scheduled",
