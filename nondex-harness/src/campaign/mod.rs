@@ -329,6 +329,13 @@ impl Campaign<'_> {
             for (test, concluded) in broken {
                 let (suite, case) = self.tests[test];
                 let compared = comparison.compare(suite, case, self.options[test].timeout);
+                let is_known = matches!(compared, Ordinary::Runs(_));
+                let evidence = concluded.runs.judged_by(concluded.judgement.as_ref());
+                if stop.is_set() && !is_known && ordinary::is_only_limited(evidence) {
+                    concluded.judgement = None;
+                    self.lock_reports()[test] = None;
+                    continue;
+                }
                 concluded.runs.ordinary = Some(compared);
                 self.judge_again(test, concluded);
             }

@@ -9,6 +9,7 @@ use nondex_core::{NetworkMode, Outcome};
 use super::conclusion::Conclusion;
 use super::evidence::Evidence;
 use super::options::Options;
+use super::threads;
 
 /// What came of the runs of one test in an ordinary build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,13 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
             .any(|(_, run)| run.outcome == Outcome::Exited(0))
             .then_some("its process ends before it does, which an ordinary build takes for a pass"),
     }
+}
+
+/// Whether nothing but limits, of time or of operations, ended the runs that failed: without a comparison that says nothing.
+#[must_use]
+pub fn is_only_limited(evidence: &Evidence) -> bool {
+    let mut failing = evidence.all().filter(|(_, run)| !run.passed());
+    failing.all(|(_, run)| run.outcome == Outcome::TimedOut || threads::is_cut(run))
 }
 
 impl Conclusion {

@@ -16,6 +16,7 @@ use super::evidence::{Evidence, Missing};
 use super::exhaustive::{Exploration, explore};
 use super::latent;
 use super::options::Options;
+use super::ordinary;
 use super::patience::{Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
@@ -249,7 +250,8 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let repeated = changed.iter().find(|(_, runs)| *runs > 1);
     let several = || changed.first().filter(|_| changed.len() > 1);
     let Some((spec, _)) = repeated.or_else(several) else {
-        return (!passes_clean).then_some(Conclusion::Broken);
+        let is_broken = !passes_clean && !ordinary::is_only_limited(evidence);
+        return is_broken.then_some(Conclusion::Broken);
     };
     // As far as the search came.
     let made = evidence.count();

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use nondex_core::{Outcome, RunSpec, ScheduleEndKind};
+use nondex_core::{Outcome, ScheduleEndKind};
 
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
@@ -40,7 +40,7 @@ pub fn settled<'o>(
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's.
-    if evidence.all().any(is_cut) && evidence.made(&natural, 1)?[0].passed() {
+    if evidence.all().any(|(_, run)| is_cut(run)) && evidence.made(&natural, 1)?[0].passed() {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     if clean.iter().all(Run::passed) && fails_by_nature {
@@ -64,7 +64,7 @@ pub fn settled<'o>(
 }
 
 /// Whether a run was ended at the limit of operations.
-fn is_cut((_, run): (&RunSpec, &Run)) -> bool {
+pub(super) fn is_cut(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
 }

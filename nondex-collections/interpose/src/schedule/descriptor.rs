@@ -264,6 +264,8 @@ unsafe fn write_when_ready(
         Kind::Ready
     };
     if kind == Kind::Ready {
+        // Between a file's creation and its first bytes others may meet it.
+        point_on(Operation::Write, Object::Descriptor(fd, true));
         let result = call();
         let _errno = Errno::save();
         point_on(Operation::Write, Object::Descriptor(fd, true));
