@@ -26,6 +26,7 @@ struct Line<'a> {
 /// A test in one run.
 #[derive(Debug, Serialize)]
 struct Moment<'a> {
+    /// In milliseconds since 1970.
     time: u64,
     commit: Option<&'a str>,
     modified: bool,

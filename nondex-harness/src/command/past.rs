@@ -133,7 +133,9 @@ impl Past {
         let compiled = lines.map_or(&none, |lines| &lines.compiled);
         let entry = Entry {
             schema: 0,
-            time: now.map_or(0, |since| since.as_secs()),
+            time: now.map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            }),
             commit: self.commit.as_ref().map(|commit| commit.id.clone()),
             modified: self.modified,
             key: self.key.clone(),

@@ -30,7 +30,7 @@ pub struct History {
 pub struct Entry {
     /// The version of the schema.
     pub schema: u32,
-    /// When it was, in seconds since 1970.
+    /// When it was, in milliseconds since 1970: that is what runs are sorted by.
     pub time: u64,
     /// The commit that was checked out; null where there is none.
     pub commit: Option<String>,
@@ -124,7 +124,7 @@ impl History {
         })
         .expect("every map of an entry has strings as keys");
         text.push(b'\n');
-        let name = format!("{:012}-{:016x}.json", entry.time, hash::of(&text));
+        let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
         let path = self.folder.join(name);
         let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
         fs::create_dir_all(&self.folder).map_err(failed)?;
