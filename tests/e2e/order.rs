@@ -190,12 +190,10 @@ fn expect_lines(fixture: &Fixture, found: &SharedState, test: &str) {
 #[test]
 fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
     let fixture = Fixture::new("order");
-    for seed in ["0", "1", "2", "3"] {
-        let output = reported(&fixture, "order", &["--seed", seed]);
-        expect_truth(&fixture, &output.expect(ExitCode::Found).report());
-    }
+    let output = reported(&fixture, "order", &["--seed", "0"]);
+    expect_truth(&fixture, &output.expect(ExitCode::Found).report());
     // One process at a time, and without pairs, it is the same.
-    let alone = reported(&fixture, "order", &["--jobs", "1"]);
+    let alone = reported(&fixture, "order", &["--seed", "3", "--jobs", "1"]);
     expect_truth(&fixture, &alone.report());
     let without_pairs = reported(&fixture, "order", &["--pairs", "0", "--orders", "20"]);
     let report = without_pairs.report();
