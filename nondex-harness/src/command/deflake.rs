@@ -127,7 +127,7 @@ fn judge(
         let trial = trials.of(test, is_failing);
         if is_failing {
             let before = before.as_ref().filter(|_| !test.is_sanitised());
-            let met = effects.met_by(test, &trial.lines, &trials.compiled);
+            let met = effects.met_by(test, &trial.lines, trials.compiled());
             let tried = before.map(|before| before.of_test(test, !met.is_empty()));
             let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
             let again = trial.passed.then_some(Witness::Rerun);
@@ -145,7 +145,7 @@ fn judge(
         ran.extend(trial.lines);
     }
     if !delayed && !report.partial {
-        report.uncovered = effects.uncovered(&trials.compiled, &ran);
+        report.uncovered = effects.uncovered(trials.compiled(), &ran);
     }
     Ok(())
 }

@@ -93,17 +93,22 @@ pub(super) struct Effects {
 }
 
 impl Effects {
-    /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
-    pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
-        let changes = since(git, base)?;
-        let mut found = Effects {
+    /// None yet of a change in so many files.
+    fn none(metadata: &Metadata, files: usize) -> Self {
+        Effects {
             root: metadata.workspace_root.clone(),
             effects: Vec::new(),
             changed: BTreeSet::new(),
             graph: Workspace::new(metadata),
             data: Vec::new(),
-            files: changes.files.len(),
-        };
+            files,
+        }
+    }
+
+    /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
+    pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
+        let changes = since(git, base)?;
+        let mut found = Effects::none(metadata, changes.files.len());
         for (file, change) in &changes.files {
             let path = git.root().join(file);
             let changed = change.lines.iter().map(|line| (path.clone(), *line));
@@ -123,14 +128,7 @@ impl Effects {
     ) -> Result<Self> {
         let forth = snapshots.changes(ran, other)?;
         let back = snapshots.changes(other, ran)?;
-        let mut found = Effects {
-            root: metadata.workspace_root.clone(),
-            effects: Vec::new(),
-            changed: BTreeSet::new(),
-            graph: Workspace::new(metadata),
-            data: Vec::new(),
-            files: back.files.len(),
-        };
+        let mut found = Effects::none(metadata, back.files.len());
         let nothing = FileChange::default();
         for (file, change) in &back.files {
             let path = snapshots.git().root().join(file);

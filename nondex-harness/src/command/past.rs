@@ -1,5 +1,6 @@
 //! What became of the tests before: which of them a change leaves as they were, and what is remembered of a run.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,10 +32,19 @@ const VARIABLES: [&str; 7] = [
 /// Whether these effects may act on a test that was so in a run, of the repository at a root.
 type Differs<'a> = dyn Fn(&Effects, &TestReport, (&Life, &Entry), &Utf8Path) -> bool + 'a;
 
+/// What is about to run, and the commit that it is compared with.
+pub(super) struct Compared<'a> {
+    pub(super) base: Option<&'a str>,
+    pub(super) plan: &'a BuildPlan,
+    pub(super) options: &'a Options,
+    pub(super) selected: &'a [Selected<'a>],
+}
+
 /// What became of the tests before, and what is run now.
 #[derive(Debug)]
 pub(super) struct Past {
     history: History,
+    entries: OnceCell<Vec<Entry>>,
     /// The trees of the repository; none where there is no repository.
     snapshots: Option<Snapshots>,
     commit: Option<Commit>,
@@ -77,6 +87,7 @@ impl Past {
         let lockfile = text(root.join("Cargo.lock"));
         Ok(Past {
             history,
+            entries: OnceCell::new(),
             modified: tree.is_some() && tree != of_commit,
             snapshots,
             commit,
@@ -147,19 +158,10 @@ impl Past {
 
     /// The tests that end as they did, each in a process of its own, because nothing that they ran is different, neither from `base` nor from
     /// when they ran it; and what was compared, or why nothing is known.
-    pub(super) fn unchanged(
-        &self,
-        base: Option<&str>,
-        plan: &BuildPlan,
-        options: &Options,
-        selected: &[Selected<'_>],
-    ) -> Result<(BTreeSet<String>, String)> {
+    pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.ran.is_some();
         self.compare(
-            base,
-            plan,
-            options,
-            selected,
+            compared,
             &is_known,
             &|effects, test, (life, entry), root| {
                 let ran = life.ran.as_ref().and_then(|ran| lines(ran, root));
@@ -175,18 +177,14 @@ impl Past {
     /// what it does not run alone.
     pub(super) fn unchanged_in_orders(
         &self,
-        base: Option<&str>,
-        plan: &BuildPlan,
-        options: &Options,
-        selected: &[Selected<'_>],
+        compared: &Compared<'_>,
     ) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.in_orders;
         let differs = |effects: &Effects, test: &TestReport, _: (&Life, &Entry), _: &Utf8Path| {
             effects.are_in(test)
         };
-        let (mut found, words) =
-            self.compare(base, plan, options, selected, &is_known, &differs)?;
-        for selected in selected {
+        let (mut found, words) = self.compare(compared, &is_known, &differs)?;
+        for selected in compared.selected {
             let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);
             let mut ids = tests.map(|(case, _)| selected.suite.test_id(case));
             if !ids.all(|id| found.contains(&id)) {
@@ -198,13 +196,16 @@ impl Past {
 
     fn compare(
         &self,
-        base: Option<&str>,
-        plan: &BuildPlan,
-        options: &Options,
-        selected: &[Selected<'_>],
+        compared: &Compared<'_>,
         is_known: &dyn Fn(&Life) -> bool,
         differs: &Differs<'_>,
     ) -> Result<(BTreeSet<String>, String)> {
+        let Compared {
+            base,
+            plan,
+            options,
+            selected,
+        } = *compared;
         let Some((snapshots, now)) = self.snapshots.as_ref().zip(self.key.tree.as_ref()) else {
             // It says why.
             let git = Git::around(&options.workspace_root)?;
@@ -238,7 +239,7 @@ impl Past {
             ));
         }
         let base = snapshots.of(&base.id)?;
-        let (entries, _) = self.history.all()?;
+        let entries = self.entries()?;
         let mut since: BTreeMap<&str, Option<[Effects; 2]>> = BTreeMap::new();
         let mut found = BTreeSet::new();
         let tests = selected.iter().flat_map(|selected| {
@@ -280,13 +281,22 @@ impl Past {
 
     /// What became of a test when this tree was run in the same way.
     pub(super) fn of_test(&self, tree: &str, test: &str, options: &Options) -> Option<Verdict> {
-        let (entries, _) = self.history.all().ok()?;
+        let entries = self.entries().ok()?;
         let asked = asked(options, test);
         entries.iter().rev().find_map(|entry| {
             let is_it = entry.key.tree.as_deref() == Some(tree) && entry.key.is_alike(&self.key);
             let life = entry.tests.get(test).filter(|_| is_it)?;
             (life.asked == asked).then_some(life.verdict)
         })
+    }
+
+    /// The runs before, the oldest first: read when they are asked for first.
+    fn entries(&self) -> Result<&[Entry]> {
+        if let Some(entries) = self.entries.get() {
+            return Ok(entries);
+        }
+        let (entries, _) = self.history.all()?;
+        Ok(self.entries.get_or_init(|| entries))
     }
 
     /// The tree of a commit.

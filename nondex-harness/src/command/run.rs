@@ -10,7 +10,7 @@ use super::configuration::Asked;
 use super::console::Console;
 use super::coverage::Coverage;
 use super::known::KnownFlakes;
-use super::past::Past;
+use super::past::{Compared, Past};
 use super::progress::Display;
 use super::report::regressions_file;
 use super::{interrupt, outcome, selection};
@@ -207,15 +207,15 @@ pub(super) fn within(
     });
     let past = Past::of(args.changed.history_dir.as_deref(), &project, &ordinary.0)?;
     let unchanged = match &args.changed.changed {
-        Some(base) => leave_out(
-            base.as_deref(),
-            &past,
-            &ordinary.0,
-            &options,
-            &selected,
-            stages,
-            console,
-        )?,
+        Some(base) => {
+            let compared = Compared {
+                base: base.as_deref(),
+                plan: &ordinary.0,
+                options: &options,
+                selected: &selected,
+            };
+            leave_out(&past, &compared, stages, console)?
+        }
         None => Unchanged::default(),
     };
     let in_order = selection::without(&selected, &unchanged.in_orders);
@@ -285,29 +285,27 @@ struct Unchanged {
     in_orders: BTreeSet<String>,
 }
 
-/// Says which tests are left out because they are what they were, compared with `base`.
+/// Says which tests are left out because they are what they were.
 fn leave_out(
-    base: Option<&str>,
     past: &Past,
-    plan: &BuildPlan,
-    options: &Options,
-    selected: &[campaign::Selected<'_>],
+    compared: &Compared<'_>,
     stages: Stages,
     console: &Console,
 ) -> Result<Unchanged> {
     let mut found = Unchanged::default();
     let mut words = String::new();
     if stages != Stages::Orders {
-        (found.alone, words) = past.unchanged(base, plan, options, selected)?;
+        (found.alone, words) = past.unchanged(compared)?;
     }
     if stages != Stages::Choices {
-        (found.in_orders, words) = past.unchanged_in_orders(base, plan, options, selected)?;
+        (found.in_orders, words) = past.unchanged_in_orders(compared)?;
     }
-    let (left_out, all) = match stages {
-        Stages::Orders => (&found.in_orders, selection::running(selected)),
-        Stages::Choices | Stages::ChoicesAndOrders => (&found.alone, selection::running(selected)),
+    let left_out = match stages {
+        Stages::Orders => &found.in_orders,
+        Stages::Choices | Stages::ChoicesAndOrders => &found.alone,
     };
     let few = selection::count(left_out.len(), "test");
+    let all = selection::running(compared.selected);
     console.status("Comparing", &format!("{words}: {few} of {all} left out"));
     Ok(found)
 }

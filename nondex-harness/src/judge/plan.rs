@@ -54,9 +54,8 @@ pub(super) fn judge(
     let conclusion = by_choices(test, options, evidence)?;
     let natural = natural_spec(test, options);
     let clean = evidence.of(&clean_spec(test, options));
-    let is_explained = prerequisite::explains_all(clean, &options.network, &options.prerequisites);
     if conclusion == Conclusion::Broken
-        && !is_explained
+        && !prerequisite::explains_all(clean, &options.network, &options.prerequisites)
         && certainty::may_pass(test, options, evidence)?
     {
         return Ok(non_deterministic(natural));

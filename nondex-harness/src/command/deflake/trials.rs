@@ -1,20 +1,20 @@
 //! What tests run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use camino::Utf8PathBuf;
 use nondex_core::RunSpec;
 
 use super::Session;
 use crate::campaign::circumstance;
 use crate::campaign::launch::Launcher;
+use crate::command::coverage::{self, Programs};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::change::Witness;
 use crate::judge::reruns::Circumstance;
 use crate::judge::run::Run;
 use crate::judge::specs::clean_spec;
-use crate::project::coverage::{Blocks, SourceLine};
+use crate::project::coverage::SourceLine;
 use crate::project::{self, Harness, Project, Suite, TestCase};
 use crate::report::TestReport;
 
@@ -64,20 +64,21 @@ pub(super) struct Trial {
 pub(super) struct Trials<'a> {
     project: &'a Project,
     session: &'a Session<'a>,
-    /// Those that ran; nothing for one that cannot be read.
-    programs: BTreeMap<Utf8PathBuf, Option<Blocks>>,
-    /// Every line of them.
-    pub(super) compiled: BTreeSet<SourceLine>,
+    programs: Programs,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) const fn new(project: &'a Project, session: &'a Session<'a>) -> Self {
+    pub(super) fn new(project: &'a Project, session: &'a Session<'a>) -> Self {
         Trials {
             project,
             session,
-            programs: BTreeMap::new(),
-            compiled: BTreeSet::new(),
+            programs: Programs::default(),
         }
+    }
+
+    /// Every line of the programs that ran.
+    pub(super) const fn compiled(&self) -> &BTreeSet<SourceLine> {
+        &self.programs.compiled
     }
 
     /// Runs a test; one that is failing until it fails.
@@ -91,6 +92,7 @@ impl<'a> Trials<'a> {
         options.cover = true;
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let own = coverage::executable(suite, case);
         for _ in 0..if is_failing { RUNS } else { 1 } {
             let behind = behind(&launcher, suite, case, test, &options);
             let Some(runs) = behind else {
@@ -99,19 +101,10 @@ impl<'a> Trials<'a> {
             let Some(run) = runs.last() else {
                 return trial;
             };
-            let own = suite.binary.executable_of(case);
-            let mut programs = run.covered.iter().map(|covered| covered.program.as_str());
-            // A doctest's own code is compiled by rustdoc, and what it is stands in a comment.
-            trial.is_known = case.doctest.is_none() && programs.any(|program| program == own);
+            trial.is_known = coverage::is_told(own.as_ref(), &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {
-                match self.blocks(covered.program.as_str().into()) {
-                    None => trial.is_known = false,
-                    Some(known) => {
-                        let blocks = covered.blocks.iter();
-                        let lines = blocks.flat_map(|block| known.lines(*block));
-                        trial.lines.extend(lines.cloned());
-                    }
-                }
+                let (programs, lines) = (&mut self.programs, &mut trial.lines);
+                trial.is_known &= programs.add(&covered.program, &covered.blocks, lines);
             }
             if !run.passed() {
                 trial.passed = false;
@@ -150,17 +143,5 @@ impl<'a> Trials<'a> {
         let run = run.map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
         let has_passed = run.is_some_and(|run| run.passed());
         Ok(has_passed.then_some(Witness::CleanEnvironment))
-    }
-
-    /// The blocks of a program, if it can be read.
-    fn blocks(&mut self, program: Utf8PathBuf) -> Option<&Blocks> {
-        let compiled = &mut self.compiled;
-        let program = self.programs.entry(program);
-        let read = |program: &Utf8PathBuf| {
-            let blocks = Blocks::of(program).ok()?;
-            compiled.extend(blocks.all().cloned());
-            Some(blocks)
-        };
-        program.or_insert_with_key(read).as_ref()
     }
 }
