@@ -7,10 +7,7 @@ use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::schema::{Blame, Witness};
 use nondex_harness::report::{Report, Verdict};
 
-use crate::support::{Fixture, Nondex, git};
-
-/// When commits are made.
-const NOON: &str = "1767268800 +0000";
+use crate::support::{self, Fixture, Nondex, commit, committed, git_at_noon};
 
 const LIB: &str = r#"
 use std::collections::HashSet;
@@ -76,38 +73,16 @@ const ALL: [&str; 4] = ["adds", "has_an_area", "is_in_another_order", "reads"];
 
 /// A repository with two commits.
 fn repository() -> Fixture {
-    let project = Fixture::new("no-tests");
-    for (file, text) in [
-        (
-            "Cargo.toml",
-            "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
-        (".gitignore", "target\nCargo.lock\n"),
+    let project = committed(&[
         ("src/lib.rs", LIB),
         ("data.txt", "1\n"),
         ("README.md", "One.\n"),
-    ] {
-        let path = project.path(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    git(
+    ]);
+    git_at_noon(
         &project,
-        NOON,
-        &["init", "--quiet", "--initial-branch", "main"],
-    );
-    commit(&project);
-    git(
-        &project,
-        NOON,
         &["commit", "--quiet", "--allow-empty", "--message", "y"],
     );
     project
-}
-
-fn commit(project: &Fixture) {
-    git(project, NOON, &["add", "--all"]);
-    git(project, NOON, &["commit", "--quiet", "--message", "x"]);
 }
 
 fn command(project: &Fixture, name: &str) -> Nondex {
@@ -229,9 +204,8 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
     }
 
     // What is known is known by content: of a commit that was written anew, too, and after the next one, of which it is a part.
-    git(
+    git_at_noon(
         &project,
-        NOON,
         &[
             "commit",
             "--quiet",
@@ -271,7 +245,7 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     let keep = project.path("target/kept");
     let kept = |name: &str| command(&project, name).args(["--history-dir", keep.to_str().unwrap()]);
     let report = kept("run").run().expect(ExitCode::Ok).report();
-    let head = git(&project, NOON, &["rev-parse", "HEAD"]);
+    let head = git_at_noon(&project, &["rev-parse", "HEAD"]);
     assert_eq!(
         (report.run.commit, report.run.modified),
         (Some(head), false)
@@ -367,10 +341,7 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
 }
 
 fn edit(project: &Fixture, old: &str, new: &str) {
-    let path = project.path("src/lib.rs");
-    let text = fs::read_to_string(&path).unwrap();
-    assert!(text.contains(old), "{old}");
-    fs::write(path, text.replacen(old, new, 1)).unwrap();
+    support::edit(project, "src/lib.rs", &[(old, new)]);
 }
 
 fn copy(from: &std::path::Path, to: &std::path::Path) {

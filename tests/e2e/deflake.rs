@@ -7,10 +7,7 @@ use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Report;
 use nondex_harness::report::schema::{Blame, Witness};
 
-use crate::support::{Fixture, Nondex, git, test};
-
-/// When commits are made.
-const NOON: &str = "1767268800 +0000";
+use crate::support::{Fixture, Nondex, commit, committed, edit, git_at_noon, test};
 
 const LIB: &str = r#"
 pub const LIMIT: u32 = 10;
@@ -91,44 +88,11 @@ fn aborts() {
 
 /// A repository with one commit of these sources.
 fn repository() -> Fixture {
-    let project = Fixture::new("no-tests");
-    let lib = LIB;
-    for (file, text) in [
-        (
-            "Cargo.toml",
-            "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        ),
-        (".gitignore", "target\nCargo.lock\n"),
-        ("src/lib.rs", lib),
+    committed(&[
+        ("src/lib.rs", LIB),
         ("tests/it.rs", IT),
         ("data.txt", "1\n"),
-    ] {
-        let path = project.path(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    git(
-        &project,
-        NOON,
-        &["init", "--quiet", "--initial-branch", "main"],
-    );
-    commit(&project);
-    project
-}
-
-fn commit(project: &Fixture) {
-    git(project, NOON, &["add", "--all"]);
-    git(project, NOON, &["commit", "--quiet", "--message", "x"]);
-}
-
-fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
-    let path = project.path(file);
-    let mut text = fs::read_to_string(&path).unwrap();
-    for (old, new) in edits {
-        assert!(text.contains(old), "{old}");
-        text = text.replacen(old, new, 1);
-    }
-    fs::write(path, text).unwrap();
+    ])
 }
 
 fn deflake(project: &Fixture) -> Nondex {
@@ -225,14 +189,14 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     );
 
     // What a test may read is no code.
-    git(&project, NOON, &["checkout", "--quiet", "."]);
+    git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();
     let data = deflake(&project).args(filter).run().report();
     assert_eq!(
         blamed(&data)["tests::is_in_its_place"],
         (Blame::Unknown, None, vec![])
     );
-    git(&project, NOON, &["checkout", "--quiet", "."]);
+    git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.bin"), [0, 1]).unwrap();
     commit(&project);
     fs::write(project.path("data.bin"), [0, 2]).unwrap();
@@ -325,7 +289,7 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
     edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
     commit(&project);
     // A head that is on no branch.
-    git(&project, NOON, &["checkout", "--quiet", "--detach"]);
+    git_at_noon(&project, &["checkout", "--quiet", "--detach"]);
     let state = state(&project);
     said(&project, ExitCode::Ok, "Comparing");
     assert_eq!(self::state(&project), state);
@@ -342,7 +306,7 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
         &from,
         to.to_str().unwrap(),
     ];
-    git(&project, NOON, &clone);
+    git_at_noon(&project, &clone);
     said(
         &shallow,
         ExitCode::Usage,
@@ -355,7 +319,7 @@ fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
 
     fs::remove_dir_all(shallow.path(".git")).unwrap();
     said(&shallow, ExitCode::Setup, "has no history to search");
-    git(&shallow, NOON, &["init", "--quiet"]);
+    git_at_noon(&shallow, &["init", "--quiet"]);
     said(&shallow, ExitCode::Setup, "has no commit yet");
 }
 
@@ -399,7 +363,7 @@ fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
     let project = repository();
     edit(&project, "src/lib.rs", &[("    a + b", "    a + b + 1")]);
     fs::write(project.path("new.rs"), "").unwrap();
-    git(&project, NOON, &["add", "new.rs"]);
+    git_at_noon(&project, &["add", "new.rs"]);
     let before = state(&project);
     // Whenever it is: before the first build, in a build, while the base is checked out or built.
     for milliseconds in [300, 2_000, 6_000] {
@@ -430,7 +394,7 @@ fn state(project: &Fixture) -> Vec<(String, String)> {
         &["ls-files", "--stage"],
         &["reflog"],
     ];
-    let said = asked.map(|words| (words.join(" "), git(project, NOON, words)));
+    let said = asked.map(|words| (words.join(" "), git_at_noon(project, words)));
     let index = format!("{:?}", fs::read(project.path(".git/index")).unwrap());
     said.into_iter()
         .chain([("index".to_owned(), index)])
@@ -475,6 +439,6 @@ fn a_statement_that_is_commented_out_or_compiled_to_nothing_is_met_by_what_runs_
             !lines.is_empty() && lines.iter().all(|line| (1..8).contains(line)),
             "{lines:?}"
         );
-        git(&project, NOON, &["checkout", "--quiet", "."]);
+        git_at_noon(&project, &["checkout", "--quiet", "."]);
     }
 }

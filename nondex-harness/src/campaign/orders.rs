@@ -1,11 +1,14 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
+mod found;
+
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use nondex_core::{ALGORITHM, RunSpec, Threads};
 
+use self::found::{Found, Suspect};
 use super::across::Across;
 use super::launch::Launcher;
 use super::order::Processes;
@@ -19,9 +22,7 @@ use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::experiments::{Experiments, gather};
-use crate::judge::order::{
-    Conclusion, Dependence, Detection, End, OrderOptions, conclude, detect, not_idempotent, pairs,
-};
+use crate::judge::order::{Dependence, End, OrderOptions, conclude, detect, not_idempotent, pairs};
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
@@ -146,10 +147,6 @@ impl Campaign<'_> {
     /// The reports of the selected tests of one binary; `None` when it was stopped.
     fn judge(&self, selected: &Selected<'_>) -> Option<Vec<TestReport>> {
         let suite = selected.suite;
-        let is_run = |case: &TestCase| {
-            let mut tests = selected.tests.iter();
-            tests.any(|(known, is_run)| *is_run && known.name == case.name)
-        };
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
             self.note(format!(
@@ -160,7 +157,7 @@ impl Campaign<'_> {
         let tests = tests_of(selected);
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
         let asked: Vec<usize> = (0..tests.len())
-            .filter(|test| is_run(tests[*test]))
+            .filter(|test| is_run(selected, tests[*test]))
             .collect();
         let is_shared = self.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
@@ -194,7 +191,7 @@ impl Campaign<'_> {
             let of_threads = usize::from(threads == Threads::One);
             let processes = &processes[of_threads];
             let known = &experiments[of_threads];
-            let mut report = self.report(processes, *test, &found, suspect, &names, known);
+            let mut report = found.report(processes, *test, suspect, &names, known);
             // They are the price of all; the first one has them, for the sum to be right.
             report.runs = match place {
                 0 => {
@@ -379,7 +376,7 @@ impl Campaign<'_> {
         let found = Found {
             repeated,
             alone,
-            suspects: suspected(suspects, concluded, Threads::Each),
+            suspects: Suspect::of(suspects, concluded, Threads::Each),
             needs_each: Vec::new(),
             detection,
         };
@@ -426,7 +423,7 @@ impl Campaign<'_> {
             gather(ends.collect::<Vec<_>>())
         })?;
         let needs_each = needs_each.into_iter().flatten().collect();
-        Some((suspected(suspects, concluded, Threads::One), needs_each))
+        Some((Suspect::of(suspects, concluded, Threads::One), needs_each))
     }
 
     /// The races of the asked tests that pass alone, and how many processes were made.
@@ -462,162 +459,22 @@ impl Campaign<'_> {
         }
         Some((races, made))
     }
-
-    fn report(
-        &self,
-        processes: &Processes<'_>,
-        test: usize,
-        found: &Found,
-        suspect: Option<&Suspect>,
-        names: &[&str],
-        experiments: &Experiments,
-    ) -> TestReport {
-        let suite = processes.suite;
-        let mut report = judged::not_run(suite, processes.tests[test]);
-        let options = processes.options_of(test);
-        let clean = processes.spec(test);
-        let alone = found.alone[test].as_ref();
-        match suspect.map(|suspect| &suspect.conclusion) {
-            Some(Conclusion::Dependent(dependence)) => {
-                order::dependent(&mut report, dependence, names, &options, processes.threads);
-                let before = match dependence.passes_alone {
-                    true => dependence.sets[0].clone(),
-                    false => Vec::new(),
-                };
-                self.fail(
-                    &mut report,
-                    suite,
-                    &clean,
-                    &before,
-                    names,
-                    test,
-                    experiments,
-                );
-            }
-            Some(Conclusion::NonDeterministic { before, failures }) => {
-                report.verdict = Verdict::NonDeterministic;
-                report.notes.push(order::disagreeing(before, *failures));
-                self.fail(&mut report, suite, &clean, before, names, test, experiments);
-            }
-            _ => match alone.and_then(End::passed) {
-                Some(true) => {
-                    report.verdict = Verdict::Stable;
-                    if found.detection.unknown.contains(&test) {
-                        report.notes.push(
-                            "in some orders too many tests before it ended the process: it was not started there".to_owned(),
-                        );
-                    }
-                }
-                Some(false) => {
-                    report.verdict = Verdict::Broken;
-                    report
-                        .notes
-                        .push("it fails alone and in every order that was tried".to_owned());
-                    self.fail(&mut report, suite, &clean, &[], names, test, experiments);
-                }
-                None => {
-                    if let Some(explanation) = alone.and_then(|end| end.explanation.as_ref()) {
-                        self.fail(&mut report, suite, &clean, &[], names, test, experiments);
-                        order::explained(&mut report, explanation);
-                    }
-                }
-            },
-        }
-        if found.needs_each.contains(&test) {
-            report.notes.push(
-                "when all tests run on one thread, as with `--test-threads=1`, it does not depend on them"
-                    .to_owned(),
-            );
-        }
-        let repeated = experiments.hint(test, test);
-        let repeated = repeated.filter(|_| report.verdict != Verdict::NonDeterministic);
-        report.idempotent = repeated.map(|_| !found.repeated.contains(&test));
-        if report.idempotent == Some(false) {
-            report.notes.push(
-                "it is not idempotent: run twice in one process, it ends otherwise the second time"
-                    .to_owned(),
-            );
-        }
-        report
-    }
-
-    /// Writes how `test` failed behind these tests.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one call of one function, with everything that was found out before"
-    )]
-    fn fail(
-        &self,
-        report: &mut TestReport,
-        suite: &Suite,
-        clean: &RunSpec,
-        before: &[usize],
-        names: &[&str],
-        test: usize,
-        experiments: &Experiments,
-    ) {
-        let spec = RunSpec {
-            before: before.iter().map(|test| names[*test].to_owned()).collect(),
-            ..clean.clone()
-        };
-        let end = experiments.failing(before, test);
-        order::fail(report, suite, &spec, end, &self.options.of(&report.id));
-    }
-}
-
-/// What was found in one binary.
-struct Found {
-    /// The tests that end otherwise when they run twice.
-    repeated: Vec<usize>,
-    /// How each test ended alone.
-    alone: Vec<Option<End>>,
-    /// What is concluded of those that ended otherwise in some order.
-    suspects: Vec<Suspect>,
-    /// Those of them that depend on others only with a thread for each test.
-    needs_each: Vec<usize>,
-    detection: Detection,
-}
-
-/// A test that ended otherwise in some order.
-struct Suspect {
-    test: usize,
-    conclusion: Conclusion,
-    /// The threads with which it did.
-    threads: Threads,
-}
-
-impl Suspect {
-    /// What it depends on.
-    const fn dependence(&self) -> Option<&Dependence> {
-        match &self.conclusion {
-            Conclusion::Dependent(dependence) => Some(dependence),
-            _ => None,
-        }
-    }
 }
 
 /// The tests of a binary that may run before others, in their original order.
 fn tests_of<'s>(selected: &Selected<'s>) -> Vec<&'s TestCase> {
-    let is_run = |case: &TestCase| {
-        let mut tests = selected.tests.iter();
-        tests.any(|(known, is_run)| *is_run && known.name == case.name)
-    };
     let tests = selected.suite.tests.iter();
-    tests.filter(|case| !case.ignored || is_run(case)).collect()
+    let may_run = |case: &&TestCase| !case.ignored || is_run(selected, case);
+    tests.filter(may_run).collect()
+}
+
+/// Whether a test is one of those that are asked for.
+fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
+    let mut tests = selected.tests.iter();
+    tests.any(|(known, is_run)| *is_run && known.name == case.name)
 }
 
 /// The symbols of an executable. Without them there is still the environment, the folder and the files.
 fn symbols_of(suite: &Suite) -> Symbols {
     Symbols::of(&suite.binary.executable).unwrap_or_default()
-}
-
-fn suspected(tests: Vec<usize>, concluded: Vec<Conclusion>, threads: Threads) -> Vec<Suspect> {
-    let all = tests.into_iter().zip(concluded);
-    let all = all.filter(|(_, conclusion)| *conclusion != Conclusion::Independent);
-    let suspects = all.map(|(test, conclusion)| Suspect {
-        test,
-        conclusion,
-        threads,
-    });
-    suspects.collect()
 }

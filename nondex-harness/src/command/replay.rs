@@ -1,62 +1,31 @@
 //! `cargo nondex replay`: one failing run again.
 
+mod request;
 mod schedule;
+mod verdict;
 
 use std::ffi::OsString;
 use std::process::Command;
 use std::time::Duration;
 
-use anstyle::AnsiColor;
 use camino::{Utf8Path, Utf8PathBuf};
-use nondex_core::{
-    NetworkMode, Outcome, PointRecord, RunRecord, RunSpec, Site, StateId, StateKind, Trace,
-};
-use serde::Serialize;
+use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Site};
 
 use super::console::Console;
 use super::folders::Folders;
-use super::{interrupt, selection};
+use super::interrupt;
 use crate::campaign::launch::{self, Launcher};
 use crate::campaign::{StopFlag, across, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{self, Difference, Finding, Fingerprint, Store};
-use crate::judge::Options;
-use crate::judge::prerequisite::Policy;
 use crate::judge::run::Run;
-use crate::judge::specs::clean_spec;
-use crate::project::symbols::Symbols;
 use crate::project::{
     self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase, addresses,
 };
 use crate::report;
 use crate::report::workspace::Workspace;
-
-/// What came of a replay, as JSON.
-#[derive(Debug, Serialize)]
-struct Replayed<'a> {
-    id: &'a str,
-    test: &'a str,
-    spec: &'a RunSpec,
-    /// How the run ended that was found.
-    recorded: Option<&'a Outcome>,
-    /// How this one ended.
-    outcome: &'a Outcome,
-    /// Whether it failed again, and as recorded.
-    reproduced: bool,
-    message: Option<&'a str>,
-    file: Option<&'a str>,
-    line: Option<u32>,
-    /// What has changed since, so that the result may differ.
-    warnings: Vec<String>,
-    /// What the test wrote.
-    output: Option<&'a str>,
-    /// Where the responsible calls were made from.
-    trace: Vec<&'a PointRecord>,
-    /// What its threads did, one operation after the other.
-    schedule: Option<&'a Trace>,
-}
 
 /// Replays a finding: 100 when the test fails again, 0 when it passes.
 pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
@@ -83,8 +52,8 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             (build(&finding, root, console)?, finding, true)
         }
         None => {
-            let project = project::build(&plan(args)?, console.quiet)?;
-            let finding = finding_of(args, &project)?;
+            let project = project::build(&request::plan(args)?, console.quiet)?;
+            let finding = request::finding_of(args, &project)?;
             match store.find(&finding.id) {
                 Ok(mut known) => {
                     // Where a static is, is not the same in every build.
@@ -140,7 +109,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             args, &project, suite, &spec, &finding, &records, console, &stop,
         )?,
     };
-    if let Some(trace) = traced(&run).filter(|_| console.format != MessageFormat::Json) {
+    if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
         let workspace = Workspace::new(root.clone());
         console.text(&schedule::text(trace, &workspace, &binary.cwd));
     }
@@ -149,7 +118,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
         Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
     });
-    judge(
+    verdict::judge(
         &finding,
         is_recorded,
         &run,
@@ -158,153 +127,6 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
         warnings,
         console,
     )
-}
-
-/// What is built for a run that is asked for.
-fn plan(args: &ReplayArgs) -> Result<BuildPlan> {
-    let mut plan = selection::plan(&args.build, &args.output)?;
-    plan.without_network = args.network == Some(NetworkMode::Off);
-    let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
-    plan.doctests = match binary.contains("::doc/") {
-        true => Doctests::one(name),
-        false => Doctests::No,
-    };
-    Ok(plan)
-}
-
-/// The run that is asked for, as if it had been found.
-fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
-    let (suite, test) = named(project, &args.id)?;
-    let mut options = Options::new(&*project.workspace_root);
-    options.models_off = args.models.models_off()?;
-    options.real_threads = args.real_threads || !args.after.is_empty();
-    options.max_steps = args.max_steps.unwrap_or(0);
-    options.schedule = args.schedule.unwrap_or_default();
-    options.timeout = args.timeout.unwrap_or(options.timeout);
-    let network = args.network.unwrap_or_default();
-    options.network = Policy::new(network, args.network_allow.clone(), true);
-    let spec = match (args.level, args.seed) {
-        (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
-        _ => clean_spec(&test.name, &options),
-    };
-    let spec = RunSpec {
-        before: before(project, suite, test, &args.after)?,
-        threads: args.threads.unwrap_or_default(),
-        watch: match &args.state {
-            Some(state) => vec![state_of(suite, state, &project.workspace_root)?],
-            None => Vec::new(),
-        },
-        meet: args.access,
-        within: args.within,
-        ..spec
-    };
-    let fingerprint = Fingerprint::take(
-        &project.workspace_root,
-        &project.toolchain,
-        suite.binary.executable_of(test),
-    );
-    Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
-}
-
-/// The part of the state that is written so.
-fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
-    let unknown = || {
-        Error::usage(format!(
-            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`",
-            suite.binary.id
-        ))
-    };
-    let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
-    let mut kinds = StateKind::ALL.into_iter();
-    let kind = kinds
-        .find(|known| known.name() == kind)
-        .ok_or_else(unknown)?;
-    match kind {
-        StateKind::Static => {
-            let symbols = Symbols::of(&suite.binary.executable)?;
-            let found = symbols.named(kind, name).ok_or_else(unknown)?;
-            Ok(found.state(kind))
-        }
-        StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
-            kind,
-            name: match kind == StateKind::File && !name.starts_with(launch::IN_TEMPORARY) {
-                true => root.join(name).into_string(),
-                false => name.to_owned(),
-            },
-        }),
-        _ => Err(unknown()),
-    }
-}
-
-/// The tests that are to run before `test`, as they are written or by their ids: names of its own binary, ids of others, whose tests run
-/// in processes before.
-fn before(
-    project: &Project,
-    suite: &Suite,
-    test: &TestCase,
-    asked: &[String],
-) -> Result<Vec<String>> {
-    let mut before: Vec<String> = Vec::new();
-    for text in asked {
-        let named = |case: &&TestCase| case.name == *text || suite.test_id(case) == *text;
-        let name = match suite.tests.iter().find(named) {
-            Some(case) => case.name.clone(),
-            None if elsewhere(project, text).is_some() => text.clone(),
-            None => {
-                return Err(Error::usage(format!(
-                    "there is no test `{text}` in `{}`; one of another binary needs its id",
-                    suite.binary.id
-                )));
-            }
-        };
-        if name == test.name || before.contains(&name) {
-            return Err(Error::usage(format!(
-                "`{text}` is to run twice: a process runs each test once"
-            )));
-        }
-        before.push(name);
-    }
-    let has_own = before.iter().any(|name| elsewhere(project, name).is_none());
-    if has_own && suite.binary.harness != Harness::Nondex {
-        return Err(Error::usage(format!(
-            "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
-            suite.binary.id
-        )));
-    }
-    Ok(before)
-}
-
-/// The test with this id.
-fn elsewhere<'a>(project: &'a Project, id: &str) -> Option<(&'a Suite, &'a TestCase)> {
-    let mut suites = project.suites.iter();
-    suites.find_map(|suite| {
-        let mut tests = suite.tests.iter();
-        Some((suite, tests.find(|case| suite.test_id(case) == id)?))
-    })
-}
-
-/// The test with this name or id, or the only one whose id has this part.
-fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
-    let tests = project
-        .suites
-        .iter()
-        .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
-    let tests: Vec<_> = tests
-        .map(|(suite, test)| (suite.test_id(test), (suite, test)))
-        .collect();
-    let of = |is: &dyn Fn(&str, &str) -> bool| {
-        let found = tests.iter().filter(|(id, (_, test))| is(id, &test.name));
-        found.cloned().collect::<Vec<_>>()
-    };
-    let mut found = of(&|id, name| id == text || name == text);
-    if found.is_empty() {
-        found = of(&|id, _| id.contains(text));
-    }
-    findings::only(text, "tests", found)?.ok_or_else(|| {
-        Error::usage(format!(
-            "there is no test `{text}` among those that were built"
-        ))
-    })
 }
 
 /// The finding that `text` means, of a report or else of those that are kept; one that `is_preferred` first.
@@ -469,7 +291,7 @@ fn watched(
     let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
     for name in spec.tests() {
         let known = suite.tests.iter().find(|case| case.name == name);
-        match (known, elsewhere(project, name)) {
+        match (known, request::elsewhere(project, name)) {
             (Some(case), _) => tests.push(case),
             (None, Some((other, case))) => match others.last_mut() {
                 Some((known, tests)) if known.id == other.binary.id => tests.push(case),
@@ -535,101 +357,4 @@ fn debug(
         return Err(Error::setup("the debugger ended before the test did"));
     }
     Ok(Run::from(folded))
-}
-
-/// What the threads of a run did, where that was recorded.
-fn traced(run: &Run) -> Option<&Trace> {
-    run.schedule.as_ref()?.trace.as_ref()
-}
-
-/// Says how the replay compares with what was recorded.
-fn judge(
-    finding: &Finding,
-    is_recorded: bool,
-    run: &Run,
-    place: Option<(String, u32)>,
-    sites: &[Site],
-    warnings: Vec<String>,
-    console: &Console,
-) -> Result<ExitCode> {
-    let message = run.failure.as_ref().map(|failure| failure.message.as_str());
-    let failed = !run.passed();
-    let as_recorded =
-        run.outcome == finding.outcome && message.unwrap_or_default() == finding.message;
-    let points: Vec<&PointRecord> = run
-        .points
-        .iter()
-        .filter(|point| sites.contains(&point.site))
-        .collect();
-    if console.format == MessageFormat::Json {
-        console.json(&Replayed {
-            id: &finding.id,
-            test: &finding.test,
-            spec: &finding.spec,
-            recorded: is_recorded.then_some(&finding.outcome),
-            outcome: &run.outcome,
-            reproduced: failed && (as_recorded || !is_recorded),
-            message,
-            file: place.as_ref().map(|(file, _)| file.as_str()),
-            line: place.as_ref().map(|(_, line)| *line),
-            warnings,
-            output: run.output.as_deref(),
-            trace: points,
-            schedule: traced(run),
-        })?;
-    } else {
-        for point in points {
-            console.text(&trace(point));
-        }
-        let what = message.unwrap_or("the test failed").trim_end();
-        let place = place.map_or_else(String::new, |(file, line)| format!(", at {file}:{line}"));
-        let separator = if what.contains('\n') { '\n' } else { ' ' };
-        if !failed {
-            let text = if is_recorded {
-                "it did not fail this time: it is fixed, or its failure depends on more than the choices"
-            } else {
-                "it does not fail so"
-            };
-            console.result(AnsiColor::Yellow, "Passed", text);
-        } else if !is_recorded {
-            let place = place.strip_prefix(", ").map_or("", |place| place);
-            let text = format!("{place}:{separator}{what}");
-            console.result(
-                AnsiColor::Red,
-                "Failed",
-                text.trim_start_matches(':').trim(),
-            );
-        } else if as_recorded {
-            let text = format!("again as recorded{place}:{separator}{what}");
-            console.result(AnsiColor::Red, "Failed", &text);
-        } else {
-            let text = format!(
-                "otherwise than recorded{place}:{separator}{what}\nrecorded was: {}",
-                finding.message.trim_end()
-            );
-            console.result(AnsiColor::Red, "Failed", &text);
-        }
-    }
-    Ok(if failed {
-        ExitCode::Found
-    } else {
-        ExitCode::Ok
-    })
-}
-
-/// The stack of a call, innermost frame first.
-fn trace(point: &PointRecord) -> String {
-    use std::fmt::Write;
-    let mut text = format!("{}, first of {} calls:\n", point.site, point.count);
-    for frame in &point.stack {
-        let _ = writeln!(
-            text,
-            "    {}\n        at {}:{}",
-            frame.function, frame.file, frame.line
-        );
-    }
-    if point.stack.is_empty() {
-        text.push_str("    its stack is not known\n");
-    }
-    text
 }

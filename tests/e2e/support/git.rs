@@ -1,6 +1,51 @@
 //! One call of git in a project of its own.
 
+use std::fs;
+
 use super::{Fixture, plain_command};
+
+/// When commits are made.
+const NOON: &str = "1767268800 +0000";
+
+/// A project in a repository with one commit of these sources.
+pub(crate) fn committed(files: &[(&str, &str)]) -> Fixture {
+    let project = Fixture::new("no-tests");
+    let manifest = "[package]\nname = \"project\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let own = [
+        ("Cargo.toml", manifest),
+        (".gitignore", "target\nCargo.lock\n"),
+    ];
+    for (file, text) in own.iter().chain(files) {
+        let path = project.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    git_at_noon(&project, &["init", "--quiet", "--initial-branch", "main"]);
+    commit(&project);
+    project
+}
+
+/// Commits all there is.
+pub(crate) fn commit(project: &Fixture) {
+    git_at_noon(project, &["add", "--all"]);
+    git_at_noon(project, &["commit", "--quiet", "--message", "x"]);
+}
+
+/// Replaces texts in a file, the first of each.
+pub(crate) fn edit(project: &Fixture, file: &str, edits: &[(&str, &str)]) {
+    let path = project.path(file);
+    let mut text = fs::read_to_string(&path).unwrap();
+    for (old, new) in edits {
+        assert!(text.contains(old), "{old}");
+        text = text.replacen(old, new, 1);
+    }
+    fs::write(path, text).unwrap();
+}
+
+/// What git writes, as if it were noon.
+pub(crate) fn git_at_noon(project: &Fixture, arguments: &[&str]) -> String {
+    git(project, NOON, arguments)
+}
 
 /// What git writes when it is called so, as if it were this `date`, in git's words; whatever repository our own environment names.
 pub(crate) fn git(project: &Fixture, date: &str, arguments: &[&str]) -> String {
