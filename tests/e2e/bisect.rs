@@ -17,11 +17,15 @@ const COMMITS: usize = 60;
 struct Source {
     filler: usize,
     has_names: bool,
+    /// A test that the first one takes the place of, line by line.
+    has_forerunner: bool,
     has_victim: bool,
     has_polluter: bool,
     has_brittle: bool,
     has_chance: bool,
     has_race: bool,
+    /// The test of the race is not there for a while.
+    is_away: bool,
     is_racy: bool,
     is_broken: bool,
     /// The function and the module of the first test.
@@ -68,6 +72,15 @@ impl Source {
             }
         };
         test(
+            self.has_forerunner,
+            "makes_a_folder",
+            "    let folder = std::env::temp_dir().join(format!(\"folder-{}\", std::process::id()));\n    \
+             std::fs::create_dir_all(&folder).unwrap();\n    \
+             assert!(folder.is_dir());\n    \
+             let names = names(&folder);\n    std::fs::remove_dir_all(&folder).unwrap();\n    \
+             assert_eq!(names, [\"\"; 0]);\n",
+        );
+        test(
             self.has_names,
             if self.is_renamed {
                 "names_are_sorted"
@@ -93,7 +106,7 @@ impl Source {
         test(self.has_brittle, "b_init", "    dep::init();\n");
         test(self.has_brittle, "is_ready", "    assert!(dep::ready());\n");
         test(
-            self.has_race,
+            self.has_race && !self.is_away,
             "counts_all",
             "    let counter = std::sync::atomic::AtomicU32::new(0);\n    \
              std::thread::scope(|scope| {\n        scope.spawn(|| count(&counter));\n        scope.spawn(|| count(&counter));\n    });\n    \
@@ -195,7 +208,11 @@ impl Repository {
                 notable = Some(name);
             };
             match number {
-                3 => does(&mut source.has_names, "names"),
+                1 => source.has_forerunner = true,
+                3 => {
+                    source.has_forerunner = false;
+                    does(&mut source.has_names, "names");
+                }
                 7 => does(&mut source.has_victim, "victim"),
                 9 => does(&mut source.has_brittle, "brittle"),
                 11 => does(&mut source.has_chance, "chance"),
@@ -209,6 +226,8 @@ impl Repository {
                 41 => does(&mut source.has_polluter, "polluter"),
                 44 => does(&mut source.is_racy, "racy"),
                 47 => does(&mut source.is_flaky, "flaky"),
+                48 => source.is_away = true,
+                50 => source.is_away = false,
                 _ => {}
             }
             if number == 13 {
@@ -298,7 +317,8 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
             "ND",
             "race",
             "racy",
-            8,
+            // Two commits without the test lie in the middle.
+            10,
             FileCounts {
                 code: 1,
                 ..FileCounts::default()

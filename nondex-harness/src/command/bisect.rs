@@ -1,6 +1,6 @@
 //! `cargo nondex bisect`: since which commit a test is flaky.
 //!
-//! The test is introduced by one commit, which git's history of its lines tells, and made flaky by that one or by a later one, which is searched.
+//! The test is introduced by one commit, which git's history of its function tells, and made flaky by that one or by a later one, which is searched.
 //! Commits are tried in a checkout of our own; what was tried is kept, so that an interrupted search goes on.
 
 mod oracle;
@@ -253,13 +253,12 @@ impl Search<'_, '_> {
             let file = known
                 .find(|other| other.name == name)
                 .and_then(|other| other.file.as_ref());
-            let function = name.rsplit("::").next().unwrap_or(&name);
             let found = match file {
                 Some(file) => lineage(
                     self.git,
                     &bad.id,
                     &in_repository(self.git, workspace, file),
-                    function,
+                    &name,
                 )?,
                 None => Lineage::default(),
             };
@@ -272,6 +271,7 @@ impl Search<'_, '_> {
             self.console.note("the source of the test was not found in the history: the whole history is searched");
         }
         let introduced = introduced.map(|id| self.git.commit(&id)).transpose()?;
+        self.oracle.introduced = introduced.as_ref().map(|commit| commit.id.clone());
         let at_bad = self.attempt(&bad.id)?;
         if at_bad.tried != Tried::Flaky {
             return Err(Error::setup(format!(

@@ -6,6 +6,7 @@
 mod additions;
 mod changes;
 mod copy;
+mod functions;
 mod git;
 mod items;
 mod lineage;

@@ -56,6 +56,9 @@ pub(super) struct Oracle<'a> {
     test: &'a TestReport,
     /// The names that the function of a test had, by the name of the test as the report has it.
     pub(super) names: BTreeMap<String, Vec<String>>,
+    /// The commit that introduced the test.
+    pub(super) introduced: Option<String>,
+    git: &'a Git,
     category: Category,
     seeds: u64,
     copy: Copy,
@@ -78,7 +81,7 @@ impl<'a> Oracle<'a> {
     pub(super) fn new(
         args: &BisectArgs,
         place: &Folders,
-        git: &Git,
+        git: &'a Git,
         report: &Report,
         test: &'a TestReport,
         stop: &'a StopFlag,
@@ -110,6 +113,8 @@ impl<'a> Oracle<'a> {
         Ok(Oracle {
             test,
             names: BTreeMap::new(),
+            introduced: None,
+            git,
             category,
             seeds: args.seeds,
             copy,
@@ -168,8 +173,15 @@ impl<'a> Oracle<'a> {
             }
         };
         let Some((suite, case)) = self.find(&project) else {
+            // Before it was introduced it cannot be flaky; where it was away for a while, nothing can be said.
+            let introduced = self.introduced.as_ref();
+            let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
+            let tried = match was_away {
+                true => Tried::Skipped,
+                false => Tried::Stable,
+            };
             return Ok(Some(Trial {
-                tried: Tried::Stable,
+                tried,
                 ..skipped("there is no such test".to_owned())
             }));
         };
