@@ -1,6 +1,8 @@
 //! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten times the code, which every
 //! user's machine compiles.
 
+use std::cmp::Ordering;
+
 /// See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V> {
@@ -55,6 +57,43 @@ impl<K: Ord, V> SortedMap<K, V> {
         }
     }
 
+    /// The keys that do not have the same value in both, with their values, in order.
+    pub fn differences<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)>
+    where
+        V: PartialEq,
+    {
+        let (mut left, mut right) = (self.entries.iter(), other.entries.iter());
+        let (mut one, mut another) = (left.next(), right.next());
+        std::iter::from_fn(move || {
+            loop {
+                let order = match (one, another) {
+                    (Some((one, _)), Some((another, _))) => one.cmp(another),
+                    (Some(_), None) => Ordering::Less,
+                    (None, Some(_)) => Ordering::Greater,
+                    (None, None) => return None,
+                };
+                let before = one.filter(|_| order.is_le());
+                let after = another.filter(|_| order.is_ge());
+                if before.is_some() {
+                    one = left.next();
+                }
+                if after.is_some() {
+                    another = right.next();
+                }
+                let values = (
+                    before.map(|(_, value)| value),
+                    after.map(|(_, value)| value),
+                );
+                if values.0 != values.1 {
+                    return before.or(after).map(|(key, _)| (key, values.0, values.1));
+                }
+            }
+        })
+    }
+
     /// Takes a key out; what it had.
     pub fn remove(&mut self, key: &K) -> Option<V> {
         let at = self.find(key).ok()?;
@@ -66,9 +105,33 @@ impl<K: Ord, V> SortedMap<K, V> {
         (!self.is_empty()).then(|| self.entries.remove(0))
     }
 
+    /// All values in the order of their keys.
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.entries.into_iter().map(|(_, value)| value)
+    }
+
     /// All values in the order of their keys, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|(_, value)| value)
+    }
+}
+
+/// Of the entries with the same key any one is taken.
+impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
+        let mut entries: Vec<(K, V)> = iter.into_iter().collect();
+        entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        entries.dedup_by(|(one, _), (other, _)| one == other);
+        SortedMap { entries }
+    }
+}
+
+impl<'a, K, V> IntoIterator for &'a SortedMap<K, V> {
+    type Item = &'a (K, V);
+    type IntoIter = std::slice::Iter<'a, (K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
     }
 }
 
@@ -106,6 +169,24 @@ mod tests {
                 let values: Vec<_> = map.values_mut().map(|value| *value).collect();
                 prop_assert_eq!(values, model.values().copied().collect::<Vec<_>>());
             }
+        }
+
+        #[test]
+        fn differences_are_the_keys_whose_values_differ(
+            one in prop::collection::btree_map(0..12_u8, 0..3_u8, 0..9),
+            other in prop::collection::btree_map(0..12_u8, 0..3_u8, 0..9),
+        ) {
+            let expected: Vec<_> = (0..12)
+                .filter(|key| one.get(key) != other.get(key))
+                .map(|key| (key, one.get(&key).copied(), other.get(&key).copied()))
+                .collect();
+            let (one, other): (SortedMap<_, _>, SortedMap<_, _>) =
+                (one.into_iter().rev().collect(), other.into_iter().collect());
+            let found: Vec<_> = one
+                .differences(&other)
+                .map(|(key, before, after)| (*key, before.copied(), after.copied()))
+                .collect();
+            prop_assert_eq!(found, expected);
         }
     }
 }

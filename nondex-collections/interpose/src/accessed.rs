@@ -53,14 +53,14 @@ pub(crate) fn end() -> Vec<Access> {
 /// Called by a function that is about to read, or to change if it `writes`, the state of this kind with this name; a path may be
 /// relative.
 #[inline]
-pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
+pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> String) {
     if IS_WATCHING.load(Ordering::Relaxed) {
-        note(kind, writes, name);
+        note(kind, writes, &name);
     }
 }
 
 #[cold]
-fn note(kind: StateKind, writes: bool, name: impl FnOnce() -> String) {
+fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
     // Not our own work, and not where memory may not be had.
     if level().is_none() || is_forked_beside_threads() {
         return;

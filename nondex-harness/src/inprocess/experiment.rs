@@ -1,7 +1,5 @@
 //! The tests of an experiment, by its spec: those that run one after the other, and those that run in forks afterwards.
 
-use std::collections::BTreeMap;
-
 use nondex_core::RunSpec;
 
 use super::descriptor::{TestDescAndFn, TestFn};
@@ -25,14 +23,12 @@ impl Experiment {
         if spec.before.is_empty() && spec.forks.is_none() && !spec.states {
             return None;
         }
-        let all = std::mem::take(tests).into_iter();
-        let named = all.map(|test| (test.desc.name.as_slice().to_owned(), test));
-        let mut all: BTreeMap<String, TestDescAndFn> = named.collect();
+        let mut all = std::mem::take(tests);
         let mut take = |name: &str| {
-            let mut test = match again(all.get(name)?) {
-                Some(test) => test,
-                None => all.remove(name)?,
-            };
+            let place = all
+                .iter()
+                .position(|test| test.desc.name.as_slice() == name)?;
+            let mut test = again(&all[place]).unwrap_or_else(|| all.swap_remove(place));
             // It was asked for by its name.
             test.desc.ignore = false;
             Some(test)

@@ -1,6 +1,5 @@
 //! Tests in forks of this process, which has run others: each finds what those left, and leaves nothing.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nondex_core::context::{self, Context, system};
@@ -32,12 +31,7 @@ pub(crate) fn run(
     let _ = std::fs::File::create(&record);
     let notes = Notes::of(&record);
     let before: Vec<String> = context.spec().tests().map(str::to_owned).collect();
-    let limits: BTreeMap<&str, u64> = forks
-        .tests
-        .iter()
-        .map(String::as_str)
-        .zip(forks.limits_ms.iter().copied())
-        .collect();
+    let limits = || forks.tests.iter().zip(&forks.limits_ms);
     for test in tests {
         let name = test.desc.name.as_slice().to_owned();
         let spec = RunSpec {
@@ -48,7 +42,8 @@ pub(crate) fn run(
             ..context.spec().clone()
         };
         let mut test = Some(test);
-        let limit = Duration::from_millis(limits.get(&*name).copied().unwrap_or(u64::MAX));
+        let limit = limits().find(|(limited, _)| **limited == name);
+        let limit = Duration::from_millis(limit.map_or(u64::MAX, |(_, limit)| *limit));
         let end = system.fork(&spec.to_json(), limit, &mut || {
             let forked = context::fork_global(spec.clone());
             let passed = forked.and(test.take()).is_some_and(&mut run);

@@ -20,7 +20,7 @@
 //! tests print. Otherwise nothing is added.
 //!
 //! In a run without the driver, a test that fails only for want of the network, also when it is run again alone, is ignored,
-//! with that as its reason, unless `NONDEX_NO_SANITISE=1` (Linux with glibc, where the network is observed).
+//! with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature `sanitise`; Linux with glibc, where the network is observed).
 //!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.

@@ -1,6 +1,6 @@
 //! Runs the selected tests, several at a time, each on a thread of its own that is named as the test.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -32,6 +32,7 @@ struct Completed {
 /// A test that was started.
 #[derive(Debug)]
 struct Started {
+    id: usize,
     desc: TestDesc,
     /// `None` when it was not run, or on this very thread.
     thread: Option<JoinHandle<()>>,
@@ -110,7 +111,8 @@ struct Runner<'a> {
     console: &'a mut Console,
     sender: Sender<Completed>,
     receiver: Receiver<Completed>,
-    started: BTreeMap<usize, Started>,
+    /// What has not ended yet, in the order of the starts.
+    started: Vec<Started>,
     next_id: usize,
     threads: Threads,
     /// When the tests run one after the other, and the spec asks for it.
@@ -130,7 +132,7 @@ impl<'a> Runner<'a> {
             console,
             sender,
             receiver,
-            started: BTreeMap::new(),
+            started: Vec::new(),
             next_id: 0,
             threads,
             sharing,
@@ -186,13 +188,13 @@ impl<'a> Runner<'a> {
                 }
             }
         };
-        let started = Started {
+        self.started.push(Started {
+            id,
             desc,
             thread,
             since: Instant::now(),
             reported_slow: false,
-        };
-        self.started.insert(id, started);
+        });
         Ok(())
     }
 
@@ -201,7 +203,7 @@ impl<'a> Runner<'a> {
         loop {
             let slow_at = self
                 .started
-                .values()
+                .iter()
                 .filter(|started| report_slow && !started.reported_slow)
                 .map(|started| started.since + SLOW_TEST)
                 .min();
@@ -215,7 +217,7 @@ impl<'a> Runner<'a> {
                 Ok(completed) => return Ok(completed),
                 Err(RecvTimeoutError::Timeout) => {
                     let now = Instant::now();
-                    for started in self.started.values_mut() {
+                    for started in &mut self.started {
                         if !started.reported_slow && started.since + SLOW_TEST <= now {
                             started.reported_slow = true;
                             self.console.test_is_slow(&started.desc)?;
@@ -235,10 +237,10 @@ impl<'a> Runner<'a> {
             mut verdict,
             excuse,
         } = completed;
+        let place = self.started.iter().position(|started| started.id == id);
         let mut started = self
             .started
-            .remove(&id)
-            .expect("a test ends once, after it started");
+            .remove(place.expect("a test ends once, after it started"));
         if let Some(thread) = started.thread
             && thread.join().is_err()
             && verdict == Verdict::Ok

@@ -1,10 +1,10 @@
 //! Files that tests create, change and remove below the current and the temporary directory.
 
-use ::std::collections::BTreeMap;
 use ::std::fs::{self, Metadata};
 use ::std::os::unix::fs::MetadataExt;
 use ::std::path::{Path, PathBuf};
 
+use nondex_core::sorted::SortedMap;
 use nondex_core::{StateChange, StateId, StateKind};
 
 /// How many entries are looked at below one directory. With more, nothing is said of it.
@@ -55,49 +55,50 @@ impl Entry {
 
 /// The entries below each of the directories.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Files(BTreeMap<PathBuf, Option<BTreeMap<PathBuf, Entry>>>);
+pub(super) struct Files(Vec<(PathBuf, Option<SortedMap<PathBuf, Entry>>)>);
 
 impl Files {
     /// What is there now, below `roots`, without what is below `but`.
     pub(super) fn below(roots: &[PathBuf], but: Option<&Path>) -> Self {
         let entries = |root: &PathBuf| {
-            let mut entries = BTreeMap::new();
+            let mut entries = Vec::new();
             let is_whole = walk(root, MAX_DEPTH, but, &mut entries);
-            (root.clone(), is_whole.then_some(entries))
+            (
+                root.clone(),
+                is_whole.then(|| entries.into_iter().collect()),
+            )
         };
         Files(roots.iter().map(entries).collect())
     }
 
     /// Whether all below this directory is known.
     pub(super) fn knows(&self, root: &Path) -> bool {
-        self.0.get(root).is_some_and(Option::is_some)
+        self.entries(root).is_some()
+    }
+
+    fn entries(&self, root: &Path) -> Option<&SortedMap<PathBuf, Entry>> {
+        let (_, entries) = self.0.iter().find(|(known, _)| known == root)?;
+        entries.as_ref()
     }
 
     /// What is different `after`.
     pub(super) fn changes(&self, after: &Files) -> Vec<StateChange> {
         let mut changes = Vec::new();
         for (root, before) in &self.0 {
-            let (Some(before), Some(Some(after))) = (before, after.0.get(root)) else {
+            let (Some(before), Some(after)) = (before, after.entries(root)) else {
                 continue;
             };
-            let paths = before
-                .keys()
-                .chain(after.keys().filter(|path| !before.contains_key(*path)));
-            for path in paths {
-                let (before, after) = (before.get(path), after.get(path));
-                if before != after {
-                    changes.push(StateChange {
-                        state: StateId {
-                            kind: StateKind::File,
-                            name: path.to_string_lossy().into_owned(),
-                        },
-                        before: before.map(Entry::text),
-                        after: after.map(Entry::text),
-                    });
-                }
-            }
+            let different = before.differences(after);
+            changes.extend(different.map(|(path, before, after)| StateChange {
+                state: StateId {
+                    kind: StateKind::File,
+                    name: path.to_string_lossy().into_owned(),
+                },
+                before: before.map(Entry::text),
+                after: after.map(Entry::text),
+            }));
         }
-        changes.sort_by(|one, other| one.state.cmp(&other.state));
+        changes.sort_unstable_by(|one, other| one.state.cmp(&other.state));
         changes.dedup();
         changes
     }
@@ -108,7 +109,7 @@ fn walk(
     folder: &Path,
     depth: usize,
     but: Option<&Path>,
-    entries: &mut BTreeMap<PathBuf, Entry>,
+    entries: &mut Vec<(PathBuf, Entry)>,
 ) -> bool {
     let Ok(found) = fs::read_dir(folder) else {
         return true;
@@ -123,7 +124,7 @@ fn walk(
         if Some(path.as_path()) == but || name.starts_with(OURS) {
             continue;
         }
-        entries.insert(path.clone(), Entry::of(&metadata));
+        entries.push((path.clone(), Entry::of(&metadata)));
         if entries.len() > MAX_ENTRIES {
             return false;
         }

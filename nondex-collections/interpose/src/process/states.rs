@@ -1,6 +1,5 @@
 //! The state that tests of a process share: kept before the first, compared after each, put back before the last.
 
-use ::std::collections::BTreeMap;
 use ::std::path::{Path, PathBuf};
 use ::std::sync::Mutex;
 
@@ -29,7 +28,7 @@ struct Kept {
     first: Snapshot,
     last: Snapshot,
     /// The files that are to be put back, as they were at first.
-    saved: BTreeMap<String, Saved>,
+    saved: Vec<(String, Saved)>,
 }
 
 static KEPT: Mutex<Option<Box<Kept>>> = Mutex::new(None);
@@ -54,14 +53,11 @@ impl Snapshot {
     fn changes(&self, image: &Image, after: &Snapshot) -> Vec<StateChange> {
         let mut changes = image.changes(&self.bytes, &after.bytes);
         let (before, texts) = (self.surroundings.texts(), after.surroundings.texts());
-        let states = before
-            .keys()
-            .chain(texts.keys().filter(|state| !before.contains_key(*state)));
-        let different = states.filter(|state| before.get(*state) != texts.get(*state));
-        changes.extend(different.map(|state| StateChange {
+        let different = before.differences(&texts);
+        changes.extend(different.map(|(state, before, after)| StateChange {
             state: state.clone(),
-            before: before.get(state).cloned(),
-            after: texts.get(state).cloned(),
+            before: before.cloned(),
+            after: after.cloned(),
         }));
         changes.extend(self.files.changes(&after.files));
         changes
@@ -131,7 +127,9 @@ pub(super) fn restore(states: &[StateId]) {
                     kept.image.restore(state, &kept.first.bytes);
                 }
                 StateKind::File => {
-                    if let Some(saved) = kept.saved.get(&state.name) {
+                    if let Some((_, saved)) =
+                        kept.saved.iter().find(|(name, _)| *name == state.name)
+                    {
                         saved.restore(Path::new(&state.name));
                     }
                 }

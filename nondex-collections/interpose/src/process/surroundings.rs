@@ -1,6 +1,5 @@
 //! What the system keeps for a process: environment, directory, masks, signals, limits, and its ports.
 
-use ::std::collections::BTreeMap;
 use ::std::env;
 use ::std::ffi::{CString, OsString, c_int};
 use ::std::mem::MaybeUninit;
@@ -10,6 +9,7 @@ use ::std::ptr;
 
 use crate::libc;
 use crate::surroundings::MASK;
+use nondex_core::sorted::SortedMap;
 use nondex_core::{StateId, StateKind};
 
 /// The signals whose treatment is looked at: all but what libc keeps for itself.
@@ -24,7 +24,7 @@ const MAX_TEXT: usize = 1000;
 /// See the [module](self).
 #[derive(Clone)]
 pub(super) struct Surroundings {
-    variables: BTreeMap<OsString, OsString>,
+    variables: SortedMap<OsString, OsString>,
     directory: Option<PathBuf>,
     umask: libc::mode_t,
     signals: Vec<(c_int, libc::sigaction)>,
@@ -69,8 +69,8 @@ impl Surroundings {
     }
 
     /// All of it as text.
-    pub(super) fn texts(&self) -> BTreeMap<StateId, String> {
-        let mut texts = BTreeMap::new();
+    pub(super) fn texts(&self) -> SortedMap<StateId, String> {
+        let mut texts = SortedMap::new();
         let mut add = |kind, name: String, text: String| {
             let end = text
                 .char_indices()
@@ -192,11 +192,11 @@ impl Surroundings {
 }
 
 /// The variables, whatever order they are in. Not by std: its function is one that a mirror may arrange.
-fn variables() -> BTreeMap<OsString, OsString> {
+fn variables() -> SortedMap<OsString, OsString> {
     unsafe extern "C" {
         static environ: *const *const libc::c_char;
     }
-    let mut variables = BTreeMap::new();
+    let mut variables = SortedMap::new();
     // SAFETY: the block ends with a null pointer, its strings with NUL, and nobody changes it meanwhile.
     unsafe {
         let mut entry = environ;
@@ -209,9 +209,9 @@ fn variables() -> BTreeMap<OsString, OsString> {
             let (name, value) = (&text[..at], text.get(at + 1..).unwrap_or_default());
             let name = OsString::from_vec(name.to_vec());
             // The first of a name counts.
-            variables
-                .entry(name)
-                .or_insert_with(|| OsString::from_vec(value.to_vec()));
+            if variables.get(&name).is_none() {
+                variables.insert(name, OsString::from_vec(value.to_vec()));
+            }
             entry = entry.add(1);
         }
     }

@@ -1,7 +1,6 @@
 //! From what the processes of a run saw of its operations to one record of each kind.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sorted::SortedMap;
 
 use super::{NetworkOutcome, NetworkRecord};
 
@@ -18,16 +17,13 @@ pub enum Seen {
 /// several processes may have one socket, and one of them receives the answer.
 #[must_use]
 pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
-    let mut last: BTreeMap<u64, (Option<u64>, NetworkRecord)> = BTreeMap::new();
-    let mut received = BTreeSet::new();
+    let mut last: SortedMap<u64, (Option<u64>, NetworkRecord)> = SortedMap::new();
+    let mut received = Vec::new();
     for event in events {
         match event {
-            Seen::Operation(id, socket, record) => match last.entry(id) {
-                Entry::Vacant(entry) => {
-                    entry.insert((socket, record));
-                }
-                Entry::Occupied(mut entry) => {
-                    let (known_socket, known) = entry.get_mut();
+            Seen::Operation(id, socket, record) => match last.get_mut(&id) {
+                None => _ = last.insert(id, (socket, record)),
+                Some((known_socket, known)) => {
                     *known_socket = known_socket.or(socket);
                     if known.outcome.rank() > record.outcome.rank() {
                         known.stack = record.stack;
@@ -36,9 +32,7 @@ pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
                     }
                 }
             },
-            Seen::Received(socket) => {
-                received.insert(socket);
-            }
+            Seen::Received(socket) => received.push(socket),
         }
     }
     for (socket, record) in last.values_mut() {
