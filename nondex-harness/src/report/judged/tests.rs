@@ -1,13 +1,16 @@
-use nondex_core::NetworkMode;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-use crate::judge::prerequisite::Policy;
 use camino::Utf8PathBuf;
-use nondex_core::{Failure, Frame, Level, Outcome};
+use nondex_core::{Failure, Frame, NetworkMode, Outcome, PointRecord, Schedule, Selection};
 
 use super::*;
 use crate::judge::culprit::{Culprits, Group};
+use crate::judge::isolation::{Interference, Reason};
+use crate::judge::prerequisite::Policy;
 use crate::judge::simulation::{made, options, run, simulate, site};
 use crate::project::{Harness, TestBinary};
+use crate::report::schema::Verdict;
 
 fn suite() -> Suite {
     Suite {

@@ -1,0 +1,137 @@
+//! What a conclusion makes of a report: its verdict, what decides it, and what reproduces it.
+
+use nondex_core::{Level, RunSpec, Threads};
+
+use super::basis::Basis;
+use super::{culprits, notes, order};
+use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::{certainty, exhaustive, sampling, specs};
+use crate::report::schema::{Latent, TestReport, Verdict};
+
+/// Writes the conclusion. The run that shows it again; `None` when nothing is to be reproduced.
+pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpec> {
+    let Some(conclusion) = basis.conclusion() else {
+        if report.runs > 0 {
+            report.notes.push(notes::unjudged(&report.failures));
+        }
+        return None;
+    };
+    match conclusion {
+        // No explanation is of an explanation.
+        Conclusion::Explained(_) => None,
+        Conclusion::Stable => {
+            stable(report, basis);
+            None
+        }
+        Conclusion::Latent(found) => {
+            stable(report, basis);
+            report.search_runs = culprits::runs(basis.evidence);
+            report.latent = Some(Latent {
+                level: found.spec.level,
+                seed: found.spec.seed,
+                culprits: culprits::report(
+                    &found.culprits,
+                    basis.test,
+                    basis.cwd(),
+                    basis.workspace,
+                ),
+            });
+            None
+        }
+        Conclusion::Broken => {
+            report.verdict = Verdict::Broken;
+            if basis.explanation().is_none() {
+                let hang = notes::hang(&report.failures, basis.options.timeout);
+                report.notes.extend(hang);
+            }
+            Some(basis.clean())
+        }
+        Conclusion::Flaky => {
+            report.verdict = Verdict::Unknown;
+            Some(basis.clean())
+        }
+        // Nothing is there to be reproduced when this tool is the reason.
+        Conclusion::FailsOnlyHere => {
+            report.unjudged = true;
+            None
+        }
+        Conclusion::Artefact(dependence) => {
+            report.unjudged = true;
+            report.search_runs = culprits::runs(basis.evidence);
+            report.notes.push(notes::artefact(dependence));
+            None
+        }
+        Conclusion::OrderDependent(found) => {
+            let behind = basis.runs.behind.as_ref();
+            let names = behind.map_or(&[][..], |behind| &*behind.names);
+            order::dependent(report, found, names, basis.options, Threads::Each);
+            Some(basis.clean())
+        }
+        Conclusion::NonDeterministic { spec } => {
+            report.verdict = Verdict::NonDeterministic;
+            let disagreement = order::disagreement(basis.runs.behind.as_ref());
+            report.notes.push(disagreement.unwrap_or_else(|| {
+                notes::disagreement(basis.evidence.of(spec), spec, basis.options)
+            }));
+            Some(spec.as_ref().clone())
+        }
+        Conclusion::Dependent(dependence) => Some(dependent(report, dependence, basis)),
+    }
+}
+
+fn stable(report: &mut TestReport, basis: &Basis<'_>) {
+    let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
+    report.verdict = Verdict::Stable;
+    report.verified = exhaustive::verified(test, options, evidence);
+    report.sampled = sampling::levels(test, options, evidence);
+    report.failure_bound = Some(certainty::bound(certainty::samples(evidence)));
+}
+
+/// Writes the choices on which a test depends; the run that shows it.
+fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>) -> RunSpec {
+    let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
+    report.reason = dependence.reason(evidence);
+    report.delay_level = dependence.level_of_delays();
+    report.verdict = match report.reason {
+        Some(_) => Verdict::NonDeterministic,
+        None => Verdict::ImplementationDependent,
+    };
+    report.weakest_level = Some(dependence.spec.level);
+    report.culprits = culprits::report(
+        &dependence.culprits,
+        basis.test,
+        basis.cwd(),
+        basis.workspace,
+    );
+    report.search_runs = culprits::runs(evidence);
+    report
+        .notes
+        .extend(dependence.culprits.notes.iter().cloned());
+    let RunSpec { level, seed, .. } = dependence.spec;
+    let tried = sampling::seed_specs(test, level, options, evidence);
+    if !tried.contains(&dependence.spec) {
+        let known = specs::regressions(test, &[level], options);
+        let is_known = known.contains(&dependence.spec);
+        report.notes.push(unusual_seed(level, seed, is_known));
+    }
+    if dependence.passes_clean {
+        return dependence.spec.clone();
+    }
+    report.notes.push(format!(
+        "it fails in base order too, and passes at level {level} with seed {seed}"
+    ));
+    basis.clean()
+}
+
+/// Where a seed comes from that nobody asked for.
+fn unusual_seed(level: Level, seed: u64, is_known: bool) -> String {
+    if is_known {
+        format!(
+            "it is a regression of an earlier finding: level {level} with seed {seed} was kept and tried first"
+        )
+    } else {
+        format!(
+            "all its orders at level {level} were tried: seed {seed} is one that shows a failing order"
+        )
+    }
+}

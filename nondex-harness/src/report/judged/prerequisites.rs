@@ -1,0 +1,63 @@
+//! What a report says of the network, and of other prerequisites that are not there.
+
+use super::basis::Basis;
+use super::network;
+use crate::judge::prerequisite::{self, Explanation, FailedOperation};
+use crate::report::schema::{NetworkEvent, Sanitised, TestReport, Verdict};
+
+/// How many operations a report names of one test.
+const MAX_EVENTS: usize = 20;
+
+/// Writes what the test asked for, and what explains its failures.
+pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
+    let policy = &basis.options.network;
+    let seen = prerequisite::seen(basis.evidence, policy);
+    let shown = seen.operations.iter().take(MAX_EVENTS);
+    report.network = shown.map(|one| event(one, basis)).collect();
+    report.hosts = seen.hosts.into_iter().collect();
+    if report.verdict == Verdict::Stable && seen.is_ignored {
+        let hosts = report.hosts.join(", ");
+        report.notes.push(format!(
+            "it passes without the network that it asks for ({hosts})"
+        ));
+    }
+    if let Some(explanation) = basis.explanation() {
+        explain(report, explanation, basis);
+    }
+    let verification = policy.verification(&basis.clean());
+    let verified =
+        verification.and_then(|spec| network::verified(basis.evidence, &spec, report.verdict));
+    report.notes.extend(verified);
+}
+
+/// Writes what explains the failures. Without a network no more is known of the test; any other prerequisite leaves the verdict.
+fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>) {
+    let operations = explanation.operations.iter().take(MAX_EVENTS);
+    report.sanitised_by = Some(Sanitised {
+        name: explanation.name.clone(),
+        reason: explanation.reason.clone(),
+        operations: operations.map(|one| event(one, basis)).collect(),
+    });
+    report
+        .notes
+        .extend(explanation.reservations.iter().cloned());
+    if explanation.is_of_network() {
+        report.verdict = Verdict::Network;
+        report.reason = None;
+        report.weakest_level = None;
+        report.culprits.clear();
+    }
+}
+
+fn event(one: &FailedOperation, basis: &Basis<'_>) -> NetworkEvent {
+    let (file, line) = basis.workspace.nearest(&one.stack, basis.cwd()).unzip();
+    NetworkEvent {
+        operation: one.operation.clone(),
+        address: one.target.clone(),
+        error: one.error.clone(),
+        file,
+        line,
+        thread: one.thread.clone(),
+        elapsed_ms: one.elapsed_ms,
+    }
+}

@@ -1,0 +1,154 @@
+//! What a report says of the runs of a test themselves: how many of which kind, how many failed, the failures, the call sites.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use indexmap::IndexSet;
+use nondex_core::{PointRecord, RunSpec, Schedule, Selection, Site};
+
+use crate::judge::evidence::Evidence;
+use crate::judge::run::Run;
+use crate::judge::{Options, patience};
+use crate::report::schema::{FailureReport, PointReport, Step};
+use crate::report::{difference, id};
+
+/// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
+pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
+    let kind = |spec: &RunSpec| match spec.choices {
+        Selection::None if spec.given.is_empty() && spec.operations == 0 => "clean",
+        Selection::All if spec.given.is_empty() && spec.trace.is_empty() => {
+            match evidence.chooses_timing(spec) {
+                true => "interleavings",
+                false => "choices",
+            }
+        }
+        _ => "search",
+    };
+    let step = |name: &str| {
+        let runs = || evidence.all().filter(|(spec, _)| kind(spec) == name);
+        Step {
+            name: name.to_owned(),
+            runs: runs().count() as u64,
+            failures: runs().filter(|(_, run)| !run.passed()).count() as u64,
+        }
+    };
+    let steps = ["clean", "choices", "interleavings", "search"].map(step);
+    steps.into_iter().filter(|step| step.runs > 0).collect()
+}
+
+/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
+pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
+    let mut rate = [0, 0];
+    let mut implied = 0;
+    for spec in specs {
+        if let Ok(answers) = evidence.answers(std::slice::from_ref(spec)) {
+            rate[0] += u64::from(!answers[0].run.passed());
+            rate[1] += 1;
+            implied += u64::from(answers[0].implied);
+        }
+    }
+    (rate, implied)
+}
+
+/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed.
+pub(super) fn failing_runs<'a>(
+    evidence: &'a Evidence,
+    options: &Options,
+) -> Vec<(&'a RunSpec, &'a Run)> {
+    let mut failing: Vec<_> = evidence
+        .specs()
+        .filter(|(spec, _)| {
+            matches!(spec.choices, Selection::None | Selection::All)
+                && spec.trace.is_empty()
+                && spec.operations == 0
+                && spec.network == options.network.mode
+        })
+        .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))
+        .collect();
+    failing.sort_by_key(|(spec, _)| {
+        let position = options.seeds.iter().position(|seed| *seed == spec.seed);
+        (spec.choices != Selection::None, spec.level, position)
+    });
+    failing
+}
+
+pub(super) fn failure(
+    test_id: &str,
+    spec: &RunSpec,
+    run: &Run,
+    usual: Duration,
+    evidence: &Evidence,
+) -> FailureReport {
+    let is_clean = spec.choices == Selection::None;
+    let failure = run.failure.clone().unwrap_or_default();
+    FailureReport {
+        id: Some(id::of(test_id, spec)),
+        level: (!is_clean).then_some(spec.level),
+        seed: (!is_clean).then_some(spec.seed),
+        schedule: if is_clean {
+            Schedule::default()
+        } else {
+            spec.schedule
+        },
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        outcome: run.outcome.clone(),
+        limit_ms: patience::needed(spec, run, usual, evidence)
+            .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+        before: spec.before.clone(),
+        scheduled: spec.scheduled,
+    }
+}
+
+/// Where the output of the first failing run departs from that of a passing one: best of all of one that made the same choices but
+/// the culprits', otherwise of one in base order.
+pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
+    let (spec, run, output) = failing
+        .iter()
+        .find_map(|(spec, run)| Some((spec, run, run.output.as_deref()?)))?;
+    let failure = run.failure.as_ref();
+    let message = failure.map_or("", |failure| failure.message.as_str());
+    let passing = |is_nearest: fn(&RunSpec, &RunSpec) -> bool| {
+        evidence
+            .all()
+            .filter(|(passing, run)| {
+                run.passed() && passing.given.is_empty() && is_nearest(passing, spec)
+            })
+            .find_map(|(_, run)| run.output.as_deref())
+    };
+    let passing = passing(|passing, spec| {
+        matches!(passing.choices, Selection::Except(_))
+            && (passing.level, passing.seed) == (spec.level, spec.seed)
+    })
+    .or_else(|| passing(|passing, _| passing.choices == Selection::None))?;
+    difference::between(passing, output, message)
+}
+
+/// The notes of its runs, each once.
+pub(super) fn notes(evidence: &Evidence) -> Vec<String> {
+    let notes: IndexSet<&String> = evidence.all().flat_map(|(_, run)| &run.notes).collect();
+    notes.into_iter().cloned().collect()
+}
+
+/// The call sites of a run, over all threads.
+pub(super) fn points(records: &[PointRecord]) -> Vec<PointReport> {
+    let mut sites: BTreeMap<&Site, (u64, u64)> = BTreeMap::new();
+    for record in records {
+        let (count, max_len) = sites.entry(&record.site).or_default();
+        *count += record.count;
+        *max_len = record.max_len.max(*max_len);
+    }
+    sites
+        .into_iter()
+        .map(|(site, (count, max_len))| PointReport {
+            api: site.api.clone(),
+            family: site.family,
+            file: site.file.clone(),
+            line: site.line,
+            column: site.column,
+            count,
+            max_len,
+        })
+        .collect()
+}
