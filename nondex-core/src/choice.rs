@@ -5,6 +5,7 @@
 
 mod arrange;
 pub mod between;
+pub mod clock;
 mod decision;
 pub mod fault;
 mod generator;
@@ -15,6 +16,7 @@ mod permutation;
 mod schedule;
 
 pub use arrange::arrange;
+pub use clock::age;
 pub use decision::{Decision, Intermediate};
 pub use generator::ChaCha8Rng;
 pub use hold::hold;

@@ -20,7 +20,7 @@ pub mod system;
 mod text;
 mod thread;
 
-pub use process::{fork_global, global, renounce};
+pub use process::{begin_harness, fork_global, global, has_harness, renounce};
 pub use run::Context;
 pub use slot::{
     Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, flush, inherit,

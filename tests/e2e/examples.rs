@@ -22,7 +22,8 @@ fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
         .filter(|test| test.verdict != Verdict::Stable);
     found
         .map(|test| {
-            assert_eq!(test.verdict, Verdict::ImplementationDependent, "{test:#?}");
+            let is_of_order = test.verdict == Verdict::ImplementationDependent;
+            assert!(is_of_order || test.reason.is_some(), "{test:#?}");
             let (file, line, _) = test.culprits[0].place();
             (
                 test.name.as_str(),
@@ -141,21 +142,26 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
     let example = Fixture::example("feature-swap");
     let root = example.path("");
     let report = Nondex::run_in(&root)
-        .args(["--mode", "swap"])
+        .args(["--mode", "swap", "--seeds", "20"])
         .run()
         .expect(ExitCode::Found)
         .report();
-    let expected = (
-        "tests::the_audit_is_called_before_the_mail",
-        Some(Level::Std),
-        "src/lib.rs:20".to_owned(),
-    );
-    assert_eq!(findings(&report), [expected]);
+    let mut found = findings(&report);
+    found.sort_unstable();
+    let expected = [
+        ("tests::the_audit_is_called_before_the_mail", 22),
+        ("tests::the_mail_is_called_at_once", 38),
+    ];
+    let expected =
+        expected.map(|(name, line)| (name, Some(Level::Std), format!("src/lib.rs:{line}")));
+    assert_eq!(found, expected);
     let readme = fs::read_to_string(example.path("README.md")).unwrap();
-    assert!(
-        readme.contains("at STD, on `HashSet::iter` at `src/lib.rs:20`"),
-        "{readme}"
-    );
+    for part in [
+        "at STD, on `HashSet::iter` at `src/lib.rs:22`",
+        "started at `src/lib.rs:38`",
+    ] {
+        assert!(readme.contains(part), "{readme}");
+    }
 
     let tests = |features: &[&str]| {
         let mut command = plain_command(cargo(), &root);
@@ -165,12 +171,12 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         // Without what differs between runs: the order of the lines, times and thread numbers.
         text.lines()
-            .filter(|line| line.starts_with("test tests::"))
+            .filter(|line| line.starts_with("test tests::") && !line.contains("at_once"))
             .map(str::to_owned)
             .collect::<BTreeSet<_>>()
     };
     let first = tests(&["--features", "nondex"]);
-    assert_eq!(first.len(), 3, "{first:?}");
+    assert_eq!(first.len(), 4, "{first:?}");
     assert_eq!(first, tests(&["--features", "nondex"]));
-    assert_eq!(tests(&[]).len(), 3, "without the feature");
+    assert_eq!(tests(&[]).len(), 4, "without the feature");
 }

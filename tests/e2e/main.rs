@@ -10,6 +10,7 @@ mod bisect;
 mod chance;
 mod changed;
 mod classify;
+mod clocks;
 mod command_line;
 mod config;
 mod daemons;

@@ -1,6 +1,8 @@
 //! An event bus: handlers subscribe to topics, and are called when something is published.
 
 use nondex_collections::collections::{HashMap, HashSet};
+use nondex_collections::sync::mpsc::{self, Receiver};
+use nondex_collections::thread;
 
 /// Who listens to what.
 #[derive(Debug, Default)]
@@ -28,10 +30,20 @@ impl Bus {
         topics.sort_unstable();
         topics
     }
+
+    /// Calls the handlers of a topic on a thread of its own, which says whom it has called.
+    pub fn publish(&self, topic: &str) -> Receiver<String> {
+        let handlers: Vec<String> = self.handlers(topic).into_iter().map(str::to_owned).collect();
+        let (called, receiver) = mpsc::channel();
+        thread::spawn(move || handlers.into_iter().try_for_each(|handler| called.send(handler)));
+        receiver
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use nondex_collections::time::Duration;
+
     use super::*;
 
     fn bus() -> Bus {
@@ -61,5 +73,16 @@ mod tests {
         let handlers = bus.handlers("order placed");
         let place = |name| handlers.iter().position(|handler| *handler == name);
         assert!(place("audit") < place("mail"), "{handlers:?}");
+    }
+
+    #[test]
+    fn every_handler_is_called() {
+        assert_eq!(bus().publish("order placed").iter().count(), 5);
+    }
+
+    #[test]
+    fn the_mail_is_called_at_once() {
+        let called = bus().publish("order paid").recv_timeout(Duration::from_millis(12));
+        assert_eq!(called.as_deref(), Ok("mail"));
     }
 }

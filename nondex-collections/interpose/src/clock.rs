@@ -54,7 +54,7 @@ fn virtual_time(clock: libc::clockid_t) -> Option<u64> {
     if !schedule::is_scheduled() || !is_virtual(clock) {
         return None;
     }
-    Some(schedule::start_of(clock) + schedule::read_clock())
+    Some(schedule::read_clock(clock))
 }
 
 /// Sleeps until a virtual time, if this thread is scheduled; whether it did.

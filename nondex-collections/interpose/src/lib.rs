@@ -24,6 +24,7 @@ mod covered;
 pub mod declared;
 pub mod directory;
 mod entropy;
+mod file_times;
 mod fork;
 mod meeting;
 #[cfg(feature = "network")]

@@ -23,6 +23,7 @@ pub(crate) mod child;
 mod choices;
 mod descriptor;
 mod ending;
+mod file_times;
 pub(crate) mod futex;
 mod kernel;
 pub(crate) mod life;
@@ -30,7 +31,9 @@ mod limit;
 mod lock;
 mod poll;
 mod pthread;
+mod reading;
 mod shared;
+mod stamps;
 mod thread;
 mod trace;
 
@@ -42,6 +45,7 @@ use choices::{Class, SLEEPS};
 #[cfg(feature = "network")]
 pub(crate) use descriptor::{WAITS_FOR_ALL, connect, send_message};
 pub(crate) use descriptor::{file, is_scheduled, read, write, write_vectored};
+pub(crate) use file_times::{FileTime, set_time, show_times};
 pub(crate) use life::{begin, end, has_company};
 pub(crate) use limit::Limit;
 pub(crate) use poll::{has_events, wait as poll};
@@ -302,17 +306,18 @@ pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
 }
 
 /// Reads the virtual time, by which it goes on: the more, the longer nothing else is done.
-pub(crate) fn read_clock() -> u64 {
+pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
     /// How long a reading takes.
     const READING: u64 = 1_000;
-    if let Some(me) = me() {
-        operation(me, Operation::Clock);
-        let idle = me.idle.get().saturating_add(1);
-        me.idle.set(idle);
-        let time = READING << (idle / 64).min(20);
-        NOW.fetch_add(time, Ordering::Relaxed);
-    }
-    now()
+    let Some(me) = me() else {
+        return start_of(clock) + now();
+    };
+    operation(me, Operation::Clock);
+    let idle = me.idle.get().saturating_add(1);
+    me.idle.set(idle);
+    let time = READING << (idle / 64).min(20);
+    NOW.fetch_add(time, Ordering::Relaxed);
+    reading::show(me, clock)
 }
 
 /// Blocks this thread until the virtual time, or somewhat longer, as the seed says.
@@ -351,6 +356,7 @@ fn wait_for(
     }
     let deadline = choices::later(me, deadline);
     if deadline.is_some_and(|deadline| deadline <= now()) {
+        shared::tick();
         return Woken::Time;
     }
     // SAFETY: the question is forgotten before this function returns.

@@ -1,7 +1,7 @@
 //! The environment, the current directory, masks, signals, limits, and files by their paths: who reads and who changes them, where a
 //! run asks.
 
-use ::std::ffi::{c_char, c_int, c_uint, c_void};
+use ::std::ffi::{c_char, c_int, c_uint};
 
 use nondex_core::StateKind;
 
@@ -47,7 +47,6 @@ functions! {
     realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char, ::std::ptr::null_mut(), File false => text path;
     symlink c"symlink" (to: *const c_char, path: *const c_char) -> c_int, -1, File true => text path;
     chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
-    statx c"statx" (folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, result: *mut c_void) -> c_int, -1, File false => text path;
     umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of String::new();
     sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of signal.to_string();
     signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX, Signal true => of signal.to_string();

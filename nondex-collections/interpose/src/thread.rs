@@ -1,8 +1,11 @@
 //! Threads: each one has a parent and an ordinal, whoever starts it, std or a C library.
 
 use ::std::ffi::{c_int, c_void};
+use ::std::sync::Arc;
+use ::std::sync::atomic::{AtomicBool, Ordering};
 
-use nondex_core::context::{Inherited, inherit};
+use nondex_core::Context;
+use nondex_core::context::{self, Inherited, inherit};
 
 use super::process::watch;
 use super::{original, own, schedule};
@@ -23,10 +26,13 @@ struct Given {
     argument: *mut c_void,
     attached: Option<schedule::life::Attached>,
     watch: Option<watch::Inherited>,
+    /// The run whose test this thread is, if nobody else says when a test begins.
+    test: Option<&'static Arc<Context>>,
 }
 
 /// The first function of a thread that works for a test. It may be left by unwinding, as `pthread_exit` does it.
 extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
+    let test;
     let (start, argument) = {
         // SAFETY: the pointer is from `pthread_create` below, which gave it to this thread alone.
         let given = unsafe { Box::from_raw(given.cast::<Given>()) };
@@ -36,7 +42,9 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
             argument,
             attached,
             watch,
+            test: its_test,
         } = *given;
+        test = its_test;
         inherited.enter();
         if let Some(watch) = watch {
             watch.enter();
@@ -44,9 +52,41 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
         if let Some(attached) = attached {
             attached.enter();
         }
+        if let Some(context) = test {
+            schedule::begin(context.spec(), &context.spec().test);
+        }
         (start, argument)
     };
-    start(argument)
+    let result = start(argument);
+    if let Some(context) = test
+        && let Some(record) = schedule::end()
+    {
+        context.note_schedule(&context.spec().test, record);
+    }
+    result
+}
+
+/// The run whose test the first thread of the process is, which is about to be started: where the harness is libtest, which says to nobody
+/// when a test begins, and gives each a thread.
+fn test_of_libtest() -> Option<&'static Arc<Context>> {
+    static HAS_STARTED: AtomicBool = AtomicBool::new(false);
+    let context = context::global()?;
+    let spec = context.spec();
+    if !spec.scheduled || HAS_STARTED.swap(true, Ordering::Relaxed) || context::has_harness() {
+        return None;
+    }
+    let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");
+    let has_threads = ::std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+    let mut arguments = ::std::env::args_os().skip(1);
+    let is_named = arguments.next().is_some_and(|one| one == "--exact")
+        && arguments.next().is_some_and(|name| *name == *spec.test);
+    (is_named && has_threads && !is_one("RUST_TEST_THREADS")).then(|| {
+        // The thread that waits for the test's end.
+        for _ in 0..2 {
+            schedule::life::note_free_thread();
+        }
+        context
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -65,6 +105,7 @@ unsafe extern "C" fn pthread_create(
         // SAFETY: the caller's arguments, unchanged.
         return unsafe { original(thread, attributes, start, argument) };
     };
+    let test = own::work().and_then(|_work| test_of_libtest());
     let started = schedule::life::start(inherited.path());
     let given = Box::into_raw(Box::new(Given {
         inherited,
@@ -72,6 +113,7 @@ unsafe extern "C" fn pthread_create(
         argument,
         attached: started.as_ref().map(schedule::life::Started::thread),
         watch: watch::inherit(),
+        test,
     }));
     // SAFETY: the caller's arguments, but for a function that calls theirs.
     let error = unsafe { original(thread, attributes, begin, given.cast()) };

@@ -36,9 +36,9 @@ pub(crate) mod fs {
     }
 }
 
-/// Threads: `pthread_create` sees every start.
+/// Threads: `pthread_create` sees every start, and the clock every sleep.
 pub(crate) mod thread {
-    pub use ::std::thread::{Builder, Scope, scope, spawn};
+    pub use ::std::thread::{Builder, Scope, park_timeout, scope, sleep, spawn};
 }
 
 mod start {

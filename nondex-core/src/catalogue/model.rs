@@ -251,6 +251,18 @@ catalogue! {
         CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout" "sync/struct.Condvar.html#method.wait_timeout"
             "waits for about as long as asked, and may return later"
     }
+    Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` instead of `>`, and a counter where each must differ" {
+        INSTANT_NOW "std::time::Instant::now" "time/struct.Instant.html"
+            "reads a clock that never goes back, and need not have ticked since it was read last"
+    }
+    Time Random "measure with `Instant`, handle the error of `duration_since` and `elapsed`, and number what must differ" {
+        SYSTEM_TIME_NOW "std::time::SystemTime::now" "time/struct.SystemTime.html"
+            "reads a clock that is not monotonic: a later reading may show the same time, or an earlier one"
+    }
+    Time Random "compare contents, or set the times that must differ with `File::set_modified`; take a file of the same time for a changed one" {
+        METADATA_MODIFIED "std::fs::Metadata::modified" "time/struct.SystemTime.html#platform-specific-behavior"
+            "shows when a file was written, as finely as the system keeps it: what is written soon after may have the same time"
+    }
 }
 
 #[cfg(test)]

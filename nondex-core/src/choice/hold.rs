@@ -33,7 +33,7 @@ pub fn hold(model: &'static Model, caller: Caller, most: u64) -> Option<u64> {
 
 /// A time between the shortest and the longest one, no longer than `most`. All powers of two are alike in it; but where any time
 /// is allowed, one in three is within two of them of the longest, for what is programmed to wait waits for milliseconds.
-fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
+pub(super) fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
     if most >= longest && generator.next_u64().is_multiple_of(3) {
         return longest - generator.next_u64() % (longest / 4 * 3);
     }

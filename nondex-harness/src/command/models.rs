@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, Model};
+use nondex_core::{Family, Kind, Level, Model};
 use serde::Serialize;
 
 use super::console::Console;
@@ -74,7 +74,7 @@ fn json(&(family, model): &(Family, &'static Model)) -> Listed {
         fix: model.fix,
         varies_at: family.varies_at(),
         levels: Level::ALL
-            .map(|level| (level, treatment(family, level)))
+            .map(|level| (level, treatment(family, model.kind, level)))
             .into(),
     }
 }
@@ -84,7 +84,7 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
     const HEADING: Style = AnsiColor::Green.on_default().bold();
     const NAME: Style = AnsiColor::Cyan.on_default().bold();
     let mut text = String::new();
-    let group = |&(family, model): &(Family, &Model)| (family, model.kind);
+    let group = |&(family, model): &(Family, &Model)| (family, model.kind, model.fix);
     for chunk in listed.chunk_by(|a, b| group(a) == group(b)) {
         let [(family, first), ..] = chunk else {
             continue;
@@ -94,7 +94,11 @@ fn table(listed: &[(Family, &'static Model)]) -> String {
         }
         let _ = writeln!(text, "{HEADING}{family}{HEADING:#} ({})", first.kind);
         for level in Level::ALL {
-            let _ = writeln!(text, "  {level:<4}  {}", treatment(*family, level));
+            let _ = writeln!(
+                text,
+                "  {level:<4}  {}",
+                treatment(*family, first.kind, level)
+            );
         }
         let _ = writeln!(text, "  {:<4}  {}", "fix:", first.fix);
         for (_, model) in chunk {
@@ -119,7 +123,18 @@ fn apis(listed: &[(Family, &'static Model)]) -> usize {
 }
 
 /// What a run at `level` does with the choices of a family.
-const fn treatment(family: Family, level: Level) -> &'static str {
+const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
+    if let (Family::Time, Kind::Random) = (family, kind) {
+        return match level {
+            Level::Std => "clocks go on; the times of files tick by up to 4 ms",
+            Level::One | Level::Eq | Level::Id => {
+                "a clock may show the same time again; the times of files tick by up to 16 ms"
+            }
+            Level::Full => {
+                "the same whatever is computed, and the system's clock goes back; the times of files tick by up to 2 s"
+            }
+        };
+    }
     match (family, level) {
         (Family::Fault, _) => {
             "with `--network fault`, one operation in four fails, the same at every level"

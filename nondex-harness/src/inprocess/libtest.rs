@@ -8,6 +8,8 @@
 use std::env;
 use std::process::{self, ExitCode, Termination};
 
+use nondex_core::context;
+
 use super::arguments::{Arguments, Request};
 use super::{console, runner};
 
@@ -95,6 +97,7 @@ pub fn test_main_with_exit_callback<F: FnOnce()>(
     _options: Option<Options>,
     exit_callback: F,
 ) {
+    context::begin_harness();
     let Some(arguments) = parse(args) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! What is concluded about a test.
 
-use nondex_core::choice::hold;
+use nondex_core::choice::clock;
 use nondex_core::{Family, Level, RunSpec};
 
 use super::culprit::{Culprits, Decisive};
@@ -136,16 +136,14 @@ impl Dependence {
     /// of a level with longer ones may be the first that shows it.
     #[must_use]
     pub fn level_of_delays(&self) -> Option<Level> {
-        let mut longest = None;
+        let mut needed = None;
         for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
             let Decisive::Number(number) = &call.turn.as_ref()?.decisive else {
                 return None;
             };
-            longest = longest.max(Some(number.value));
+            needed = needed.max(Some(clock::weakest_level(&call.site, number.value)?));
         }
         let is_confirmed = self.culprits.confirmed && self.culprits.sites().all(is_timing);
-        let longest = longest.filter(|_| is_confirmed)?;
-        let mut levels = Level::ALL.into_iter();
-        levels.find(|level| hold::longest(*level) >= longest)
+        needed.filter(|_| is_confirmed)
     }
 }

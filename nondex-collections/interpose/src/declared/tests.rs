@@ -30,7 +30,7 @@ fn every_constant_has_its_value_in_libc() {
         EAI_BADFLAGS EAI_NONAME EAI_AGAIN EAI_FAIL EAI_NODATA EAI_FAMILY EAI_SOCKTYPE EAI_SERVICE EAI_MEMORY EAI_SYSTEM
         POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PF_W SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFMT P_ALL P_PIDFD
         MAP_FAILED RTLD_DEFAULT RTLD_NEXT
-        SYS_connect SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
+        SYS_connect SYS_fstat SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
         SYS_getrandom SYS_execveat SYS_pidfd_open
     }
 }

@@ -6,7 +6,7 @@
 //! later the rarer, as most races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 //! probabilistic guarantees of finding bugs", 2010, where the length of the run is known).
 
-use ::std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
@@ -14,7 +14,7 @@ use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
 use super::shared::{READY, SHARED, is_any_outside};
-use super::thread::Ref;
+use super::thread::{MARKS, Ref};
 use super::trace;
 use crate::{origin, own};
 
@@ -28,6 +28,9 @@ const FEW: u8 = 3;
 
 /// Which choices are made about time: none, the first ones as above, or any.
 static TIMING: AtomicU8 = AtomicU8::new(OFF);
+
+/// Whether clocks show the present time, and only say that they might not.
+static IS_CLEAN: AtomicBool = AtomicBool::new(false);
 
 /// What all hashes of the run have in common.
 static RUN: AtomicU64 = AtomicU64::new(0);
@@ -95,6 +98,9 @@ static FIRED: AtomicU64 = AtomicU64::new(0);
 const MANY: u64 = 20_000;
 const SELDOM: u64 = 64;
 
+/// The same of readings of clocks, of which a thread that waits makes many.
+const MANY_READINGS: u64 = 1_000;
+
 /// The kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -108,6 +114,19 @@ pub(super) enum Class {
 pub(super) const OPERATIONS: usize = 0;
 pub(super) const SLEEPS: usize = 1;
 const TIMED_WAITS: usize = 2;
+/// From here, what each clock of [`CLOCKS`] says.
+const READINGS: usize = 3;
+const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
+
+/// What shows a time that may be an old one.
+pub(super) static CLOCKS: [&Model; 3] = [
+    &model::INSTANT_NOW,
+    &model::SYSTEM_TIME_NOW,
+    &model::METADATA_MODIFIED,
+];
+
+/// How old each may be in this run, when choices are made.
+static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
 
 /// Takes what a run is asked to choose.
 pub(super) fn begin(spec: &RunSpec) {
@@ -125,6 +144,15 @@ pub(super) fn begin(spec: &RunSpec) {
         (true, false) => WALK,
     };
     TIMING.store(timing, Ordering::Relaxed);
+    for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
+        let age = match (is_on(Family::Time, &[clock]), is_clean) {
+            (false, _) => 0,
+            (true, true) => choice::clock::oldest(clock, Level::Full),
+            (true, false) => choice::clock::oldest(clock, spec.level),
+        };
+        oldest.store(age, Ordering::Relaxed);
+    }
+    IS_CLEAN.store(is_clean, Ordering::Relaxed);
     let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
     let policy = &POLICIES[(spec.seed % POLICIES.len() as u64) as usize];
@@ -160,6 +188,7 @@ const TIME: u64 = 1 << 56;
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
+const AGE: u64 = 5 << 56;
 
 /// Whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -252,6 +281,35 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     // It is no sleep of the program's.
     SHARED.lock().prolong(late);
     late
+}
+
+/// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
+#[inline]
+pub(super) fn oldest(clock: usize) -> u64 {
+    OLDEST[clock].load(Ordering::Relaxed)
+}
+
+/// How old the time is that a clock of [`CLOCKS`] shows, when it could be an old one.
+pub(super) fn age(me: Ref, clock: usize) -> u64 {
+    if oldest(clock) == 0 {
+        return 0;
+    }
+    let number = me.read.get() + 1;
+    me.read.set(number);
+    let is_marked = !me.marks[READINGS + clock].replace(false);
+    let fires = !IS_CLEAN.load(Ordering::Relaxed)
+        && word(me, AGE, number).is_multiple_of(if number < MANY_READINGS { 2 } else { SELDOM });
+    if is_marked && !fires {
+        return 0;
+    }
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    let age = choice::age(CLOCKS[clock], origin::caller()).unwrap_or(0);
+    if age > 0 && trace::is_on() {
+        trace::note_delay(me, "old time", age);
+    }
+    age
 }
 
 /// When a wait ends that has a time limit: as late as the seed says.

@@ -8,8 +8,8 @@ use ::std::sync::atomic::Ordering;
 
 use nondex_core::StateKind;
 
-use super::shared::NOW;
-use super::{Object, Operation, Woken, now, outside, point, point_on, wait_for};
+use super::shared::{NOW, tick};
+use super::{Object, Operation, Woken, kernel, now, outside, point, point_on, stamps, wait_for};
 use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// What is said of a call that waits until everything is there that was asked for.
@@ -28,7 +28,9 @@ const PIECE: usize = 4096;
 /// What a descriptor is, as far as waiting for it is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Nobody waits for it: a file, a folder, one that was told not to wait, or none.
+    /// Nobody waits for it: a file or a folder.
+    File,
+    /// Nor for this: one that was told not to wait, or none.
     Ready,
     Pipe,
     /// A socket of a stream.
@@ -42,6 +44,12 @@ enum Kind {
 enum Direction {
     In,
     Out,
+}
+
+impl Kind {
+    const fn is_ready(self) -> bool {
+        matches!(self, Kind::File | Kind::Ready)
+    }
 }
 
 impl Direction {
@@ -73,6 +81,7 @@ const CALL: u64 = 2_000;
 /// Lets time pass for a call of the kernel that this thread, which is scheduled, is about to make.
 pub(super) fn call_takes_time() {
     NOW.fetch_add(CALL, Ordering::Relaxed);
+    tick();
 }
 
 /// An operation on a file, a folder, or the environment.
@@ -80,23 +89,20 @@ pub(super) fn call_takes_time() {
 pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
     if is_scheduled() {
         call_takes_time();
+        if writes && kind == StateKind::File {
+            stamps::written();
+        }
         point_on(Operation::File, Object::State(kind, writes, name));
     }
 }
 
 fn kind(fd: c_int) -> Kind {
-    // SAFETY: zeros are a valid `stat64`, which is written to a place of this function.
-    let mode = unsafe {
-        let mut stat = ::std::mem::zeroed::<libc::stat64>();
-        if libc::fstat64(fd, &raw mut stat) != 0 {
-            return Kind::Ready;
-        }
-        stat.st_mode & libc::S_IFMT
-    };
-    if matches!(mode, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK) || !waits(fd) {
+    let Some(mode) = kernel::mode(fd) else {
         return Kind::Ready;
-    }
-    match mode {
+    };
+    match mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
+        _ if !waits(fd) => Kind::Ready,
         libc::S_IFIFO => Kind::Pipe,
         libc::S_IFSOCK if option(fd, libc::SO_TYPE) == Some(libc::SOCK_STREAM) => Kind::Stream,
         _ => Kind::Other,
@@ -170,7 +176,7 @@ pub(crate) fn accept(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
 #[cold]
 fn receive(operation: Operation, fd: c_int, flags: c_int, call: impl FnOnce() -> isize) -> isize {
     call_takes_time();
-    if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || kind(fd) == Kind::Ready {
+    if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || kind(fd).is_ready() {
         point_on(operation, Object::Descriptor(fd, false));
         return call();
     }
@@ -263,7 +269,10 @@ unsafe fn write_when_ready(
     } else {
         Kind::Ready
     };
-    if kind == Kind::Ready {
+    if kind.is_ready() {
+        if kind == Kind::File {
+            stamps::written();
+        }
         // Between a file's creation and its first bytes others may meet it.
         point_on(Operation::Write, Object::Descriptor(fd, true));
         let result = call();

@@ -5,7 +5,7 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
 use super::baton;
-use super::shared::{IS_ON, NOW, SHARED};
+use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::{Object, Operation, choices, kernel};
 use crate::{libc, set_errno};
@@ -115,6 +115,7 @@ fn wait(
     }
     let _busy = super::Busy::begin(me);
     if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+        tick();
         return Err(libc::ETIMEDOUT);
     }
     if choices::is_spurious(me, expected) {

@@ -87,6 +87,17 @@ pub(super) fn wake(futex: &AtomicU32) {
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
+/// What an open file is; `None` if there is none.
+pub(super) fn mode(file: libc::c_int) -> Option<libc::mode_t> {
+    // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until it returns.
+    unsafe {
+        let mut stat = ::std::mem::zeroed::<libc::stat64>();
+        let place = (&raw mut stat).addr() as c_long;
+        let done = syscall(libc::SYS_fstat, [file.into(), place, 0, 0, 0, 0]);
+        (done == 0).then_some(stat.st_mode)
+    }
+}
+
 /// Sleeps, for real.
 pub(super) fn sleep(time: Duration) {
     let time = timespec(time);

@@ -13,7 +13,8 @@ use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me, trace,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me, reading,
+    trace,
 };
 use crate::{libc, original};
 
@@ -68,9 +69,11 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     };
     LIMIT.store(max_steps, Ordering::Relaxed);
     choices::begin(spec);
+    reading::begin(spec);
     trace::begin(spec);
     ending::begin(context, test);
     let mut shared = SHARED.lock();
+    shared.stamps.begin();
     let thread = shared.add(hash::mix(1), "0");
     shared.run(thread);
     drop(shared);

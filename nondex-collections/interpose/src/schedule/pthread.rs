@@ -5,7 +5,7 @@ use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::Ordering;
 
 use super::baton;
-use super::shared::{IS_ON, NOW, SHARED};
+use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
 use super::{Busy, Object, Operation, choices, futex, kernel, me};
 use crate::{errno, libc, original, set_errno};
@@ -73,6 +73,7 @@ fn take(
             deadline = choices::later(me, deadline);
         }
         if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
+            tick();
             return Err(Woken::Time);
         }
         let mut shared = SHARED.lock();

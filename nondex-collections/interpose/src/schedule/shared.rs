@@ -12,6 +12,7 @@ use nondex_core::{ScheduleEndKind, hidden};
 use super::Operation;
 use super::kernel;
 use super::lock::Lock;
+use super::stamps::{self, Stamps};
 use super::thread::{List, Place, Ref, State, Thread, Timers, Woken};
 use crate::libc;
 
@@ -35,6 +36,8 @@ pub(super) static IS_ON: AtomicBool = AtomicBool::new(false);
 /// How many operations there were. This and the time are written by the running thread alone, or with the lock.
 pub(super) static STEPS: AtomicU64 = AtomicU64::new(0);
 pub(super) static NOW: AtomicU64 = AtomicU64::new(0);
+/// The time at which the system last did something, or anybody last woke: since then no clock has gone on that ticks.
+pub(super) static TICKED: AtomicU64 = AtomicU64::new(0);
 /// When the running thread must look up.
 pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
 /// How many threads there are, and how many of them could run.
@@ -104,6 +107,7 @@ pub(super) struct Shared {
     /// Whether a thread is about to end the process.
     pub(super) is_ending: bool,
     pub(super) counts: Counts,
+    pub(super) stamps: Stamps,
 }
 
 /// Who is next.
@@ -146,6 +150,7 @@ impl Shared {
                 outside: 0,
                 asynchronous: 0,
             },
+            stamps: Stamps::new(),
         }
     }
 
@@ -266,6 +271,7 @@ impl Shared {
     pub(super) fn remove_outside(&mut self) {
         self.sync_time();
         OUTSIDE.fetch_sub(1, Ordering::Relaxed);
+        stamps::written();
         if !is_any_outside() {
             self.real_at = None;
         }
@@ -277,6 +283,7 @@ impl Shared {
             let real = kernel::clock(libc::CLOCK_MONOTONIC);
             let passed = real.saturating_sub(at);
             NOW.fetch_add(passed, Ordering::Relaxed);
+            tick();
             self.prolong(passed);
             self.real_at = Some(real);
         }
@@ -288,6 +295,7 @@ impl Shared {
         while let Some(first) = self.timers.first()
             && first.deadline.get() <= now
         {
+            tick();
             if first.operation.get() == Operation::Hold {
                 self.make_next(first);
                 self.preempts = true;
@@ -350,7 +358,9 @@ impl Shared {
         let now = NOW.load(Ordering::Relaxed);
         let passed = first.deadline.get().saturating_sub(now);
         self.slept = self.slept.saturating_add(passed);
+        self.stamps.will_pass(now, passed);
         NOW.store(now + passed, Ordering::Relaxed);
+        tick();
         self.wake_due();
         true
     }
@@ -516,6 +526,12 @@ impl Shared {
         }
         ALIVE.store(0, Ordering::Relaxed);
     }
+}
+
+/// Notes that every clock has gone on.
+#[inline]
+pub(super) fn tick() {
+    TICKED.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Whether a thread, or a child, does something that only real time sees the end of.

@@ -46,6 +46,9 @@ pub(crate) enum Woken {
     Free,
 }
 
+/// How many kinds of choices a thread says once that there are.
+pub(super) const MARKS: usize = 6;
+
 /// What a waiting thread asks again and again; see [`wait_for`](super::wait_for).
 pub(super) type Question = *mut dyn FnMut() -> bool;
 
@@ -63,12 +66,14 @@ pub(super) struct Thread {
     pub(super) life: Cell<u32>,
     /// How many operations it did while there was another thread.
     pub(super) operations: Cell<u64>,
-    /// Whether it has still to say that there is something to choose, for operations, sleeps and timed waits.
-    pub(super) marks: [Cell<bool>; 3],
+    /// Whether it has still to say that there is something to choose, of each [kind](super::choices).
+    pub(super) marks: [Cell<bool>; MARKS],
     /// What its first operation is known by, if it is held back there.
     pub(super) caller: Cell<Option<Caller>>,
     /// How often it slept or waited for a time.
     pub(super) timed: Cell<u64>,
+    /// How often it was shown a time that could have been an old one.
+    pub(super) read: Cell<u64>,
     /// How long it has done nothing but look at the same few places.
     pub(super) idle: Cell<u32>,
     pub(super) looked_at: [Cell<usize>; 4],
@@ -121,9 +126,10 @@ impl Thread {
             children: Cell::new(0),
             life: Cell::new(0),
             operations: Cell::new(0),
-            marks: [const { Cell::new(true) }; 3],
+            marks: [const { Cell::new(true) }; MARKS],
             caller: Cell::new(None),
             timed: Cell::new(0),
+            read: Cell::new(0),
             idle: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
             stack: Cell::new(0),
@@ -162,7 +168,7 @@ impl Thread {
         self.is_stuck.store(false, Ordering::Relaxed);
         self.key.set(key);
         self.life.set(self.life.get() + 1);
-        for count in [&self.children, &self.operations, &self.timed] {
+        for count in [&self.children, &self.operations, &self.timed, &self.read] {
             count.set(0);
         }
         for mark in &self.marks {

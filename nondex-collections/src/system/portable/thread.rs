@@ -1,12 +1,39 @@
 //! Threads that inherit the test they work for because what starts them is ours.
+//!
+//! Nothing schedules them, and time is real. Still a thread may begin late, and a sleep or a wait in the thread itself may last longer, as on
+//! a busy machine whatever the level is: nobody is to wait for longer holds.
 
 use ::std::fmt;
 use ::std::io;
 use ::std::thread::{JoinHandle, ScopedJoinHandle};
+use ::std::time::Duration;
 
+use nondex_core::choice::hold;
 use nondex_core::context::inherit;
+use nondex_core::{Caller, Level, Model, model};
+
+use crate::caller::caller;
+
+/// As [`::std::thread::sleep`], and as much longer as the run decides.
+#[track_caller]
+pub fn sleep(length: Duration) {
+    ::std::thread::sleep(length.saturating_add(late(&model::THREAD_SLEEP, caller())));
+}
+
+/// As [`::std::thread::park_timeout`], with a limit that is as much longer as the run decides.
+#[track_caller]
+pub fn park_timeout(limit: Duration) {
+    let late = late(&model::CONDVAR_WAIT_TIMEOUT, caller());
+    ::std::thread::park_timeout(limit.saturating_add(late));
+}
+
+/// How late a thread is.
+fn late(model: &'static Model, caller: Caller) -> Duration {
+    Duration::from_nanos(hold(model, caller, hold::longest(Level::Std)).unwrap_or(0))
+}
 
 /// As [`::std::thread::spawn`].
+#[track_caller]
 pub fn spawn<F, T>(f: F) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -15,11 +42,17 @@ where
     ::std::thread::spawn(inheriting(f))
 }
 
-/// `f`, run as part of the current test.
+/// `f`, run as part of the current test, and as late as the run decides.
+#[track_caller]
 fn inheriting<F: FnOnce() -> T, T>(f: F) -> impl FnOnce() -> T {
     let inherited = inherit();
+    let caller = caller();
     move || {
         inherited.enter();
+        let late = late(&model::THREAD_SPAWN, caller);
+        if !late.is_zero() {
+            ::std::thread::sleep(late);
+        }
         f()
     }
 }
@@ -57,6 +90,7 @@ impl Builder {
     ///
     /// # Errors
     /// As std's.
+    #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send + 'static,
@@ -73,6 +107,7 @@ impl Builder {
     /// # Errors
     /// As std's.
     #[expect(unsafe_code, reason = "std's method is unsafe, and so is its mirror")]
+    #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
         F: FnOnce() -> T + Send,
@@ -86,6 +121,7 @@ impl Builder {
     ///
     /// # Errors
     /// As std's.
+    #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
         scope: &'scope Scope<'scope, 'env>,
@@ -137,6 +173,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     /// As [`::std::thread::Scope::spawn`].
+    #[track_caller]
     pub fn spawn<F, T>(&'scope self, f: F) -> ScopedJoinHandle<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -149,7 +186,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 #[cfg(test)]
 mod tests {
     use nondex_core::context::{Context, enter};
-    use nondex_core::{Caller, Event, RunSpec, decide, model};
+    use nondex_core::{Event, RunSpec, Selection, decide};
 
     use super::*;
 
@@ -157,6 +194,40 @@ mod tests {
     fn choose() {
         let model = &model::HASH_MAP_ITER;
         decide(model, model.family, Caller::here(), 3, |_| 0);
+    }
+
+    #[test]
+    fn whoever_begins_or_sleeps_may_be_late_where_the_seed_says_so_and_only_there() {
+        for (choices, is_late) in [(Selection::None, false), (Selection::All, true)] {
+            let spec = RunSpec {
+                choices,
+                ..RunSpec::new("t", Level::Full, 3)
+            };
+            let context = Context::new(spec);
+            let test = enter(&context, "t");
+            sleep(Duration::from_micros(1));
+            park_timeout(Duration::from_micros(1));
+            spawn(|| ()).join().unwrap();
+            drop(test);
+            let events = context.take_events();
+            let points = events.iter().filter_map(|event| match event {
+                Event::Points { points, .. } => Some(points),
+                _ => None,
+            });
+            let mut apis: Vec<_> = points.flatten().map(|point| &point.site.api).collect();
+            apis.sort_unstable();
+            let all = [
+                &model::CONDVAR_WAIT_TIMEOUT,
+                &model::THREAD_SLEEP,
+                &model::THREAD_SPAWN,
+            ];
+            assert_eq!(apis, all.map(|model| model.api));
+            let test = enter(&context, "t");
+            let drawn = late(&model::THREAD_SLEEP, Caller::here());
+            drop(test);
+            assert_eq!(!drawn.is_zero(), is_late);
+            assert!(drawn <= Duration::from_nanos(hold::longest(Level::Std)));
+        }
     }
 
     #[test]

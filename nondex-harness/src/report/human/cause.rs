@@ -118,7 +118,7 @@ impl<'r> Cause<'r> {
         }
         if let Some(level) = test.weakest_level {
             let text = match test.reason {
-                Some(_) => timing::level(level, test.delay_level),
+                Some(_) => timing::level(level, test.delay_level, test),
                 None => format!("{level}: {}", level.meaning()),
             };
             diagnostic.note("level", &text);
@@ -156,7 +156,7 @@ fn headline(test: &TestReport, others: usize) -> String {
         _ => format!("`{id}` and {others} other tests depend"),
     };
     if let Some(reason) = test.reason {
-        return format!("{who} on {}", timing::on(reason));
+        return format!("{who} on {}", timing::on(reason, test));
     }
     let calls = match test.culprits.as_slice() {
         [] => return format!("{who} on a choice that std leaves open"),

@@ -57,6 +57,9 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     let Some(found) = &test.interleaving else {
         return;
     };
+    if test.depends_on_clocks() {
+        return;
+    }
     let mut said = BTreeSet::new();
     for conflict in &found.conflicts {
         let step = &found.steps[conflict.meanwhile];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nondex_core::{Family, Kind, Level, Source};
+use nondex_core::{Family, Kind, Level, Model, Source, model};
 
 use super::delay::{time, who};
 use super::diagnostic::Diagnostic;
@@ -13,15 +13,19 @@ use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKin
 /// Up to so many nanoseconds a thread is not late, but only stopped while others do a few operations.
 const MOMENT: u64 = 100_000;
 
-/// Whether a culprit is a delay of a thread.
+/// For no longer a clock stands still, in nanoseconds.
+const STANDS: u64 = 1_000_000;
+
+/// Whether a culprit is a delay of a thread, or an old time.
 pub(super) const fn is_of(culprit: &Culprit) -> bool {
     is_of_timing(culprit.family)
 }
 
 /// What a test depends on.
-pub(super) const fn on(reason: Timing) -> &'static str {
+pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
     match reason {
         Timing::Race => "when its threads run",
+        Timing::Time if test.depends_on_clocks() => "what a clock shows",
         Timing::Time => "how late it wakes",
     }
 }
@@ -57,6 +61,9 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
             None => format!("{who}, which is started here, begins too late"),
         };
     }
+    if culprit.kind == Kind::Random {
+        return clock(culprit, least);
+    }
     match (culprit.kind, culprit.family, least) {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
         (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
@@ -69,9 +76,30 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     }
 }
 
+/// What of an old time decides.
+fn clock(culprit: &Culprit, least: Option<u64>) -> String {
+    if culprit.api == model::METADATA_MODIFIED.api {
+        return match least {
+            Some(least) => format!(
+                "a file's time is {} or more older than the clock",
+                time(least)
+            ),
+            None => "a file's time is older than the clock".to_owned(),
+        };
+    }
+    match least {
+        Some(least) if least > STANDS => format!("the clock goes back by {} or more", time(least)),
+        _ => "the clock shows no later time than before".to_owned(),
+    }
+}
+
 /// How real a finding is that was shown at `level` first, with delays as `needed` has them.
-pub(super) fn level(level: Level, needed: Option<Level>) -> String {
+pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> String {
     let needed = needed.unwrap_or(level);
+    let meaning = match test.depends_on_clocks() {
+        true => meaning_of_clocks,
+        false => meaning,
+    };
     let shown = match needed == level {
         true => String::new(),
         false => format!("; a seed at {level} shows it first"),
@@ -89,6 +117,21 @@ const fn meaning(level: Level) -> &'static str {
         Level::Eq => "a thread is held back for up to a second, as on a machine that swaps",
         Level::Id => "a thread is held back for up to 10 s, as on a machine that was suspended",
         Level::Full => "a thread is held back for up to an hour",
+    }
+}
+
+/// What an old time at this level means.
+const fn meaning_of_clocks(level: Level) -> &'static str {
+    match level {
+        Level::Std => {
+            "the kernel tells file systems the time every 1 to 4 ms: flaky today, now reproducible"
+        }
+        Level::One | Level::Eq | Level::Id => {
+            "clocks tick by 41 to 100 ns elsewhere, and file systems by up to 16 ms"
+        }
+        Level::Full => {
+            "a clock may be set back, or stand still whatever is computed, and FAT keeps every other second"
+        }
     }
 }
 
@@ -173,6 +216,16 @@ pub(super) fn fixes(test: &TestReport, reason: Timing) -> Vec<&'static str> {
     if has_kind(Kind::Permute) {
         fixes.push("do not assume which waiting thread is woken: use `notify_all`, or a condition for each");
     }
+    let mut clocks: Vec<&str> = Vec::new();
+    if test.depends_on_clocks() {
+        let models = test
+            .culprits
+            .iter()
+            .filter_map(|one| Model::by_api(&one.api));
+        clocks.extend(models.map(|model| model.fix));
+        clocks.dedup();
+    }
+    fixes.extend(clocks);
     if !fixes.is_empty() {
         return fixes;
     }

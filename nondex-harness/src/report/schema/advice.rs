@@ -1,8 +1,9 @@
 //! Findings that no implementation is likely to show: advice, not failures, unless the run is strict.
 
-use nondex_core::{Family, Level};
+use nondex_core::choice::clock;
+use nondex_core::{Family, Level, Model};
 
-use super::TestReport;
+use super::{Culprit, TestReport};
 
 /// Why a finding is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub enum Advice {
     ReadAgain,
     /// It fails only when a thread waits longer than any machine makes it wait.
     Starved,
+    /// It fails only when the clock is set, or stands still while much is computed.
+    Clock,
     /// It fails only when the order with a fixed hasher does not follow from what was inserted and removed.
     FixedHasher,
 }
@@ -26,6 +29,9 @@ impl Advice {
             Advice::Starved => {
                 "no machine that still works holds a thread back for so long: this fails the run only with `--strict`"
             }
+            Advice::Clock => {
+                "no clock of a machine that works does so but when it is set, and no file system of today: this fails the run only with `--strict`"
+            }
             Advice::FixedHasher => {
                 "the hasher is fixed, so in every implementation there is the order follows from what was inserted and removed: \
                  this fails the run only with `--strict`"
@@ -35,6 +41,16 @@ impl Advice {
 }
 
 impl TestReport {
+    /// Whether nothing is responsible but what a clock, or a file's time, shows.
+    #[must_use]
+    pub fn depends_on_clocks(&self) -> bool {
+        let is_clock = |culprit: &Culprit| {
+            let model = Model::by_api(&culprit.api);
+            culprit.family == Family::Time && model.is_some_and(clock::is_clock)
+        };
+        !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
+    }
+
     /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base order fails today, whatever else
     /// it depends on.
     #[must_use]
@@ -46,6 +62,7 @@ impl TestReport {
         // How long a delay must be says how real it is, whatever its seed drew.
         let level = self.delay_level.or(self.weakest_level)?;
         match level {
+            Level::Full if self.depends_on_clocks() => Some(Advice::Clock),
             Level::Full if self.reason.is_some() => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
             Level::Eq | Level::Id => {

@@ -1,0 +1,263 @@
+//! The times of files, as they are asked for and as they are set: virtual ones in a thread that is scheduled.
+
+use ::std::ffi::{c_char, c_int, c_uint, c_void};
+
+use nondex_core::StateKind;
+
+use super::accessed::accessed;
+use super::operations::text;
+use super::schedule::{self, FileTime};
+use super::{libc, original};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A time in nanoseconds; `None` before 1970.
+fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
+    u64::try_from(seconds)
+        .ok()?
+        .checked_mul(SECOND)?
+        .checked_add(rest)
+}
+
+/// What `statx` fills in, from the start of its times.
+#[repr(C)]
+struct ExtendedTime {
+    seconds: i64,
+    rest: u32,
+    padding: i32,
+}
+
+#[repr(C)]
+struct Extended {
+    before: [u8; 28],
+    mode: u16,
+    between: [u8; 34],
+    accessed: ExtendedTime,
+    created: ExtendedTime,
+    changed: ExtendedTime,
+    modified: ExtendedTime,
+}
+
+const _: () = assert!(size_of::<Extended>() == 128);
+
+type Statx = unsafe extern "C" fn(c_int, *const c_char, c_int, c_uint, *mut c_void) -> c_int;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn statx(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    result: *mut c_void,
+) -> c_int {
+    let Some(original) = original!(c"statx": Statx) else {
+        super::set_errno(libc::ENOSYS);
+        return -1;
+    };
+    schedule::file(StateKind::File, false, path);
+    // SAFETY: the caller gives a C string.
+    accessed(StateKind::File, false, || unsafe { text(path) });
+    // SAFETY: the caller's arguments, unchanged.
+    let done = unsafe { original(folder, path, flags, mask, result) };
+    if done == 0 && schedule::is_scheduled() {
+        // SAFETY: the structure was filled in, and is longer than what is looked at.
+        unsafe { show_extended(result.cast()) };
+    }
+    done
+}
+
+/// # Safety
+/// The structure must be valid.
+unsafe fn show_extended(result: *mut Extended) {
+    // SAFETY: as the caller promises.
+    let (mode, written) = unsafe { (u32::from((*result).mode), &(*result).modified) };
+    let Some(written) = nanoseconds(written.seconds, written.rest.into()) else {
+        return;
+    };
+    if mode & libc::S_IFMT != libc::S_IFREG {
+        return;
+    }
+    schedule::show_times(written, |show| {
+        // SAFETY: as the caller promises.
+        let result = unsafe { &mut *result };
+        put_extended(&mut result.modified, |time| show(FileTime::Modified(time)));
+        for time in [
+            &mut result.changed,
+            &mut result.created,
+            &mut result.accessed,
+        ] {
+            put_extended(time, |time| show(FileTime::Other(time)));
+        }
+    });
+}
+
+fn put_extended(time: &mut ExtendedTime, show: impl FnOnce(u64) -> u64) {
+    if let Some(real) = nanoseconds(time.seconds, time.rest.into()) {
+        let shown = show(real);
+        time.seconds = (shown / SECOND).cast_signed();
+        time.rest = (shown % SECOND) as u32;
+    }
+}
+
+/// Notes what a file's times are set to, unless it is the present one, or they stay.
+///
+/// # Safety
+/// `times` must be null or have two times.
+unsafe fn note_set(times: *const libc::timespec) {
+    /// From here on, a number of nanoseconds says that the time is the present one, or stays.
+    const SPECIAL: u64 = (1 << 30) - 2;
+    if times.is_null() || !schedule::is_scheduled() {
+        return;
+    }
+    for number in 0..2 {
+        // SAFETY: as the caller promises.
+        let time = unsafe { &*times.add(number) };
+        let rest = time.tv_nsec as u64;
+        if rest < SPECIAL
+            && let Some(time) = nanoseconds(time.tv_sec as _, rest)
+        {
+            schedule::set_time(time);
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn futimens(file: c_int, times: *const libc::timespec) -> c_int {
+    type Futimens = unsafe extern "C" fn(c_int, *const libc::timespec) -> c_int;
+    let Some(original) = original!(c"futimens": Futimens) else {
+        return -1;
+    };
+    // SAFETY: the caller gives two times, or none.
+    unsafe {
+        note_set(times);
+        original(file, times)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn utimensat(
+    folder: c_int,
+    path: *const c_char,
+    times: *const libc::timespec,
+    flags: c_int,
+) -> c_int {
+    type Utimensat =
+        unsafe extern "C" fn(c_int, *const c_char, *const libc::timespec, c_int) -> c_int;
+    let Some(original) = original!(c"utimensat": Utimensat) else {
+        return -1;
+    };
+    // SAFETY: the caller gives two times, or none.
+    unsafe {
+        note_set(times);
+        original(folder, path, times, flags)
+    }
+}
+
+/// `stat` and its like. The places of the times are those of these two machines.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod status {
+    use ::std::ffi::c_long;
+
+    use super::{FileTime, c_char, c_int, libc, nanoseconds, original, schedule};
+
+    type Fstat = unsafe extern "C" fn(c_int, *mut libc::stat64) -> c_int;
+    type Path = unsafe extern "C" fn(*const c_char, *mut libc::stat64) -> c_int;
+    type At = unsafe extern "C" fn(c_int, *const c_char, *mut libc::stat64, c_int) -> c_int;
+
+    const EMPTY_PATH: c_int = 0x1000;
+    const NO_FOLLOW: c_int = 0x100;
+
+    /// Where the times are: seconds and nanoseconds of the last access, of the last writing, of the last change.
+    const TIMES: usize = 72;
+
+    /// Asks the system itself: an old C library has none of these functions, only what they were made of.
+    ///
+    /// # Safety
+    /// As for `fstatat`.
+    unsafe fn ask(
+        folder: c_int,
+        path: *const c_char,
+        flags: c_int,
+        result: *mut libc::stat64,
+    ) -> c_int {
+        #[cfg(target_arch = "x86_64")]
+        const NEWFSTATAT: c_long = 262;
+        #[cfg(not(target_arch = "x86_64"))]
+        const NEWFSTATAT: c_long = 79;
+        type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
+        match original!(c"syscall": Syscall) {
+            // SAFETY: the arguments are those of the system call.
+            Some(syscall) => unsafe {
+                let folder = c_long::from(folder);
+                syscall(NEWFSTATAT, folder, path, result, c_long::from(flags)) as c_int
+            },
+            None => -1,
+        }
+    }
+
+    /// # Safety
+    /// The structure must have been filled in, if it was `done`.
+    unsafe fn shown(done: c_int, result: *mut libc::stat64) -> c_int {
+        if done != 0 || !schedule::is_scheduled() {
+            return done;
+        }
+        // SAFETY: the structure is valid, and has six numbers there.
+        let (mode, times) = unsafe {
+            let times = result.byte_add(TIMES).cast::<[i64; 2]>();
+            (
+                (*result).st_mode,
+                ::std::slice::from_raw_parts_mut(times, 3),
+            )
+        };
+        let real = |[seconds, rest]: [i64; 2]| nanoseconds(seconds, rest.cast_unsigned());
+        let [accessed, modified, changed] = times else {
+            return done;
+        };
+        if mode & libc::S_IFMT == libc::S_IFREG
+            && let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
+        {
+            let mut all = [m, c, a];
+            schedule::show_times(m, |show| {
+                all = [
+                    show(FileTime::Modified(m)),
+                    show(FileTime::Other(c)),
+                    show(FileTime::Other(a)),
+                ];
+            });
+            for (place, shown) in [modified, changed, accessed].into_iter().zip(all) {
+                *place = [shown / super::SECOND, shown % super::SECOND].map(u64::cast_signed);
+            }
+        }
+        done
+    }
+
+    macro_rules! functions {
+        ($($name:ident $c_name:literal $type:ty: ($($argument:ident: $of:ty),*) => $folder:expr, $path:expr, $flags:expr, $result:ident;)*) => {
+            $(#[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: $of),*) -> c_int {
+                // SAFETY: the caller's arguments, unchanged.
+                unsafe {
+                    let done = match original!($c_name: $type) {
+                        Some(original) => original($($argument),*),
+                        None => ask($folder, $path, $flags, $result),
+                    };
+                    shown(done, $result)
+                }
+            })*
+        };
+    }
+
+    type Place = *mut libc::stat64;
+    type Text = *const c_char;
+
+    functions! {
+        stat c"stat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
+        stat64 c"stat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, 0, result;
+        lstat c"lstat" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
+        lstat64 c"lstat64" Path: (path: Text, result: Place) => libc::AT_FDCWD, path, NO_FOLLOW, result;
+        fstat c"fstat" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH, result;
+        fstat64 c"fstat64" Fstat: (file: c_int, result: Place) => file, c"".as_ptr(), EMPTY_PATH, result;
+        fstatat c"fstatat" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder, path, flags, result;
+        fstatat64 c"fstatat64" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder, path, flags, result;
+    }
+}

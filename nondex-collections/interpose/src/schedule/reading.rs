@@ -1,0 +1,75 @@
+//! What a clock shows, which need not have ticked since it was read last.
+//!
+//! A reading that follows another one without a call of the system or a wait in between may show the same time again, or one between the two:
+//! never an earlier one, and never one before a thread woke or the system did something. So no time is lost that somebody waited. Nor is one
+//! that was spent computing, which virtual time does not have: the processor's own clock tells. Only advice disregards it, and lets the
+//! clock that is not monotonic go back.
+
+use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use nondex_core::{Level, RunSpec};
+
+use super::shared::{NOW, TICKED};
+use super::thread::Ref;
+use super::{choices, file_times, kernel, start_of};
+use crate::libc;
+
+/// The virtual time that was shown last, of all threads; 0 before the first.
+static SHOWN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// The time of the processor when a time was shown last.
+static COMPUTED: AtomicU64 = AtomicU64::new(0);
+
+/// Whether the run is for advice only.
+static IS_ADVICE: AtomicBool = AtomicBool::new(false);
+
+/// More than this, of the processor's time, is no moment. What two readings in a row take is far less.
+const MOMENT: u64 = 50_000;
+
+/// Takes what a run is asked to choose.
+pub(super) fn begin(spec: &RunSpec) {
+    IS_ADVICE.store(spec.level == Level::Full, Ordering::Relaxed);
+    TICKED.store(0, Ordering::Relaxed);
+    for shown in &SHOWN {
+        shown.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The time that a clock shows this thread, which has just read it.
+pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
+    let is_real = usize::from(clock == libc::CLOCK_REALTIME);
+    let start = start_of(clock);
+    let now = NOW.load(Ordering::Relaxed);
+    if is_real == 1 {
+        file_times::will_read(now);
+    }
+    if choices::oldest(is_real) == 0 {
+        SHOWN[is_real].store(now, Ordering::Relaxed);
+        return start + now;
+    }
+    let shown = SHOWN[is_real].load(Ordering::Relaxed);
+    let is_advice = IS_ADVICE.load(Ordering::Relaxed);
+    let may_step = is_advice && is_real == 1;
+    let may_stand = shown >= TICKED.load(Ordering::Relaxed);
+    let is_moment =
+        is_advice || processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed)) < MOMENT;
+    let mut result = start + now;
+    if shown > 0 && (may_step || may_stand) {
+        let age = choices::age(me, is_real);
+        if may_step {
+            result = result.saturating_sub(age);
+        } else if is_moment {
+            result = start + now.saturating_sub(age).max(shown);
+        }
+    }
+    let shown = shown.max(result.saturating_sub(start));
+    SHOWN[is_real].store(shown, Ordering::Relaxed);
+    COMPUTED.store(processor_time(), Ordering::Relaxed);
+    result
+}
+
+/// How long the process has computed.
+fn processor_time() -> u64 {
+    const PROCESS: libc::clockid_t = 2;
+    kernel::clock(PROCESS)
+}

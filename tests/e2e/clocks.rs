@@ -1,0 +1,71 @@
+//! What clocks and files show is chosen where a clock may show it, and a test that relies on more is found at the level that its name says.
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+use nondex_harness::report::schema::Timing;
+
+use crate::support::{Fixture, Nondex, test};
+
+#[test]
+fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_other_test_is() {
+    let fixture = Fixture::new("clocks");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--seeds", "12"])
+        .run();
+    output.expect(ExitCode::Found);
+    let report = output.report();
+    assert_eq!(report.tests.len(), 16);
+    for found in &report.tests {
+        let (expected, _) = found.name.split_once('_').unwrap();
+        let Ok(level) = expected.parse::<Level>() else {
+            assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+            continue;
+        };
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+        assert_eq!(found.reason, Some(Timing::Time), "{found:#?}");
+        let weakest = found.delay_level.or(found.weakest_level);
+        assert_eq!(weakest, Some(level), "{found:#?}");
+        assert_eq!(found.advice().is_some(), level == Level::Full, "{found:#?}");
+        assert!(found.depends_on_clocks() && found.culprits[0].confirmed);
+    }
+    for (name, api, mark) in [
+        (
+            "one_two_instants_differ",
+            "std::time::Instant::now",
+            "second instant",
+        ),
+        (
+            "one_an_id_made_of_the_time_is_new",
+            "std::time::SystemTime::now",
+            "id",
+        ),
+        (
+            "std_a_change_after_two_milliseconds_is_noticed",
+            "std::fs::Metadata::modified",
+            "look",
+        ),
+    ] {
+        let found = test(&report, name);
+        let culprit = &found.culprits[0];
+        let line = fixture.marked("src/lib.rs", mark);
+        assert_eq!((culprit.api.as_str(), culprit.line), (api, line));
+        let reproduce = found.reproduce.as_deref().unwrap();
+        for _ in 0..3 {
+            let replayed = Nondex::pasted(&fixture.path("."), reproduce).run();
+            replayed.expect(ExitCode::Found);
+            replayed.says(&["Failed again as recorded"]);
+        }
+    }
+}
+
+#[test]
+fn clocks_show_the_present_time_where_their_models_are_left_out() {
+    let fixture = Fixture::new("clocks");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--seeds", "10", "--levels", "STD,ONE"])
+        .args(["--skip-models", "^time/std::(time|fs)"])
+        .args(["-E", "test(/differ|new|milliseconds/)"])
+        .run();
+    output.expect(ExitCode::Ok);
+}
