@@ -188,13 +188,13 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
         (Blame::Unknown, Some(Witness::Base), vec![2])
     );
 
-    // What a test may read is no code.
+    // What is no code is only held against a test that opens it.
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.txt"), "2\n").unwrap();
     let data = deflake(&project).args(filter).run().report();
     assert_eq!(
         blamed(&data)["tests::is_in_its_place"],
-        (Blame::Unknown, None, vec![])
+        (Blame::Flaky, coverage, vec![])
     );
     git_at_noon(&project, &["checkout", "--quiet", "."]);
     fs::write(project.path("data.bin"), [0, 1]).unwrap();
@@ -203,7 +203,7 @@ fn a_failure_is_blamed_on_a_change_only_if_the_test_ran_it() {
     let bytes = deflake(&project).args(filter).run().report();
     assert_eq!(
         blamed(&bytes)["tests::is_in_its_place"],
-        (Blame::Unknown, None, vec![])
+        (Blame::Flaky, coverage, vec![])
     );
     let nowhere = deflake(&project).args(["--base", "nowhere"]).run();
     nowhere.expect(ExitCode::Usage);

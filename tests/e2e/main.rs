@@ -32,4 +32,5 @@ mod processes;
 mod shards;
 mod support;
 mod surroundings;
+mod witnesses;
 mod workflow;

@@ -2,8 +2,16 @@
 //!
 //! The pass that adds the flags is LLVM's, `SanitizerCoverage` with `inline-bool-flag` and `pc-table`. What is instrumented calls the two functions
 //! here before `main`, once for each module, with all flags and all addresses of the executable or shared object.
+//!
+//! A process tells what ran when it exits or aborts. So that it is known, too, of one that is killed, its flags are in a file while it runs, where
+//! the linker gave them pages of their own.
 
+use ::std::fs::{self, File};
+use ::std::io::{ErrorKind, Write};
+use ::std::os::fd::AsRawFd;
+use ::std::path::{Path, PathBuf};
 use ::std::slice;
+use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use nondex_core::CoveredRecord;
@@ -34,8 +42,8 @@ extern "C" fn __sanitizer_cov_pcs_init(start: *const usize, end: *const usize) {
     keep(&BLOCKS, start.addr(), end.addr());
 }
 
-/// What ran so far; `None` when nothing is instrumented.
-pub(crate) fn covered() -> Option<CoveredRecord> {
+/// The flags, and the blocks that they are of, as the compiler describes them; `None` when nothing is instrumented.
+fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     let [flags, blocks] = [&FLAGS, &BLOCKS].map(|range| {
         let [start, end] = range.each_ref().map(|at| at.load(Ordering::Relaxed));
         (start, end.saturating_sub(start))
@@ -43,20 +51,29 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
     if flags.1 == 0 {
         return None;
     }
-    let count = flags.1.min(blocks.1 / size_of::<[usize; 2]>());
     // SAFETY: the addresses are those of the executable's own sections, which stay; flags are set meanwhile, addresses never.
-    let (flags, blocks) = unsafe {
+    Some(unsafe {
         (
             slice::from_raw_parts(
                 ::std::ptr::with_exposed_provenance::<AtomicU8>(flags.0),
-                count,
+                flags.1,
             ),
             slice::from_raw_parts(
                 ::std::ptr::with_exposed_provenance::<[usize; 2]>(blocks.0),
-                count,
+                blocks.1 / size_of::<[usize; 2]>(),
             ),
         )
-    };
+    })
+}
+
+fn program() -> String {
+    let program = ::std::env::current_exe().unwrap_or_default();
+    program.to_string_lossy().into_owned()
+}
+
+/// What ran so far; `None` when nothing is instrumented.
+pub(crate) fn covered() -> Option<CoveredRecord> {
+    let (flags, blocks) = instrumented()?;
     let (base, _) = origin::executable();
     let has_run = |flag: &AtomicU8| flag.load(Ordering::Relaxed) != 0;
     let ran = flags.iter().zip(blocks).filter(|(flag, _)| has_run(flag));
@@ -64,22 +81,131 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
         .filter_map(|(_, [block, _])| Some(block.checked_sub(base)? as u64))
         .collect();
     blocks.sort_unstable();
-    let program = ::std::env::current_exe().unwrap_or_default();
     Some(CoveredRecord {
-        program: program.to_string_lossy().into_owned(),
+        program: program(),
         blocks,
     })
 }
 
-/// Writes down what ran, if the run asks for it, before this process ends by something else than the end of its test.
-pub(crate) fn note() {
-    context::note_covered(covered);
+/// The file that has the flags while this process runs, and the process: a fork of it shares them.
+static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
+
+/// The smallest page that there is; where they are larger, the system refuses what is not theirs.
+const PAGE: usize = 4096;
+
+/// Puts the flags into a file beside the record, if they have pages of their own.
+fn share(record: &Path) -> Option<()> {
+    let (flags, blocks) = instrumented()?;
+    let start = flags.as_ptr().expose_provenance();
+    if !start.is_multiple_of(PAGE) || !flags.len().is_multiple_of(PAGE) {
+        return None;
+    }
+    let (base, _) = origin::executable();
+    let process = ::std::process::id();
+    let addresses: Vec<u64> = blocks
+        .iter()
+        .map(|[block, _]| block.saturating_sub(base) as u64)
+        .collect();
+    let flags: Vec<u8> = flags
+        .iter()
+        .map(|flag| flag.load(Ordering::Relaxed))
+        .collect();
+    let tail = CoveredRecord::tail(flags.len(), &addresses, &program());
+    let (mut file, path) = created(record, process)?;
+    if file.write_all(&[&flags[..], &tail].concat()).is_err() {
+        let _ = fs::remove_file(path);
+        return None;
+    }
+    // SAFETY: the pages have nothing but flags, which are in the file as they are here, and no other thread sets one before `main`.
+    if !unsafe { replace(start, flags.len(), libc::MAP_SHARED, file.as_raw_fd()) } {
+        let _ = fs::remove_file(path);
+        return None;
+    }
+    SHARED.set((process, path)).ok()
 }
 
-/// Lets what ran be written down when this process ends.
-pub(crate) fn prepare() {
+/// Puts other memory in the place of these pages. Whether the system did.
+///
+/// # Safety
+/// Whoever reads or writes there must be content with what the other memory has.
+unsafe fn replace(
+    start: usize,
+    len: usize,
+    kind: ::std::ffi::c_int,
+    file: ::std::ffi::c_int,
+) -> bool {
+    let start = ::std::ptr::with_exposed_provenance_mut(start);
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: as the caller promises.
+    let mapped = unsafe { libc::mmap(start, len, protection, kind | libc::MAP_FIXED, file, 0) };
+    mapped != libc::MAP_FAILED
+}
+
+/// Lets this process, which was forked for a test of its own, have flags of its own.
+pub(crate) fn keep_apart() {
+    let is_shared = SHARED
+        .get()
+        .is_some_and(|(own, _)| *own != ::std::process::id());
+    let Some((flags, _)) = instrumented().filter(|_| is_shared) else {
+        return;
+    };
+    let start = flags.as_ptr().expose_provenance();
+    let ran: Vec<u8> = flags
+        .iter()
+        .map(|flag| flag.load(Ordering::Relaxed))
+        .collect();
+    // SAFETY: a process that was just forked has one thread, and what it ran so far is put back.
+    if unsafe {
+        replace(
+            start,
+            ran.len(),
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+        )
+    } {
+        for (flag, ran) in flags.iter().zip(ran) {
+            flag.store(ran, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A new file beside the record: a process that becomes another program has one of each.
+fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
+    for number in 0_u32.. {
+        let path = record.with_extension(format!("{}-{process}-{number}", CoveredRecord::FLAGS));
+        let mut options = File::options();
+        match options.read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => return Some((file, path)),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(_) => break,
+        }
+    }
+    None
+}
+
+/// Writes down what ran, if the run asks for it, before this process ends by something else than the end of its test.
+pub(crate) fn note() {
+    let mut is_told = false;
+    context::note_covered(|| {
+        let covered = covered();
+        is_told = covered.is_some();
+        covered
+    });
+    let own = SHARED.get().filter(|(own, _)| *own == ::std::process::id());
+    if let Some((_, path)) = own.filter(|_| is_told) {
+        let _pause = context::pause();
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Lets what ran be known when this process ends, whose run has this `record`.
+pub(crate) fn prepare(record: Option<&Path>) {
     extern "C" fn at_exit() {
         note();
+    }
+    if let Some(record) = record {
+        let _pause = context::pause();
+        let _ = share(record);
     }
     // SAFETY: the function may be called at any time.
     unsafe { libc::atexit(at_exit) };

@@ -31,6 +31,7 @@ impl System for Process {
     fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {
         fork::fork(limit, &mut || {
             tell(spec);
+            covered::keep_apart();
             work()
         })
     }

@@ -18,7 +18,7 @@ pub unsafe fn begin() {
         observe(context);
         context::system::provide(&process::Process);
         if context.spec().cover {
-            covered::prepare();
+            covered::prepare(context.spec().record.as_deref());
         }
     }
     own::stands();

@@ -12,3 +12,62 @@ pub struct CoveredRecord {
 }
 
 json::object!(CoveredRecord { program, blocks });
+
+impl CoveredRecord {
+    /// What the extension of a file begins with, beside the record of a run, that has the flags of a process while it runs, a byte for each block: so
+    /// they are there however it ends. Behind them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes it.
+    pub const FLAGS: &'static str = "flags";
+
+    /// What stands behind so many flags: the address of the block of each, as above, the program, and how many there are of flags and addresses.
+    #[must_use]
+    pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
+        let numbers = |numbers: &[u64]| -> Vec<u8> {
+            let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
+            bytes.collect()
+        };
+        let counts = [flags as u64, blocks.len() as u64];
+        [numbers(blocks), program.into(), numbers(&counts)].concat()
+    }
+
+    /// What such a file says.
+    #[must_use]
+    pub fn from_flags(bytes: &[u8]) -> Option<Self> {
+        let number = |bytes: &[u8]| Some(u64::from_le_bytes(bytes.try_into().ok()?));
+        let (rest, count) = bytes.split_at_checked(bytes.len().checked_sub(8)?)?;
+        let (rest, flags) = rest.split_at_checked(rest.len().checked_sub(8)?)?;
+        let [flags, count] = [number(flags)?, number(count)?].map(usize::try_from);
+        let (flags, rest) = rest.split_at_checked(flags.ok()?)?;
+        let (blocks, program) = rest.split_at_checked(count.ok()?.checked_mul(8)?)?;
+        let ran = flags.iter().zip(blocks.chunks_exact(8));
+        let mut blocks: Vec<u64> = ran
+            .filter(|(flag, _)| **flag != 0)
+            .filter_map(|(_, block)| number(block))
+            .collect();
+        blocks.sort_unstable();
+        Some(CoveredRecord {
+            program: String::from_utf8_lossy(program).into_owned(),
+            blocks,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_flags_says_which_blocks_ran() {
+        let mut bytes = vec![1, 0, 1, 0];
+        bytes.extend(CoveredRecord::tail(4, &[30, 20, 10], "/a/b"));
+        let expected = CoveredRecord {
+            program: "/a/b".to_owned(),
+            blocks: vec![10, 30],
+        };
+        assert_eq!(CoveredRecord::from_flags(&bytes), Some(expected));
+        for cut in 0..bytes.len() {
+            // One that is not whole says nothing, or at least nothing of this program.
+            let found = CoveredRecord::from_flags(&bytes[..cut]);
+            assert!(found.is_none_or(|found| found.program != "/a/b"), "{cut}");
+        }
+    }
+}

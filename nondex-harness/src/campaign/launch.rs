@@ -17,6 +17,7 @@ use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::experiment::records;
+use super::flags;
 use super::limits::TestLimits;
 use super::message;
 use super::output::Output;
@@ -266,6 +267,9 @@ impl<'a> Launcher<'a> {
             Ok(events) => (events, None),
             Err(message) => (Vec::new(), Some(message)),
         };
+        if named.cover {
+            events.extend(flags::told(&record, named));
+        }
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));
         }

@@ -9,6 +9,7 @@ pub mod brittle;
 pub(crate) mod circumstance;
 pub mod comparison;
 pub mod experiment;
+mod flags;
 pub mod launch;
 mod limits;
 pub mod memo;

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use crate::campaign::Selected;
 use crate::project::coverage::{Blocks, SourceLine};
-use crate::project::{Suite, TestCase};
 
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]
@@ -42,16 +41,10 @@ impl Programs {
     }
 }
 
-/// The executable that says what a test runs. None of a doctest: its own code is compiled by rustdoc, and what it is stands in a comment.
-pub(super) fn executable(suite: &Suite, case: &TestCase) -> Option<Utf8PathBuf> {
-    let is_doctest = case.doctest.is_some();
-    (!is_doctest).then(|| suite.binary.executable_of(case).to_owned())
-}
-
-/// Whether a test's own [`executable`] said what it ran.
-pub(super) fn is_told(own: Option<&Utf8PathBuf>, covered: &[CoveredRecord]) -> bool {
+/// Whether a test's own executable said what it ran.
+pub(super) fn is_told(own: &Utf8Path, covered: &[CoveredRecord]) -> bool {
     let mut programs = covered.iter().map(|covered| covered.program.as_str());
-    own.is_some_and(|own| programs.any(|program| program == own))
+    programs.any(|program| program == own)
 }
 
 /// What the tests of a campaign run, while it goes on.
@@ -86,9 +79,11 @@ impl Coverage {
                 .iter()
                 .map(|(case, _)| (selected.suite, case))
         });
-        let own = tests.filter_map(|(suite, case)| {
-            let executable = executable(suite, case)?;
-            Some((suite.test_id(case), executable))
+        // What a doctest is stands in a comment, which makes no difference to what other tests run.
+        let tests = tests.filter(|(_, case)| case.doctest.is_none());
+        let own = tests.map(|(suite, case)| {
+            let executable = suite.binary.executable_of(case);
+            (suite.test_id(case), executable.to_owned())
         });
         Coverage {
             own: own.collect(),
@@ -100,7 +95,8 @@ impl Coverage {
     pub(super) fn add(&self, test: &str, covered: &[CoveredRecord]) {
         let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = ran.entry(test.to_owned()).or_default();
-        ran.is_lost |= !is_told(self.own.get(test), covered);
+        let own = self.own.get(test);
+        ran.is_lost |= !own.is_some_and(|own| is_told(own, covered));
         for covered in covered {
             let blocks = ran.blocks.entry(covered.program.clone()).or_default();
             blocks.extend(&covered.blocks);

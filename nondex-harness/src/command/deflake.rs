@@ -4,11 +4,13 @@
 //! ICSE 2018). What it runs is looked at in a build of its own, in which the project's crates tell it; nothing else is slower for that.
 
 mod base;
+mod opened;
 mod trials;
 
 use std::collections::BTreeSet;
 
 use self::base::Base;
+use self::opened::Opened;
 use self::trials::{Trial, Trials};
 use super::configuration::Asked;
 use super::console::Console;
@@ -109,7 +111,7 @@ fn judge(
         .filter(|note| !report.notes.contains(note));
     let notes: Vec<String> = notes.cloned().collect();
     report.notes.extend(notes);
-    let mut trials = Trials::new(&project, session);
+    let mut trials = Trials::new(&project, &effects.data, session);
     let before = match report.tests.iter().any(is_failing) {
         true => Some(Base::of(git, &base.id, &project, session, console)),
         false => None,
@@ -128,7 +130,9 @@ fn judge(
         if is_failing {
             let before = before.as_ref().filter(|_| !test.is_sanitised());
             let met = effects.met_by(test, &trial.lines, trials.compiled());
-            let tried = before.map(|before| before.of_test(test, !met.is_empty()));
+            let has_met = !met.is_empty() || !trial.opened.files.is_empty();
+            let names = effects.names_before(test);
+            let tried = before.map(|before| before.of_test(test, &names, has_met));
             let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
             let again = trial.passed.then_some(Witness::Rerun);
             let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
@@ -139,7 +143,7 @@ fn judge(
             {
                 change = judged(trials.again(test)?);
             }
-            test.notes.push(words(&change, at_base, &effects));
+            test.notes.push(words(&change, at_base, &trial.opened));
             test.change = Some(change);
         }
         ran.extend(trial.lines);
@@ -181,7 +185,8 @@ fn change_of(
         at_base,
         ran_change: trial.is_known.then_some(!met.is_empty()),
         passed_again,
-        may_have_read: !effects.data.is_empty(),
+        has_opened: !trial.opened.files.is_empty(),
+        may_have_read: !trial.opened.unseen.is_empty() || effects.may_have_doctest(test),
     });
     let failure = test.failures.first();
     let place = failure.and_then(|failure| Some((failure.file.clone()?, failure.line?)));
@@ -194,11 +199,12 @@ fn change_of(
         verdict,
         witness,
         lines,
+        files: trial.opened.files.iter().cloned().collect(),
     }
 }
 
 /// The same as a sentence.
-fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
+fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
     let first = change
         .lines
         .first()
@@ -207,6 +213,10 @@ fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
         (Blame::Regression, Some(Witness::Culprit), _) => {
             "the change may be to blame: it is at the call that is responsible".to_owned()
         }
+        (Blame::Regression, Some(Witness::File), _) => format!(
+            "the change may be to blame: the test opens {}",
+            change.files.join(", ")
+        ),
         (Blame::Regression, _, Some(first)) => match change.lines.len() {
             1 => format!("the change may be to blame: the test runs into {first}"),
             many => format!(
@@ -237,9 +247,9 @@ fn words(change: &ChangeReport, at_base: AtBase, effects: &Effects) -> String {
         }
         (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
-        (Blame::Unknown, ..) if !effects.data.is_empty() => format!(
+        (Blame::Unknown, ..) if !opened.unseen.is_empty() => format!(
             "whether the change is to blame is not known: it has files that the test may read, such as {}",
-            effects.data[0]
+            opened.unseen[0]
         ),
         (Blame::Unknown, ..) => match at_base {
             AtBase::Untried => {

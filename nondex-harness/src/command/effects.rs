@@ -1,6 +1,6 @@
 //! What a change acts on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, TargetKind};
@@ -8,6 +8,7 @@ use cargo_metadata::{Metadata, TargetKind};
 use crate::cli::filterset::Workspace;
 use crate::error::Result;
 use crate::project::coverage::SourceLine;
+use crate::project::doctest::{block, same};
 use crate::report::TestReport;
 use crate::report::schema::Line;
 use crate::repository::{
@@ -79,6 +80,19 @@ impl Kind {
     }
 }
 
+/// A changed file that is no code, and that a test may read.
+#[derive(Debug)]
+pub(super) struct Data {
+    /// Its path in the repository.
+    pub(super) name: String,
+    /// Its path.
+    pub(super) path: Utf8PathBuf,
+    /// Whether it was not there before.
+    pub(super) is_new: bool,
+    /// Whether a build script may read it.
+    pub(super) is_for_build: bool,
+}
+
 /// What a change acts on.
 #[derive(Debug)]
 pub(super) struct Effects {
@@ -88,7 +102,9 @@ pub(super) struct Effects {
     /// Which packages depend on which.
     graph: Workspace,
     /// Changed files that are no code, and that a test may read.
-    pub(super) data: Vec<String>,
+    pub(super) data: Vec<Data>,
+    /// The texts of changed sources and pages before the change and after it, by their paths: doctests stand in comments of them.
+    texts: BTreeMap<Utf8PathBuf, [String; 2]>,
     files: usize,
 }
 
@@ -101,6 +117,7 @@ impl Effects {
             changed: BTreeSet::new(),
             graph: Workspace::new(metadata),
             data: Vec::new(),
+            texts: BTreeMap::new(),
             files,
         }
     }
@@ -114,6 +131,14 @@ impl Effects {
             let changed = change.lines.iter().map(|line| (path.clone(), *line));
             found.changed.extend(changed);
             found.add(&path, file, change, metadata);
+            if let Some("rs" | "md") = path.extension() {
+                let before = git.text(base, file).unwrap_or_default();
+                let after = std::fs::read_to_string(&path).unwrap_or_default();
+                found.texts.insert(path, [before, after]);
+            }
+        }
+        for data in &mut found.data {
+            data.is_new = git.text(base, &data.name).is_none();
         }
         Ok(found)
     }
@@ -140,8 +165,8 @@ impl Effects {
                 };
                 match kind {
                     Kind::Build(package) => found.distant(&path, 1, package),
-                    Kind::Data => found.data.push(file.clone()),
-                    Kind::Note if is_named() => found.data.push(file.clone()),
+                    Kind::Data => found.data(&path, file, metadata),
+                    Kind::Note if is_named() => found.data(&path, file, metadata),
                     Kind::Note | Kind::Code(_) => {}
                 }
                 continue;
@@ -204,6 +229,23 @@ impl Effects {
         });
     }
 
+    fn data(&mut self, path: &Utf8Path, file: &str, metadata: &Metadata) {
+        let has_script = |package: &&cargo_metadata::Package| {
+            let mut targets = package.targets.iter();
+            targets.any(|target| target.kind.contains(&TargetKind::CustomBuild))
+        };
+        let packages = metadata.workspace_packages().into_iter();
+        let mut folders = packages
+            .filter(has_script)
+            .filter_map(|package| package.manifest_path.parent());
+        self.data.push(Data {
+            name: file.to_owned(),
+            path: path.to_owned(),
+            is_new: false,
+            is_for_build: folders.any(|folder| path.starts_with(folder)),
+        });
+    }
+
     fn distant(&mut self, file: &Utf8Path, line: u32, package: Option<String>) {
         self.effect(file, line, Reach::Crate, package);
     }
@@ -223,7 +265,7 @@ impl Effects {
                 }
                 Err(_) => self.distant(path, first, package),
             },
-            Kind::Data => self.data.push(file.to_owned()),
+            Kind::Data => self.data(path, file, metadata),
             Kind::Note => {}
         }
     }
@@ -261,11 +303,49 @@ impl Effects {
         });
         let lines: BTreeSet<(String, u32)> = met
             .map(|effect| (self.shown(&effect.file), effect.line))
+            .chain(self.own_change(test))
             .collect();
         lines
             .into_iter()
             .map(|(file, line)| Line { file, line })
             .collect()
+    }
+
+    /// The source of a doctest that is in a changed file, with its line, and with its text before the change and after it.
+    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &[String; 2])> {
+        let is_doctest = test.binary.contains("::doc/");
+        let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
+        let path = self.root.join(file);
+        let (path, texts) = self.texts.get_key_value(&path)?;
+        Some((path, line, texts))
+    }
+
+    /// Where a doctest is that is not as it was.
+    fn own_change(&self, test: &TestReport) -> Option<(String, u32)> {
+        let (path, line, [before, after]) = self.doctest(test)?;
+        let is_same = !same(before, &block(after, line)).is_empty();
+        (!is_same).then(|| (self.shown(path), line))
+    }
+
+    /// The names that a test may have had before the change: the name of a doctest has its line.
+    pub(super) fn names_before(&self, test: &TestReport) -> Vec<String> {
+        let moved = self.doctest(test).map(|(_, line, [before, after])| {
+            let lines = same(before, &block(after, line));
+            let name = |before: u32| {
+                let [before, after] = [before, line].map(|line| format!("(line {line})"));
+                test.name.replace(&after, &before)
+            };
+            lines.into_iter().map(name).collect()
+        });
+        moved.unwrap_or_else(|| vec![test.name.clone()])
+    }
+
+    /// Whether a page was changed that may be a part of the documentation of a crate, and not the one that a doctest is known to be in.
+    pub(super) fn may_have_doctest(&self, test: &TestReport) -> bool {
+        let is_page = |path: &Utf8PathBuf| path.extension() == Some("md");
+        test.binary.contains("::doc/")
+            && self.doctest(test).is_none()
+            && self.texts.keys().any(is_page)
     }
 
     /// Whether the executable of a test is made of the crate of what acts at a distance.

@@ -20,6 +20,8 @@ pub enum Blame {
 pub enum Witness {
     /// The changed code that it ran, or that it ran none.
     Coverage,
+    /// A changed file that is no code, which it opened.
+    File,
     /// The call that is responsible, and whether it was changed.
     Culprit,
     /// It also passes, with the same code, in a new process.
@@ -82,7 +84,9 @@ pub struct Facts {
     pub ran_change: Option<bool>,
     /// How it was run again when it passed.
     pub passed_again: Option<Witness>,
-    /// Whether files were changed that are no code, and that it may have read.
+    /// Whether it opened a changed file that is no code.
+    pub has_opened: bool,
+    /// Whether there are such files that it may have read unseen.
     pub may_have_read: bool,
 }
 
@@ -107,15 +111,20 @@ pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
         Kind::Order => Some(Witness::Order),
         Kind::Broken => facts.passed_again,
     };
+    let (met, by) = match (facts.ran_change, facts.has_opened) {
+        (Some(true), _) => (Some(true), Witness::Coverage),
+        (_, true) => (Some(true), Witness::File),
+        (ran, false) => (ran, Witness::Coverage),
+    };
     let is_by_chance = matches!(facts.kind, Kind::Chance | Kind::Broken) && by_nature.is_some();
-    match (by_nature, facts.at_base, facts.ran_change) {
+    match (by_nature, facts.at_base, met) {
         (None, AtBase::FailsNow, _) => (Blame::Flaky, Some(Witness::History)),
         (Some(witness), AtBase::Fails | AtBase::FailsNow, _) => (Blame::Flaky, Some(witness)),
         (Some(witness), _, Some(false)) if !facts.may_have_read => (Blame::Flaky, Some(witness)),
         // Before, it may have passed by chance.
         (Some(_), AtBase::Passes, _) if is_by_chance => (Blame::Unknown, None),
         (None, AtBase::Fails, _) => (Blame::Unknown, Some(Witness::Base)),
-        (_, _, Some(true)) => (Blame::Regression, Some(Witness::Coverage)),
+        (_, _, Some(true)) => (Blame::Regression, Some(by)),
         // A new test that runs no change is none: its own lines are changed.
         (None, AtBase::Passes, Some(false)) if !facts.may_have_read => {
             (Blame::Flaky, Some(Witness::Coverage))
@@ -135,6 +144,7 @@ mod tests {
             at_base,
             ran_change,
             passed_again: None,
+            has_opened: false,
             may_have_read,
         };
         use AtBase::{Absent, Fails, FailsNow, Passes, Untried};
@@ -195,6 +205,30 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_file_that_a_test_opened_is_as_good_as_a_changed_line_that_it_ran() {
+        let facts = |ran_change, has_opened| Facts {
+            kind: Kind::Broken,
+            at_base: AtBase::Passes,
+            ran_change,
+            passed_again: None,
+            has_opened,
+            may_have_read: false,
+        };
+        let file = (Blame::Regression, Some(Witness::File));
+        assert_eq!(blame(&facts(Some(false), true)), file);
+        assert_eq!(blame(&facts(None, true)), file);
+        assert_eq!(
+            blame(&facts(Some(true), true)),
+            (Blame::Regression, Some(Witness::Coverage))
+        );
+        let by_chance = Facts {
+            kind: Kind::Chance,
+            ..facts(Some(false), true)
+        };
+        assert_eq!(blame(&by_chance), (Blame::Unknown, None));
+    }
+
+    #[test]
     fn a_call_that_was_left_as_it_was_is_flaky_only_if_it_was_so_before_or_the_change_was_not_run()
     {
         use AtBase::{Fails, Passes, Untried};
@@ -228,6 +262,7 @@ mod tests {
                 at_base,
                 ran_change: Some(ran_change),
                 passed_again: None,
+                has_opened: false,
                 may_have_read: false,
             };
             assert_eq!(blame(&facts), expected, "{facts:?}");

@@ -179,10 +179,15 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
+    let script = build_dir.join("flags.ld");
+    if covered {
+        std::fs::write(&script, coverage::SCRIPT)
+            .map_err(|e| Error::setup(format!("failed to write `{script}`: {e}")))?;
+    }
     let intercept = Intercept {
         runtime,
         atomics_are_calls: atomics == Atomics::Calls,
-        covered,
+        covered: covered.then_some(script),
         races,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
@@ -256,6 +261,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         rustdoc: toolchain.rustdoc(),
         host: &toolchain.host,
         runner: &runner,
+        covered: intercept.covered.as_deref(),
         jobs: plan
             .jobs
             .or_else(|| std::thread::available_parallelism().ok())

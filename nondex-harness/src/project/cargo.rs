@@ -62,7 +62,7 @@ impl Cargo<'_> {
             runtime: None,
             wrapper: self.wrapper.map(str::to_owned),
             atomics_are_calls: false,
-            covered: false,
+            covered: None,
             races: false,
             rustix_uses_libc: false,
             starts: Utf8PathBuf::new(),

@@ -2,9 +2,10 @@
 //!
 //! Crates of the project are compiled with LLVM's `SanitizerCoverage`, whose pass stable rustc runs when it is named: each basic block sets a flag of
 //! its own, and a table has their addresses. It is not only done for crates that were changed: a generic function is compiled in the crate
-//! that uses it.
+//! that uses it. The flags get pages of their own, so that they can be in a file while a process runs, and outlive it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::Write;
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -17,10 +18,42 @@ use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
 /// What rustc is given for a crate that tells which of its code runs.
-pub(super) const FLAGS: [&str; 2] = [
+const FLAGS: [&str; 2] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
 ];
+
+/// The linker script that gives the flags pages of their own.
+pub(super) const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
+
+/// What rustc, or rustdoc, is given for a crate that tells which of its code runs, besides `arguments`; the `script` only where the linker is known to take
+/// it.
+pub(super) fn arguments<S: AsRef<OsStr>>(script: &Utf8Path, arguments: &[S]) -> Vec<String> {
+    let flags = FLAGS.map(str::to_owned).into_iter();
+    let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{script}"));
+    flags.chain(script).collect()
+}
+
+/// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler does by itself, or GNU's.
+fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
+    let mut arguments = arguments
+        .iter()
+        .map(|argument| argument.as_ref().to_string_lossy());
+    arguments.all(|argument| {
+        let after = |name: &str| argument.split_once(name).map(|(_, value)| value.to_owned());
+        let is_driver = |program: &str| {
+            let name = Utf8Path::new(program).file_name().unwrap_or_default();
+            let is_cross = name.ends_with("-gcc") || name.ends_with("-cc");
+            is_cross || ["cc", "gcc", "clang"].contains(&name)
+        };
+        let by_name = after("-fuse-ld=").is_none_or(|name| ["lld", "bfd"].contains(&&*name));
+        let linker = after("linker=").filter(|_| !argument.contains("linker-plugin"));
+        by_name
+            && !argument.contains("-ld-path=")
+            && !argument.contains("linker-flavor")
+            && linker.is_none_or(|linker| is_driver(&linker))
+    })
+}
 
 /// Why the compiler cannot make a program that tells which of its code runs; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
@@ -43,15 +76,26 @@ pub(super) fn missing(
         "--emit=obj=-",
     ]);
     rustc.args(flags).stdin(Stdio::piped());
-    let mut rustc = rustc
+    let done = rustc
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .ok()?;
-    if let Some(mut source) = rustc.stdin.take() {
-        let _ = source.write_all(library.as_bytes());
-    }
-    let done = rustc.wait_with_output().ok()?;
+        .and_then(|mut rustc| {
+            if let Some(mut source) = rustc.stdin.take() {
+                // One that ends early says why.
+                let _ = source.write_all(library.as_bytes());
+            }
+            rustc.wait_with_output()
+        });
+    let done = match done {
+        Ok(done) => done,
+        Err(error) => {
+            return Some(format!(
+                "failed to run `{}`: {error}",
+                toolchain.rustc.display()
+            ));
+        }
+    };
     let said = String::from_utf8_lossy(&done.stderr);
     let has_name = || {
         done.stdout
@@ -204,4 +248,39 @@ fn rows(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_is_given_to_linkers_that_are_known_to_take_it() {
+        for (arguments, expected) in [
+            ("--test -Copt-level=1", true),
+            ("-C linker=gcc -Clink-arg=-fuse-ld=lld", true),
+            ("-Clinker=/usr/bin/x86_64-linux-gnu-gcc", true),
+            ("-Clinker-plugin-lto=no", true),
+            ("-C link-arg=-fuse-ld=mold", false),
+            ("-Clink-args=-fuse-ld=gold", false),
+            ("-Clinker=/opt/wild", false),
+            ("-C linker=./link.sh", false),
+            ("-Clink-arg=--ld-path=/opt/mold", false),
+        ] {
+            let words: Vec<&str> = arguments.split(' ').collect();
+            assert_eq!(takes_scripts(&words), expected, "{arguments}");
+            let all = super::arguments(Utf8Path::new("s.ld"), &words);
+            assert_eq!(all.len(), FLAGS.len() + usize::from(expected));
+        }
+    }
+
+    #[test]
+    fn a_compiler_that_cannot_be_run_is_an_obstacle() {
+        let toolchain = Toolchain {
+            rustc: "/nowhere/rustc".into(),
+            ..Toolchain::in_dir(Utf8Path::new(".")).unwrap()
+        };
+        let why = obstacle(&toolchain).unwrap();
+        assert!(why.starts_with("failed to run `/nowhere/rustc`: "), "{why}");
+    }
 }

@@ -11,6 +11,8 @@ mod package;
 mod place;
 mod transcript;
 
+pub(crate) use self::place::{block, same};
+
 use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -41,6 +43,8 @@ pub(super) struct Compiler<'a> {
     pub(super) host: &'a str,
     /// The user's own target runner.
     pub(super) runner: &'a [OsString],
+    /// The linker script for programs that tell which of their code runs, if they do.
+    pub(super) covered: Option<&'a Utf8Path>,
     /// How many at once.
     pub(super) jobs: NonZeroUsize,
     /// Whether nothing is said of the progress.

@@ -39,8 +39,8 @@ pub(super) struct Intercept {
     pub(super) wrapper: Option<String>,
     /// Whether atomics are instrumented.
     pub(super) atomics_are_calls: bool,
-    /// Whether the project's own crates tell which of their code runs.
-    pub(super) covered: bool,
+    /// The linker script for what the project's own crates are in, if they tell which of their code runs.
+    pub(super) covered: Option<Utf8PathBuf>,
     /// Whether plain loads and stores of the project's own crates are operations.
     pub(super) races: bool,
     /// Whether rustix goes through libc, where its operations are seen.
@@ -134,8 +134,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         }
         // Before the other pass, which is over functions. Cargo caps the lints of crates that are not the project's own.
         let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
-        if intercept.covered && !is_of_others {
-            command.args(coverage::FLAGS);
+        if let Some(script) = intercept.covered.as_ref().filter(|_| !is_of_others) {
+            command.args(coverage::arguments(script, arguments));
         }
         if intercept.races && !is_of_others {
             command.args(accesses::FLAGS);

@@ -82,33 +82,36 @@ impl<'a> Base<'a> {
         project::build(&plan, self.console.quiet)
     }
 
-    /// How a test ends: as it is remembered, or else it is tried. What is remembered is tried again when the test `met` the change: what made it
+    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when the test `met` the change: what made it
     /// fail may have changed meanwhile.
-    pub(super) fn of_test(&self, test: &TestReport, met: bool) -> Result<AtBase> {
-        let remembered = self.tree.as_ref().and_then(|tree| {
+    pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
+        let is_named_so = names.contains(&test.name);
+        let tree = self.tree.as_ref().filter(|_| is_named_so);
+        let remembered = tree.and_then(|tree| {
             let past = self.session.past;
             past.of_test(tree, &test.id, self.session.options)
         });
         let is_broken = test.verdict == Verdict::Broken;
         match remembered {
             Some(Verdict::Stable) if is_broken && !met => Ok(AtBase::Passes),
-            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test)? {
+            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test, names)? {
                 AtBase::Fails => AtBase::FailsNow,
                 AtBase::Untried => AtBase::Passes,
                 tried => tried,
             }),
             // It was so before.
             Some(verdict) if !is_broken && verdict == test.verdict => Ok(AtBase::Fails),
-            _ => self.tried(test),
+            _ => self.tried(test, names),
         }
     }
 
     /// How a test ends: it is run as it was run with the change, and at least so often that chance shows.
-    fn tried(&self, test: &TestReport) -> Result<AtBase> {
+    fn tried(&self, test: &TestReport, names: &[String]) -> Result<AtBase> {
         let Some(project) = self.project() else {
             return Ok(AtBase::Untried);
         };
-        let found = project::find(&project.suites, &test.binary, &test.name);
+        let mut names = names.iter();
+        let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
         let Some((suite, case)) = found else {
             return Ok(AtBase::Absent);
         };

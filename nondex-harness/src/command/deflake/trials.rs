@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use nondex_core::RunSpec;
 
 use super::Session;
+use super::opened::{Opened, Watched};
 use crate::campaign::circumstance;
 use crate::campaign::launch::Launcher;
 use crate::command::coverage::{self, Programs};
+use crate::command::effects::Data;
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::change::Witness;
@@ -58,6 +60,8 @@ pub(super) struct Trial {
     pub(super) is_known: bool,
     /// Whether it passed.
     pub(super) passed: bool,
+    /// The changed files that it opened.
+    pub(super) opened: Opened,
 }
 
 /// A build whose crates tell what they run.
@@ -65,14 +69,17 @@ pub(super) struct Trials<'a> {
     project: &'a Project,
     session: &'a Session<'a>,
     programs: Programs,
+    watched: Watched,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(project: &'a Project, session: &'a Session<'a>) -> Self {
+    /// Of a project, and of changed files that are no code.
+    pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
         Trials {
             project,
             session,
             programs: Programs::default(),
+            watched: Watched::new(data, project),
         }
     }
 
@@ -92,7 +99,9 @@ impl<'a> Trials<'a> {
         options.cover = true;
         let records = self.session.directory.records();
         let launcher = Launcher::new(records, options.timeout, self.session.stop);
-        let own = coverage::executable(suite, case);
+        let own = suite.binary.executable_of(case);
+        // What others opened meanwhile.
+        let _ = self.watched.opened();
         for _ in 0..if is_failing { RUNS } else { 1 } {
             let behind = behind(&launcher, suite, case, test, &options);
             let Some(runs) = behind else {
@@ -101,7 +110,7 @@ impl<'a> Trials<'a> {
             let Some(run) = runs.last() else {
                 return trial;
             };
-            trial.is_known = coverage::is_told(own.as_ref(), &run.covered);
+            trial.is_known = coverage::is_told(own, &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {
                 let (programs, lines) = (&mut self.programs, &mut trial.lines);
                 trial.is_known &= programs.add(&covered.program, &covered.blocks, lines);
@@ -112,6 +121,7 @@ impl<'a> Trials<'a> {
             }
             trial.passed = true;
         }
+        trial.opened = self.watched.opened();
         trial
     }
 

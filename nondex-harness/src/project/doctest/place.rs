@@ -14,20 +14,39 @@ pub(super) fn place_of(text: &str) -> Option<DocPlace> {
     })
 }
 
+/// The lines of the doctest at a line of a source, from 1, without what makes them documentation: first what opens the block, then the code.
+pub(crate) fn block(source: &str, line: u32) -> Vec<&str> {
+    let first = (line as usize).saturating_sub(1);
+    let mut lines = source.lines().skip(first).map(unmarked);
+    let opened = lines.next();
+    let code = lines.take_while(|line| !is_fence(line));
+    opened.into_iter().chain(code).collect()
+}
+
+fn unmarked(line: &str) -> &str {
+    let line = line.trim_start();
+    let after = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
+    after.unwrap_or(line).trim_start()
+}
+
+fn is_fence(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// The lines, from 1, at which a source has a doctest with these lines.
+pub(crate) fn same(source: &str, lines: &[&str]) -> Vec<u32> {
+    let count = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
+    let opens = |line: &u32| {
+        let found = block(source, *line);
+        found.first().is_some_and(|first| is_fence(first)) && found == lines
+    };
+    (1..=count).filter(opens).collect()
+}
+
 /// Whether rustdoc adds `extern crate` to the doctest at a line of a source: when it names the crate and does not do so itself.
 pub(super) fn is_crate_added(source: &str, line: u32, target: &str) -> bool {
-    let unmarked = |line: &'_ str| {
-        let line = line.trim_start();
-        let after = MARKS.iter().find_map(|mark| line.strip_prefix(mark));
-        after.unwrap_or(line).trim_start().to_owned()
-    };
-    let code: Vec<String> = source
-        .lines()
-        .skip(line as usize)
-        .map(unmarked)
-        .take_while(|line| !line.starts_with("```") && !line.starts_with("~~~"))
-        .collect();
-    let has = |text: &str| code.iter().any(|line| line.contains(text));
+    let code = block(source, line);
+    let has = |text: &str| code.iter().skip(1).any(|line| line.contains(text));
     has(target) && !has(&format!("extern crate {target}"))
 }
 
@@ -42,6 +61,15 @@ mod tests {
         assert!(!is_crate_added(source, 3 + 2, "it"));
         assert!(!is_crate_added(source, 1, "other"));
         assert!(!is_crate_added(source, 99, "it"));
+    }
+
+    #[test]
+    fn a_doctest_is_found_again_by_its_lines() {
+        let source = "//! ```\n//! a();\n//! ```\nmod m {\n    /// ```\n    /// a();\n    /// ```\n    /// ```\n    /// b();\n    /// ```\n}\n";
+        let lines = block(source, 5);
+        assert_eq!(lines, ["```", "a();"]);
+        assert_eq!(same(source, &lines), [1, 5]);
+        assert!(same("/// ```should_panic\n/// a();\n/// ```\n", &lines).is_empty());
     }
 
     #[test]

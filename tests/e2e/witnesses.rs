@@ -1,0 +1,360 @@
+//! What tests ran and opened is known however they end, and of doctests and of programs that they start.
+//!
+//! Each test fails in the user's own folder, whatever it runs, and passes in the checkout of the code before the change: what is said of it follows from what
+//! it ran alone, and its name says what that is.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nondex_harness::report::Report;
+use nondex_harness::report::schema::{Blame, Witness};
+
+use crate::support::{Fixture, Nondex, committed, edit};
+
+fn deflake(project: &Fixture) -> Nondex {
+    let arguments = [
+        "--offline",
+        "--message-format",
+        "json",
+        "--seeds",
+        "0",
+        "--delayed",
+    ];
+    Nondex::command(&project.path(""), "deflake").args(arguments)
+}
+
+type Said = (Blame, Option<Witness>, Vec<String>);
+
+/// What is said of each failing test: also the lines that it met, and the files that it opened.
+fn said(report: &Report) -> BTreeMap<&str, Said> {
+    let changes = report.tests.iter().filter_map(|test| {
+        let change = test.change.as_ref()?;
+        let lines = change.lines.iter().map(|line| line.line.to_string());
+        let met = lines.chain(change.files.iter().cloned()).collect();
+        Some((test.name.as_str(), (change.verdict, change.witness, met)))
+    });
+    changes.collect()
+}
+
+fn blamed(by: Witness, met: &[&str]) -> Said {
+    let met = met.iter().map(|&met| met.to_owned());
+    (Blame::Regression, Some(by), met.collect())
+}
+
+const fn cleared() -> Said {
+    (Blame::Flaky, Some(Witness::Coverage), Vec::new())
+}
+
+const LIB: &str = r#"
+pub fn changed(a: u32) -> u32 {
+    a + 1
+}
+
+pub fn other(a: u32) -> u32 {
+    a + 2
+}
+
+/// Whether this is the checkout of the code before the change.
+pub fn is_before() -> bool {
+    env!("CARGO_MANIFEST_DIR").contains("nondex")
+}
+"#;
+
+const ENDS: &str = r#"
+use std::io::BufRead;
+use std::process::{Command, Stdio};
+
+fn hang() {
+    while !project::is_before() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn kill() {
+    if !project::is_before() {
+        let own = std::process::id().to_string();
+        let _ = Command::new("kill").args(["-9", &own]).status();
+        hang();
+    }
+}
+
+fn overflow(depth: u64) -> u64 {
+    let mut room = [depth; 64];
+    if !project::is_before() {
+        room[1] = overflow(std::hint::black_box(depth + 1));
+    }
+    room[1] + std::hint::black_box(&room)[2]
+}
+
+/// Lets a program of the project run until it says that it has, and kills it.
+fn serve(what: &str) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_serve"));
+    let mut child = program.arg(what).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(project::is_before(), "{line}");
+}
+
+#[test]
+fn hangs_behind_the_change() {
+    project::changed(1);
+    hang();
+}
+
+#[test]
+fn hangs_behind_other_code() {
+    project::other(1);
+    hang();
+}
+
+#[test]
+fn hangs_while_another_thread_runs_the_change() {
+    let thread = std::thread::spawn(|| project::changed(1));
+    hang();
+    thread.join().unwrap();
+}
+
+#[test]
+fn is_killed_behind_the_change() {
+    project::changed(1);
+    kill();
+}
+
+#[test]
+fn is_killed_behind_other_code() {
+    project::other(1);
+    kill();
+}
+
+#[test]
+fn overflows_behind_the_change() {
+    project::changed(1);
+    overflow(1);
+}
+
+#[test]
+fn overflows_behind_other_code() {
+    project::other(1);
+    overflow(1);
+}
+
+#[test]
+fn kills_what_runs_the_change() {
+    serve("changed");
+}
+
+#[test]
+fn kills_what_runs_other_code() {
+    serve("other");
+}
+
+#[test]
+fn leaves_at_once_behind_the_change() {
+    unsafe extern "C" {
+        fn _exit(code: i32) -> !;
+    }
+    project::changed(1);
+    if !project::is_before() {
+        unsafe { _exit(3) }
+    }
+}
+"#;
+
+const SERVE: &str = r#"
+fn main() {
+    let what = std::env::args().nth(1).unwrap();
+    let said = if what == "changed" { project::changed(1) } else { project::other(1) };
+    println!("{said}");
+    std::thread::sleep(std::time::Duration::from_secs(1000));
+}
+"#;
+
+#[test]
+fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
+    let project = committed(&[
+        ("src/lib.rs", LIB),
+        ("src/bin/serve.rs", SERVE),
+        ("tests/ends.rs", ENDS),
+    ]);
+    edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
+    let output = deflake(&project)
+        .args(["--test", "ends", "--timeout", "2"])
+        .run();
+    let report = output.report();
+    let met = || blamed(Witness::Coverage, &["3"]);
+    let expected = BTreeMap::from([
+        ("hangs_behind_the_change", met()),
+        ("hangs_behind_other_code", cleared()),
+        ("hangs_while_another_thread_runs_the_change", met()),
+        ("is_killed_behind_the_change", met()),
+        ("is_killed_behind_other_code", cleared()),
+        ("overflows_behind_the_change", met()),
+        ("overflows_behind_other_code", cleared()),
+        ("kills_what_runs_the_change", met()),
+        ("kills_what_runs_other_code", cleared()),
+        ("leaves_at_once_behind_the_change", met()),
+    ]);
+    assert_eq!(said(&report), expected, "{}", output.stderr);
+    // Nothing is left of it.
+    let runs = fs::read_dir(project.path("target/nondex/runs")).unwrap();
+    for run in runs.flatten() {
+        let left = fs::read_dir(run.path().join("records"))
+            .into_iter()
+            .flatten();
+        let names = left
+            .flatten()
+            .map(|file| file.file_name().into_string().unwrap());
+        let flags: Vec<String> = names.filter(|name| name.contains("flags")).collect();
+        assert_eq!(flags, Vec::<String>::new());
+    }
+}
+
+const DOCUMENTED: &str = r#"
+//! Words.
+//!
+//! ```
+//! # assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+//! assert_eq!(project::other(1), 3);
+//! ```
+
+/// Adds one.
+///
+/// ```
+/// assert_eq!(project::changed(1), 2);
+/// assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+/// ```
+pub fn changed(a: u32) -> u32 {
+    a + 1
+}
+
+/// Adds two.
+///
+/// ```
+/// assert!(project::other(1) == 3, "three");
+/// assert!(env!("CARGO_MANIFEST_DIR").contains("nondex"));
+/// ```
+pub fn other(a: u32) -> u32 {
+    a + 2
+}
+"#;
+
+#[test]
+fn what_a_doctest_ran_is_known_and_that_it_is_another_one_itself() {
+    let project = committed(&[("src/lib.rs", DOCUMENTED)]);
+    // Those below move down by a line, and stay what they are.
+    let edits = [
+        ("//! Words.\n", "//! Words.\n//! More of them.\n"),
+        ("    a + 1", "    1 + a"),
+        ("\"three\"", "\"3\""),
+    ];
+    edit(&project, "src/lib.rs", &edits);
+    let output = deflake(&project).run();
+    let report = output.report();
+    let expected = BTreeMap::from([
+        ("src/lib.rs - (line 5)", cleared()),
+        (
+            "src/lib.rs - changed (line 12)",
+            blamed(Witness::Coverage, &["17"]),
+        ),
+        (
+            "src/lib.rs - other (line 22)",
+            blamed(Witness::Coverage, &["22"]),
+        ),
+    ]);
+    assert_eq!(said(&report), expected, "{}", output.stderr);
+}
+
+const READS: &str = r#"
+use std::path::Path;
+use std::process::Command;
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
+
+fn fail() {
+    assert!(project::is_before());
+}
+
+#[test]
+fn opens_what_is_changed() {
+    std::fs::read(Path::new(DATA).join("a.json")).unwrap();
+    fail();
+}
+
+#[test]
+fn opens_it_by_another_way() {
+    std::fs::read("tests/../data/link.json").unwrap();
+    fail();
+}
+
+#[test]
+fn lets_a_program_open_it() {
+    assert!(Command::new("cat").arg(format!("{DATA}/a.json")).output().unwrap().status.success());
+    fail();
+}
+
+#[test]
+fn opens_what_is_as_it_was() {
+    std::fs::read(Path::new(DATA).join("b.json")).unwrap();
+    fail();
+}
+
+#[test]
+fn lists_a_folder_with_a_new_file() {
+    std::fs::read_dir(Path::new(DATA).join("more")).unwrap().count();
+    fail();
+}
+
+#[test]
+fn opens_nothing() {
+    fail();
+}
+"#;
+
+#[test]
+fn a_changed_file_that_is_no_code_is_held_against_a_test_that_opened_it_and_no_other() {
+    let project = committed(&[
+        ("src/lib.rs", LIB),
+        ("tests/reads.rs", READS),
+        ("data/a.json", "1\n"),
+        ("data/b.json", "1\n"),
+        ("data/more/c.json", "1\n"),
+    ]);
+    std::os::unix::fs::symlink("a.json", project.path("data/link.json")).unwrap();
+    crate::support::commit(&project);
+    fs::write(project.path("data/a.json"), "2\n").unwrap();
+    fs::write(project.path("data/more/d.json"), "2\n").unwrap();
+    let run = || {
+        let output = deflake(&project).args(["--test", "reads"]).run();
+        output.report()
+    };
+    let a = || blamed(Witness::File, &["data/a.json"]);
+    let expected = BTreeMap::from([
+        ("opens_what_is_changed", a()),
+        ("opens_it_by_another_way", a()),
+        ("lets_a_program_open_it", a()),
+        ("opens_what_is_as_it_was", cleared()),
+        (
+            "lists_a_folder_with_a_new_file",
+            blamed(Witness::File, &["data/more/d.json"]),
+        ),
+        ("opens_nothing", cleared()),
+    ]);
+    let report = run();
+    assert_eq!(said(&report), expected);
+    let note = "the change may be to blame: the test opens data/a.json";
+    let notes = &crate::support::test(&report, "opens_what_is_changed").notes;
+    assert!(notes.iter().any(|said| said == note), "{notes:?}");
+
+    // What is gone, or is a part of the program, nobody sees being read.
+    fs::remove_file(project.path("data/b.json")).unwrap();
+    let unknown = (Blame::Unknown, None, Vec::new());
+    assert_eq!(said(&run())["opens_nothing"], unknown);
+    fs::write(project.path("data/b.json"), "1\n").unwrap();
+    let included = "\npub const DATA: &str = include_str!(\"../data/a.json\");\n";
+    fs::write(project.path("src/lib.rs"), LIB.to_owned() + included).unwrap();
+    crate::support::commit(&project);
+    fs::write(project.path("data/a.json"), "3\n").unwrap();
+    assert_eq!(said(&run())["opens_nothing"], unknown);
+}
