@@ -212,11 +212,14 @@ fn covered() -> impl Strategy<Value = CoveredRecord> {
 }
 
 fn access() -> impl Strategy<Value = AccessRecord> {
-    (state(), any::<bool>(), any::<bool>()).prop_map(|(state, writes, unseen)| AccessRecord {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (state(), flags).prop_map(|(state, (writes, unseen, own, met))| AccessRecord {
         state,
         writes,
         stack: Vec::new(),
         unseen,
+        own,
+        met,
     })
 }
 
@@ -358,12 +361,12 @@ proptest! {
         schedule in prop::sample::select(&Schedule::ALL), threads in prop::sample::select(&Threads::ALL),
         forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
         restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
-        meet in prop::option::of(any::<u64>()), within in any::<bool>(),
+        meet in prop::option::of(any::<u64>()), until in prop::option::of(any::<u64>()), within in any::<bool>(),
     ) {
         let record = record.map(Into::into);
         let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
-            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, meet, within,
+            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, meet, until, within,
             ..RunSpec::new(test, Level::ALL[level], seed)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);

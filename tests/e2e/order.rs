@@ -441,6 +441,7 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
 #[test]
 fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_share() {
     let fixture = Fixture::new("order-races");
+    let source = fs::read_to_string(fixture.path("src/lib.rs")).unwrap();
     let truth = fs::read_to_string(fixture.path("truth.json")).unwrap();
     let truth: BTreeMap<String, Value> = serde_json::from_str(&truth).unwrap();
     let output = reported(&fixture, "order", &[]);
@@ -455,9 +456,10 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         };
         assert_eq!(*race.with, expected["with"][0], "{race:?}");
         let with = &race.with;
-        let how = match race.within {
-            false => format!("fails when `{with}` runs in the middle of it"),
-            true => format!("fails in the middle of `{with}`"),
+        let how = match (race.until, race.within) {
+            (None, false) => format!("fails when `{with}` runs in the middle of it"),
+            (None, true) => format!("fails in the middle of `{with}`"),
+            (Some(_), _) => format!("fails when parts of `{with}` run before and behind its own"),
         };
         output.says(&[&format!("error[ND]: `{}` {how}", test.id)]);
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
@@ -466,6 +468,11 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         let read = race.state.read.as_ref().expect("where it is met");
         let written = race.state.written.as_ref().expect("where it is changed");
         assert_eq!((&*read.file, &*written.file), ("src/lib.rs", "src/lib.rs"));
+        for (side, line) in [("read", read.line), ("written", written.line)] {
+            let text = source.lines().nth(line as usize - 1).unwrap();
+            let expected = expected[side].as_str().unwrap_or_default();
+            assert!(text.contains(expected), "{side} is `{text}`: {race:?}");
+        }
         // The same in every run, and by the command that the report has.
         for _ in 0..3 {
             reproduced(&fixture, test).expect(ExitCode::Found);

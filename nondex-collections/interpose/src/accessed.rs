@@ -1,5 +1,6 @@
 //! Accesses to what a run watches of files, ports and what the system keeps for a process, seen by the functions that make them.
 
+use ::std::cell::Cell;
 use ::std::path::Path;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +22,12 @@ struct Watched {
 }
 
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whether this is the own thread of the test whose accesses are kept.
+    static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
+}
+
 static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
 
 /// Watches those of `states` that functions access, for all threads.
@@ -36,18 +43,28 @@ pub(crate) fn begin(states: &[StateId]) {
             accesses: Vec::new(),
         };
     }
+    IS_OF_TEST.set(is_watching);
     IS_WATCHING.store(is_watching, Ordering::Relaxed);
 }
 
 /// The end of what [`begin`] began: the accesses, in the order in which they happened.
 pub(crate) fn end() -> Vec<Access> {
+    // A test that runs in the middle of this one may still have its moment to come.
+    if meeting::is_meeting() {
+        return take();
+    }
     if !IS_WATCHING.swap(false, Ordering::Relaxed) {
         return Vec::new();
     }
-    let watched = WATCHED
-        .lock()
-        .map(|mut watched| ::std::mem::take(&mut *watched));
-    watched.map_or_else(Vec::new, |watched| watched.accesses)
+    take()
+}
+
+fn take() -> Vec<Access> {
+    IS_OF_TEST.set(false);
+    let watched = WATCHED.lock();
+    watched.map_or_else(Vec::new, |mut watched| {
+        ::std::mem::take(&mut watched.accesses)
+    })
 }
 
 /// Called by a function that is about to read, or to change if it `writes`, the state of this kind with this name; a path may be
@@ -75,15 +92,26 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
             .join(Path::new(&name));
         name = path.to_string_lossy().into_owned();
     }
-    let mut is_noted = keep(StateId { kind, name }, writes);
-    if is_relative {
-        // It is looked for in the current directory.
-        let name = String::new();
-        let kind = StateKind::Cwd;
-        is_noted |= keep(StateId { kind, name }, false);
+    let state = StateId { kind, name };
+    let is_wanted = is_watched(&state);
+    let in_folder = StateId {
+        kind: StateKind::Cwd,
+        name: String::new(),
+    };
+    // It is looked for in the current directory.
+    let is_of_folder = is_relative && is_watched(&in_folder);
+    if !is_wanted && !is_of_folder {
+        return;
     }
-    if is_noted {
-        meeting::reached();
+    let met = meeting::is_moment();
+    if is_wanted {
+        keep(state, writes, met);
+    }
+    if is_of_folder {
+        keep(in_folder, false, met);
+    }
+    if met {
+        meeting::stop();
     }
 }
 
@@ -98,22 +126,29 @@ fn is_of(watched: &StateId, accessed: &StateId) -> bool {
         || accessed.kind == StateKind::Port && port(watched) == port(accessed)
 }
 
-/// Keeps an access, if it is watched. Whether it is.
-fn keep(state: StateId, writes: bool) -> bool {
-    let is_wanted = WATCHED.lock().is_some_and(|watched| {
+fn is_watched(state: &StateId) -> bool {
+    WATCHED.lock().is_some_and(|watched| {
         let mut wanted = watched.states.iter();
-        watched.accesses.len() < MAX_ACCESSES
-            && wanted.any(|one| one.kind == state.kind && is_of(one, &state))
-    });
-    if is_wanted {
-        let stack = Stack::capture();
-        if let Some(mut watched) = WATCHED.lock() {
-            watched.accesses.push(Access {
-                state,
-                writes,
-                stack,
-            });
-        }
+        wanted.any(|one| one.kind == state.kind && is_of(one, state))
+    })
+}
+
+/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access counts.
+fn keep(state: StateId, writes: bool, met: bool) {
+    let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
+    let is_kept =
+        met || !meeting::is_meeting() && WATCHED.lock().is_some_and(|watched| has_room(&watched));
+    if !is_kept {
+        return;
     }
-    is_wanted
+    let access = Access {
+        state,
+        writes,
+        met,
+        own: IS_OF_TEST.get(),
+        stack: Stack::capture(),
+    };
+    if let Some(mut watched) = WATCHED.lock() {
+        watched.accesses.push(access);
+    }
 }

@@ -53,6 +53,10 @@ impl System for Process {
         watch::begin(states)
     }
 
+    fn join_watch(&self) {
+        watch::join();
+    }
+
     fn interrupt(&self, access: u64, meet: fn() -> bool) {
         meeting::begin(access, meet);
     }

@@ -39,6 +39,9 @@ pub trait System: Debug + Sync {
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can.
     fn watch(&self, states: &[StateId]) -> bool;
 
+    /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too, while that one does.
+    fn join_watch(&self);
+
     /// Calls `meet` on this thread at its access of this number to what it [watches](System::watch), before it goes on, and again
     /// wherever the thread may have let others go on, until it says that there is no need.
     fn interrupt(&self, access: u64, meet: fn() -> bool);
@@ -57,6 +60,10 @@ pub struct Access {
     pub state: StateId,
     /// Whether it was changed.
     pub writes: bool,
+    /// Whether the test's own thread made it, and none that it started.
+    pub own: bool,
+    /// Whether that thread was stopped at it.
+    pub met: bool,
     /// The stack.
     pub stack: Stack,
 }

@@ -85,6 +85,8 @@ pub struct RunSpec {
     pub watch: Vec<StateId>,
     /// The access of `test` to what is watched at which the last test of `before` runs, on another thread, while `test` waits; from 0.
     pub meet: Option<u64>,
+    /// The access of the one that runs meanwhile at which that one waits until the other has ended, from 0; `None` lets it run to its end.
+    pub until: Option<u64>,
     /// Whether it is recorded which code ran.
     pub cover: bool,
     /// Whether it is the other way round: `test` runs in the middle of the last test of `before`, at that one's access.
@@ -116,6 +118,7 @@ json::object!(strict RunSpec {
     restore = optional,
     watch = optional,
     meet = optional,
+    until = optional,
     cover = optional,
     within = optional,
 });
@@ -187,6 +190,7 @@ impl RunSpec {
             restore: Vec::new(),
             watch: Vec::new(),
             meet: None,
+            until: None,
             cover: false,
             within: false,
         }
@@ -199,6 +203,14 @@ impl RunSpec {
             Some(outer) => outer,
             None => &self.test,
         }
+    }
+
+    /// The test that [meets](Self::meet) it, if one does.
+    #[must_use]
+    pub fn meeting(&self) -> Option<&str> {
+        self.meet?;
+        let other = self.before.last()?;
+        Some(if self.within { &self.test } else { other })
     }
 
     /// The tests of the experiment, in the order in which they run.

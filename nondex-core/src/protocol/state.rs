@@ -131,13 +131,19 @@ pub struct AccessRecord {
     pub stack: Vec<Frame>,
     /// Whether accesses to it cannot be seen on this machine: then this says so, and is none.
     pub unseen: bool,
+    /// Whether the test's own thread made it, and none that it started.
+    pub own: bool,
+    /// Whether that thread was stopped at it.
+    pub met: bool,
 }
 
 json::object!(AccessRecord {
     state,
     writes,
     stack,
-    unseen = optional
+    unseen = optional,
+    own = optional,
+    met = optional,
 });
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub fn run_behind(
                 test: tests.last()?.name.clone(),
                 watch: Vec::new(),
                 meet: None,
+                until: None,
                 ..spec.clone()
             };
             run(binary, tests, &spec)?;

@@ -14,7 +14,7 @@ use super::launch::Launcher;
 use super::order::Processes;
 use super::process;
 use super::progress::Progress;
-use super::race::{self, Races, Use};
+use super::race::{self, Known, Races, Use};
 use super::state::States;
 use super::stop::StopFlag;
 use super::tree::Tree;
@@ -448,16 +448,26 @@ impl Campaign<'_> {
             states,
             asked,
             is_polluter: &is_polluter,
+            known: Known::default(),
         };
-        let (races, made, is_complete) = races.find(uses)?;
+        let tried = races.find(uses)?;
         self.note_unseen(states);
-        if !is_complete {
+        let id = &processes.suite.binary.id;
+        if !tried.is_complete {
             self.note(format!(
-                "not all tests of `{}` that may disturb each other at the same time were tried: {made} processes were made",
-                processes.suite.binary.id
+                "not all tests of `{id}` that may disturb each other at the same time were tried: {} processes were made",
+                tried.made
             ));
         }
-        Some((races, made))
+        if !tried.waiting.is_empty() {
+            let waiting = tried.waiting.iter();
+            let waiting = waiting.map(|test| format!("`{}`", processes.tests[*test].name));
+            self.note(format!(
+                "other tests of `{id}` did not run at all accesses of {}: one such run took seconds, as where tests wait for each other",
+                waiting.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Some((tried.found, tried.made))
     }
 }
 

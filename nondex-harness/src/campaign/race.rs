@@ -2,8 +2,10 @@
 //!
 //! Tests of one process run at the same time, as `cargo test` runs them. What one of them changes while another one uses it, is a race. So
 //! the whole of one test is run at each access of the other to a part of the state that both use, on another thread, while the other
-//! waits: the same in every run. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
+//! waits: the same in every run. Where both change it, the one in the middle is also stopped at an access of its own, until the other has
+//! ended. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -16,6 +18,9 @@ use crate::report::schema::{Race, WrittenLine};
 
 /// So many accesses of a test to one part of the state are tried.
 const MAX_ACCESSES: u64 = 16;
+
+/// So many accesses of each of two tests are tried that stop for each other.
+const MAX_PARTS: usize = 4;
 
 /// So many of the tests that change a part of the state are tried in the middle of each that uses it.
 const MAX_WITH: usize = 3;
@@ -111,6 +116,25 @@ struct Meeting<'m> {
     state: &'m StateId,
     /// The access of the one to it at which that is, from 0.
     access: u64,
+    /// The access of the other to it at which that one waits until the one has ended.
+    until: Option<u64>,
+}
+
+/// What came of all meetings.
+pub(super) struct Tried {
+    pub(super) found: Vec<Found>,
+    /// How many processes that took.
+    pub(super) made: u64,
+    /// Whether all tests were tried.
+    pub(super) is_complete: bool,
+    /// The tests of which not all accesses were tried, for a run took so long.
+    pub(super) waiting: BTreeSet<usize>,
+}
+
+impl Tried {
+    fn is_known(&self, test: usize) -> bool {
+        self.found.iter().any(|known| known.test == test)
+    }
 }
 
 /// A test that fails when another one runs in the middle of it.
@@ -130,20 +154,32 @@ pub(super) struct Races<'a> {
     pub(super) asked: &'a [usize],
     /// Whether it is known that the second test fails behind the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
+    /// The accesses to statics that are known.
+    pub(super) known: Known,
 }
 
+/// The accesses of tests that run alone to statics.
+pub(super) type Known = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
+
 impl Races<'_> {
-    /// The races among the tests of `uses`; how many processes that took, and whether all tests were tried. `None` when it was stopped.
-    pub(super) fn find(&self, uses: &[Use<'_>]) -> Option<(Vec<Found>, u64, bool)> {
-        let mut made = 0;
-        let mut found = Vec::new();
-        for used in uses {
-            if made > MAX_ALL {
-                return Some((found, made, false));
+    /// The races among the tests of `uses`. `None` when it was stopped.
+    pub(super) fn find(&self, uses: &[Use<'_>]) -> Option<Tried> {
+        let mut tried = Tried {
+            found: Vec::new(),
+            made: 0,
+            is_complete: true,
+            waiting: BTreeSet::new(),
+        };
+        for in_parts in [false, true] {
+            for used in uses {
+                if tried.made > MAX_ALL {
+                    tried.is_complete = false;
+                    return Some(tried);
+                }
+                self.races(used, uses, in_parts, &mut tried)?;
             }
-            self.races(used, uses, &mut found, &mut made)?;
         }
-        Some((found, made, true))
+        Some(tried)
     }
 
     /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one
@@ -152,10 +188,10 @@ impl Races<'_> {
         &self,
         used: &Use<'_>,
         all: &[Use<'_>],
-        found: &mut Vec<Found>,
-        made: &mut u64,
+        in_parts: bool,
+        tried: &mut Tried,
     ) -> Option<()> {
-        let before = *made;
+        let before = tried.made;
         let own = used.changes.iter().map(|part| &part.state);
         let own: BTreeSet<&StateId> = own.chain(&used.reads).collect();
         for state in own {
@@ -165,8 +201,18 @@ impl Races<'_> {
                 uses && other.test != used.test
             });
             for other in others.take(MAX_WITH) {
-                for access in 0..MAX_ACCESSES {
-                    if *made - before > MAX_PROCESSES {
+                if ![used, other]
+                    .into_iter()
+                    .any(|one| self.is_open(one.test, tried))
+                {
+                    continue;
+                }
+                let moments = match in_parts {
+                    false => (0..MAX_ACCESSES).map(|access| (access, None)).collect(),
+                    true => self.parts(used, other, state, tried),
+                };
+                for (access, until) in moments {
+                    if tried.made - before > MAX_PROCESSES {
                         return Some(());
                     }
                     let meeting = Meeting {
@@ -174,8 +220,9 @@ impl Races<'_> {
                         inner: other,
                         state,
                         access,
+                        until,
                     };
-                    if !self.meet(&meeting, found, made)? {
+                    if !self.meet(&meeting, tried)? {
                         break;
                     }
                 }
@@ -184,8 +231,39 @@ impl Races<'_> {
         Some(())
     }
 
+    /// Whether a race of this test is looked for.
+    fn is_open(&self, test: usize, tried: &Tried) -> bool {
+        self.asked.contains(&test) && !tried.is_known(test)
+    }
+
+    /// The accesses of two tests at which each may stop for the other: the one before it changes what the other one has met by then, and
+    /// that one before it looks again.
+    fn parts(
+        &self,
+        outer: &Use<'_>,
+        inner: &Use<'_>,
+        state: &StateId,
+        tried: &mut Tried,
+    ) -> Vec<(u64, Option<u64>)> {
+        if !outer.changes(state) {
+            return Vec::new();
+        }
+        let mut before = |used: &Use<'_>, writes: bool| -> Vec<u64> {
+            let accesses = self.accesses(used, state, &mut tried.made);
+            let own = accesses.iter().filter(|access| access.own);
+            let stops = own.skip(stops_behind(state).into()).zip(0..);
+            let stops = stops.filter(|(access, _)| access.writes == writes);
+            stops.map(|(_, number)| number).take(MAX_PARTS).collect()
+        };
+        let (writes, reads) = (before(outer, true), before(inner, false));
+        let each = writes
+            .iter()
+            .flat_map(|access| reads.iter().map(|until| (*access, Some(*until))));
+        each.collect()
+    }
+
     /// Lets two tests meet, and adds what fails of that. Whether there may be a further access.
-    fn meet(&self, meeting: &Meeting<'_>, found: &mut Vec<Found>, made: &mut u64) -> Option<bool> {
+    fn meet(&self, meeting: &Meeting<'_>, tried: &mut Tried) -> Option<bool> {
         let (first, second) = (meeting.inner.test, meeting.outer.test);
         let spec = RunSpec {
             watch: vec![StateId {
@@ -193,9 +271,10 @@ impl Races<'_> {
                 name: in_temporary(&meeting.state.name),
             }],
             meet: Some(meeting.access),
+            until: meeting.until,
             ..self.processes.spec(second)
         };
-        *made += 1;
+        tried.made += 1;
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
             return Some(false);
@@ -203,8 +282,11 @@ impl Races<'_> {
         if self.states.note_unseen(outer) {
             return Some(false);
         }
-        let has_met = outer.accesses.len() as u64 > meeting.access;
-        if !has_met && outer.outcome == Outcome::Passed {
+        let met = outer
+            .accesses
+            .iter()
+            .find(|access| access.met && access.own);
+        if met.is_none() && outer.outcome == Outcome::Passed {
             return Some(false);
         }
         let within = RunSpec {
@@ -217,19 +299,21 @@ impl Races<'_> {
             ([second, first], &within, inner),
         ] {
             let [other, test] = order;
-            let is_open = self.asked.contains(&test)
-                && !found.iter().any(|known| known.test == test)
+            let is_open = self.is_open(test, tried)
                 && !(self.is_polluter)(other, test)
                 && self.fails(test, run);
-            if is_open && self.is_confirmed(order, spec, made)? {
-                let met = outer.accesses.get(usize::try_from(meeting.access).ok()?);
-                found.push(Found {
+            if is_open && self.is_confirmed(order, spec, &mut tried.made)? {
+                let race = self.described(test, meeting, met, &mut tried.made);
+                tried.found.push(Found {
                     test,
-                    race: self.described(test, meeting, met),
+                    race,
                     spec: spec.clone(),
                     run: run.clone(),
                 });
             }
+        }
+        if outer.took >= WAITS {
+            tried.waiting.insert(second);
         }
         Some(outer.took < WAITS)
     }
@@ -260,12 +344,19 @@ impl Races<'_> {
     }
 
     /// A race of `test` in the words of a report; `met` is the access at which they met.
-    fn described(&self, test: usize, meeting: &Meeting<'_>, met: Option<&AccessRecord>) -> Race {
+    fn described(
+        &self,
+        test: usize,
+        meeting: &Meeting<'_>,
+        met: Option<&AccessRecord>,
+        made: &mut u64,
+    ) -> Race {
         let Meeting {
             outer,
             inner,
             state,
             access,
+            until,
         } = *meeting;
         let within = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
@@ -278,12 +369,19 @@ impl Races<'_> {
         let mut writers = [other, own].into_iter();
         let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let accesses = |used: &Use<'_>| self.accesses(used, state);
+        let mut accesses = |used: &Use<'_>| self.accesses(used, state, made);
         let mut writes = accesses(writer);
         writes.retain(|one| one.writes);
         let read = match within {
             false => met.and_then(line),
-            true => accesses(inner).first().and_then(line),
+            true => {
+                let accesses = accesses(inner);
+                let mut own = accesses.iter().filter(|access| access.own);
+                // Where it goes on, or its first one.
+                let goes_on = |until: u64| until + u64::from(stops_behind(state));
+                let place = usize::try_from(until.map_or(0, goes_on));
+                place.ok().and_then(|place| own.nth(place)).and_then(line)
+            }
         };
         let part = [inner, outer].into_iter().flat_map(|used| &used.changes);
         let part = part.into_iter().find(|part| part.state == *state);
@@ -302,22 +400,31 @@ impl Races<'_> {
             with: name(other),
             within,
             access,
+            until,
             state: shared,
         }
     }
 
     /// The accesses of a test that runs alone to a part of the state.
-    fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
-        let mut accesses = used.accesses.clone();
-        if state.kind == StateKind::Static {
-            let spec = RunSpec {
-                watch: vec![state.clone()],
-                ..self.processes.spec(used.test)
-            };
-            let runs = self.run(&[used.test], &spec);
-            let run = runs.and_then(|mut runs| runs.pop());
-            accesses = run.map_or_else(Vec::new, |run| run.accesses.to_vec());
-        }
+    fn accesses(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
+        let mut accesses = match state.kind {
+            StateKind::Static => {
+                let mut known = self.known.borrow_mut();
+                let known = known.entry((used.test, state.clone()));
+                let watched = known.or_insert_with(|| {
+                    *made += 1;
+                    let spec = RunSpec {
+                        watch: vec![state.clone()],
+                        ..self.processes.spec(used.test)
+                    };
+                    let runs = self.run(&[used.test], &spec);
+                    let run = runs.and_then(|mut runs| runs.pop());
+                    run.map_or_else(Vec::new, |run| run.accesses.to_vec())
+                });
+                watched.clone()
+            }
+            _ => used.accesses.clone(),
+        };
         accesses.retain(|access| access.state == *state);
         accesses
     }
@@ -325,4 +432,10 @@ impl Races<'_> {
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         self.processes.run(PLACE, order, spec)
     }
+}
+
+/// Whether a thread stops behind its access to this, and not before it: std has a lock of the environment, and a thread that is stopped at
+/// a call which holds it goes on until it is free.
+fn stops_behind(state: &StateId) -> bool {
+    matches!(state.kind, StateKind::Static | StateKind::Env)
 }

@@ -80,6 +80,15 @@ pub struct ReplayArgs {
     #[arg(long, requires = "access", help_heading = "Replay options")]
     pub within: bool,
 
+    /// The one in the middle goes on from this access of its own, from 0, when the other one has ended
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "access",
+        help_heading = "Replay options"
+    )]
+    pub until: Option<u64>,
+
     /// What was done about the network
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     #[arg(help_heading = "Replay options")]

@@ -2,21 +2,28 @@
 //! [`RunSpec::meet`](nondex_core::RunSpec::meet).
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nondex_core::context;
 
-/// The test waits for its moment, runs, or has ended.
+/// The test waits for its moment, runs, waits for the end of the other one, or has ended.
 const WAITS: u32 = 0;
 const RUNS: u32 = 1;
-const ENDED: u32 = 2;
+const STOPS: u32 = 2;
+const ENDED: u32 = 3;
 
 static STATE: AtomicU32 = AtomicU32::new(WAITS);
 
+/// Whether the test in whose middle it runs has ended.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
 /// Where the system shows what its thread does.
 static THREAD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Where it shows what the thread of the other one does.
+static OTHER: Mutex<Option<String>> = Mutex::new(None);
 
 /// How often it is looked whether it has ended.
 const PAUSE: Duration = Duration::from_micros(100);
@@ -35,11 +42,7 @@ impl Meeting {
     /// Starts the thread of a test of this name, which waits for its moment and then runs it.
     pub(crate) fn prepare(name: String, run: impl FnOnce() + Send + 'static) -> Option<Self> {
         let work = move || {
-            let thread = std::fs::read_link("/proc/thread-self");
-            let path = thread.map(|thread| format!("/proc/{}/syscall", thread.display()));
-            if let Ok(mut known) = THREAD.lock() {
-                *known = path.ok();
-            }
+            note_thread(&THREAD);
             while STATE.load(Ordering::Acquire) == WAITS {
                 thread::sleep(PAUSE);
             }
@@ -60,17 +63,46 @@ impl Meeting {
     }
 }
 
-/// Lets the other test run, and waits for its end, or until it waits itself. Whether it goes on. Called in the middle of a test.
+/// Notes where the system shows what this thread does.
+fn note_thread(of: &Mutex<Option<String>>) {
+    let thread = std::fs::read_link("/proc/thread-self");
+    let path = thread.map(|thread| format!("/proc/{}/syscall", thread.display()));
+    if let Ok(mut known) = of.lock() {
+        *known = path.ok();
+    }
+}
+
+/// Lets the other test run, and waits until it has ended or stops, or waits itself. Whether it goes on. Called in the middle of a test.
 pub(crate) fn meet() -> bool {
     let _pause = context::pause();
+    note_thread(&OTHER);
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
+    is_in_vain(&THREAD, || STATE.load(Ordering::Acquire) != RUNS)
+}
+
+/// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes on. Called in the middle of a test.
+pub(crate) fn wait() -> bool {
+    let _pause = context::pause();
+    STATE.store(STOPS, Ordering::Release);
+    let is_in_vain = is_in_vain(&OTHER, || IS_OVER.load(Ordering::Acquire));
+    STATE.store(RUNS, Ordering::Release);
+    is_in_vain
+}
+
+/// Called when the test in whose middle another one runs has ended.
+pub(crate) fn is_over() {
+    IS_OVER.store(true, Ordering::Release);
+}
+
+/// Waits until `is_done`. Whether that is in vain, because this thread waits for another one or goes on and on.
+fn is_in_vain(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     let mut blocked: Option<(String, Instant)> = None;
-    while STATE.load(Ordering::Acquire) != ENDED {
+    while !is_done() {
         if started.elapsed() > LIMIT {
             return true;
         }
-        match (waiting(), &blocked) {
+        match (waiting(thread), &blocked) {
             (Some(now), Some((before, since))) if now == *before => {
                 if since.elapsed() > BLOCKED {
                     return true;
@@ -84,14 +116,14 @@ pub(crate) fn meet() -> bool {
     false
 }
 
-/// What the other thread waits for, if it waits for another thread.
-fn waiting() -> Option<String> {
+/// What a thread waits for, if it waits for another thread.
+fn waiting(thread: &Mutex<Option<String>>) -> Option<String> {
     const FUTEX: &str = if cfg!(target_arch = "aarch64") {
         "98 "
     } else {
         "202 "
     };
-    let path = THREAD.lock().ok()?.clone()?;
+    let path = thread.lock().ok()?.clone()?;
     let text = std::fs::read_to_string(path).ok()?;
     text.starts_with(FUTEX).then_some(text)
 }

@@ -13,16 +13,21 @@ pub(crate) struct Sharing(&'static dyn System);
 
 /// Calls a test on this thread, and records its accesses to what the spec watches.
 pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() -> R) -> R {
-    // A test in the middle of another one leaves what that one watches alone.
-    let is_watching = |context: &&Context| {
-        let spec = context.spec();
-        !spec.watch.is_empty() && (spec.meet.is_none() || spec.stopped() == test)
-    };
-    let watching = run.filter(is_watching);
+    let watching = run.filter(|run| !run.spec().watch.is_empty());
     let Some((run, system)) = watching.zip(system::system()) else {
         return call();
     };
     let pause = context::pause();
+    // A test in the middle of another one leaves what that one watches alone.
+    if run.spec().meet.is_some() && run.spec().stopped() != test {
+        let meets = run.spec().meeting() == Some(test);
+        if let Some(access) = run.spec().until.filter(|_| meets) {
+            system.join_watch();
+            system.interrupt(access, meeting::wait);
+        }
+        drop(pause);
+        return call();
+    }
     let is_seen = system.watch(&run.spec().watch);
     let mut bytes = run
         .spec()
@@ -35,6 +40,8 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
             writes: false,
             stack: Vec::new(),
             unseen: true,
+            own: true,
+            met: false,
         };
         run.note_access(test, access);
     }
@@ -50,9 +57,12 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
             writes: access.writes,
             stack: access.stack.frames(),
             unseen: false,
+            own: access.own,
+            met: access.met,
         };
         run.note_access(test, access);
     }
+    meeting::is_over();
     result
 }
 

@@ -36,6 +36,9 @@ pub fn of(test_id: &str, spec: &RunSpec) -> String {
         if spec.within {
             feed("within");
         }
+        if let Some(until) = spec.until {
+            feed(&format!("until {until}"));
+        }
     }
     for given in &spec.given {
         feed(&json::to_string(given));

@@ -3,12 +3,13 @@
 //!
 //! Only on x86-64, and only where `ptrace` is allowed.
 
-use ::std::cell::RefCell;
+use ::std::cell::{Cell, RefCell};
 use ::std::ffi::{c_int, c_long, c_uint, c_void};
 use ::std::mem::MaybeUninit;
 use ::std::ptr;
+use ::std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::libc;
+use crate::{libc, meeting};
 use nondex_core::context::stack::Stack;
 use nondex_core::context::system::Access;
 use nondex_core::fork_lock::ForkLock;
@@ -21,8 +22,8 @@ use super::image::Image;
 /// How many debug registers there are.
 const REGISTERS: usize = 4;
 
-/// How many accesses of a test are kept.
-const MAX_ACCESSES: usize = 16;
+/// How many accesses of the test's own thread are kept, and how many of all threads that it starts.
+const MAX_ACCESSES: [usize; 2] = [64, 16];
 
 /// Where the debug registers stand in what `ptrace` calls the user area.
 const DEBUG_REGISTERS: usize = 848;
@@ -35,23 +36,55 @@ const CONTROL: usize = 7;
 struct Watched {
     address: usize,
     length: usize,
-    value: u64,
+}
+
+/// The values that are known of what is watched, whichever thread has looked last.
+static VALUES: [AtomicU64; REGISTERS] = [const { AtomicU64::new(0) }; REGISTERS];
+
+/// Looks at these, and says whether one of them has another value than was known.
+fn is_changed(watched: &[Watched]) -> bool {
+    let now = watched.iter().map(Watched::now).zip(&VALUES);
+    now.fold(false, |changed, (now, known)| {
+        changed | (known.swap(now, Ordering::Relaxed) != now)
+    })
 }
 
 /// What is watched in this process.
 #[derive(Default)]
 struct Watch {
     state: Option<StateId>,
-    accesses: Vec<(bool, Stack)>,
+    accesses: Vec<Seen>,
     /// What was done about the signal, until a second thread watches: that one may outlive the test.
     before: Option<libc::sigaction>,
+}
+
+/// An access that was seen.
+struct Seen {
+    writes: bool,
+    own: bool,
+    met: bool,
+    stack: Stack,
+}
+
+impl Watch {
+    /// Whether there is room for an access; where a thread is to be stopped, only that access counts.
+    fn is_kept(&self, own: bool, met: bool) -> bool {
+        let mut room = MAX_ACCESSES[usize::from(!own)];
+        if meeting::is_meeting() {
+            room = usize::from(met);
+        }
+        self.state.is_some() && self.accesses.iter().filter(|seen| seen.own == own).count() < room
+    }
 }
 
 static WATCH: ForkLock<Watch> = ForkLock::new(Watch::default);
 
 thread_local! {
-    /// What this thread watches, with the values that it knows.
+    /// What this thread watches.
     static WATCHED: RefCell<Vec<Watched>> = const { RefCell::new(Vec::new()) };
+
+    /// Whether this is the own thread of the test whose accesses are kept.
+    static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Watched {
@@ -76,7 +109,6 @@ fn parts(start: usize, length: usize) -> Vec<Watched> {
         parts.push(Watched {
             address: at,
             length,
-            value: 0,
         });
         at += length;
     }
@@ -111,10 +143,8 @@ pub(super) fn begin(states: &[StateId]) -> bool {
     let Some((start, length)) = Image::of_thread().place(state) else {
         return false;
     };
-    let mut watched = parts(start, length);
-    for part in &mut watched {
-        part.value = part.now();
-    }
+    let watched = parts(start, length);
+    is_changed(&watched);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: the action is one of zeros but for a function of the kind that its flag says, and what was there is written where
     // there is room.
@@ -137,10 +167,11 @@ pub(super) fn begin(states: &[StateId]) -> bool {
         return false;
     }
     WATCHED.set(watched);
+    IS_OF_TEST.set(true);
     if let Some(mut watch) = WATCH.lock() {
         *watch = Watch {
             state: Some(state.clone()),
-            accesses: Vec::with_capacity(MAX_ACCESSES),
+            accesses: Vec::with_capacity(MAX_ACCESSES.iter().sum()),
             before: Some(before),
         };
     }
@@ -159,6 +190,23 @@ pub(crate) fn inherit() -> Option<Inherited> {
     watch.state.as_ref().filter(|state| is_static(state))?;
     watch.before = None;
     Some(Inherited(watched))
+}
+
+/// Lets this thread, which runs a test in the middle of another one, watch what that one does.
+pub(super) fn join() {
+    let watched = WATCH.lock().and_then(|mut watch| {
+        // It may outlive the other test.
+        watch.before = None;
+        let state = watch
+            .state
+            .as_ref()
+            .filter(|state| state.kind == StateKind::Static)?;
+        let (start, length) = Image::of_thread().place(state)?;
+        Some(parts(start, length))
+    });
+    if let Some(watched) = watched {
+        Inherited(watched).enter();
+    }
 }
 
 /// What a new thread watches.
@@ -192,10 +240,12 @@ pub(super) fn end() -> Vec<Access> {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
-    let access = |(writes, stack)| Access {
+    let access = |seen: Seen| Access {
         state: state.clone(),
-        writes,
-        stack,
+        writes: seen.writes,
+        own: seen.own,
+        met: seen.met,
+        stack: seen.stack,
     };
     accesses.into_iter().map(access).collect()
 }
@@ -206,27 +256,37 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
     let changed = WATCHED.try_with(|watched| {
-        let mut watched = watched.try_borrow_mut().ok()?;
-        let mut writes = false;
-        for part in watched.iter_mut() {
-            let value = part.now();
-            writes |= value != part.value;
-            part.value = value;
-        }
-        Some(writes)
+        watched
+            .try_borrow_mut()
+            .ok()
+            .map(|watched| is_changed(&watched))
     });
     // Looking at them comes here, too.
     let Ok(Some(writes)) = changed else {
         return;
     };
-    let is_kept = |watch: &Watch| watch.state.is_some() && watch.accesses.len() < MAX_ACCESSES;
-    if WATCH.lock().is_some_and(|watch| is_kept(&watch)) {
+    let own = IS_OF_TEST.get();
+    let met = meeting::is_moment();
+    if WATCH.lock().is_some_and(|watch| watch.is_kept(own, met)) {
         let stack = Stack::capture();
         if let Some(mut watch) = WATCH.lock() {
-            watch.accesses.push((writes, stack));
+            watch.accesses.push(Seen {
+                writes,
+                own,
+                met,
+                stack,
+            });
         }
     }
-    crate::meeting::reached();
+    if met {
+        meeting::stop();
+        // What another test has changed meanwhile is not this one's.
+        let _ = WATCHED.try_with(|watched| {
+            watched
+                .try_borrow_mut()
+                .is_ok_and(|watched| is_changed(&watched))
+        });
+    }
 }
 
 /// Sets the debug registers of this thread, through a child that stops it for a moment. Whether that was allowed.

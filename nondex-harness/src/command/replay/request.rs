@@ -49,6 +49,7 @@ pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding
             None => Vec::new(),
         },
         meet: args.access,
+        until: args.until,
         within: args.within,
         ..spec
     };

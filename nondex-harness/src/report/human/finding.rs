@@ -52,6 +52,12 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
         None => "differs between runs with the same choices".to_owned(),
+        Some(race) if race.until.is_some() => {
+            format!(
+                "fails when parts of `{}` run before and behind its own",
+                race.with
+            )
+        }
         Some(race) if race.within => format!("fails in the middle of `{}`", race.with),
         Some(race) => format!("fails when `{}` runs in the middle of it", race.with),
     }

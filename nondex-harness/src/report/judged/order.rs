@@ -137,6 +137,7 @@ pub fn fail(
             threads: spec.threads,
             watch: spec.watch.clone(),
             meet: spec.meet,
+            until: spec.until,
             within: spec.within,
             ..specs::clean_spec("", options)
         },
@@ -156,13 +157,21 @@ pub fn racing(report: &mut TestReport, race: Race) {
             true => state.kind.clone(),
             false => format!("{} `{}`", state.kind, state.name),
         },
-        match race.within {
-            false => format!(
+        match (race.within, race.until) {
+            (false, None) => format!(
                 "that test runs in the middle of it, at access {}",
                 race.access
             ),
-            true => format!(
+            (true, None) => format!(
                 "it runs in the middle of that test, at access {}",
+                race.access
+            ),
+            (false, Some(until)) => format!(
+                "that test begins in the middle of it, at access {}, and goes on from access {until} of its own when it has ended",
+                race.access
+            ),
+            (true, Some(until)) => format!(
+                "it begins in the middle of that test, at access {}, and goes on from access {until} of its own when that one has ended",
                 race.access
             ),
         }
@@ -171,7 +180,12 @@ pub fn racing(report: &mut TestReport, race: Race) {
         let state = format!("{}:{}", state.kind, state.name);
         let state = crate::shell::join([state.as_str()]);
         let within = if race.within { " --within" } else { "" };
-        *command = format!("{command} --state {state} --access {}{within}", race.access);
+        let until = race.until.map(|until| format!(" --until {until}"));
+        let until = until.unwrap_or_default();
+        *command = format!(
+            "{command} --state {state} --access {}{within}{until}",
+            race.access
+        );
     }
     report.race = Some(race);
 }

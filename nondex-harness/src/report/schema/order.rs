@@ -83,6 +83,9 @@ pub struct Race {
     pub within: bool,
     /// The access to what they share at which it is stopped in whose middle the other runs, from 0.
     pub access: u64,
+    /// The access of that other one at which it waits until the stopped one has ended, from 0; `null` when all of it runs meanwhile.
+    #[serde(default)]
+    pub until: Option<u64>,
     /// What they share.
     pub state: SharedState,
 }
