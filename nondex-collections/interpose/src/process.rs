@@ -8,7 +8,7 @@ mod states;
 mod surroundings;
 pub(crate) mod watch;
 
-use ::std::ffi::{CString, c_char};
+use ::std::ffi::{CString, OsStr, OsString, c_char};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
@@ -59,6 +59,14 @@ impl System for Process {
 
     fn interrupt(&self, access: u64, meet: fn() -> bool) {
         meeting::begin(access, meet);
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        surroundings::variable(name)
+    }
+
+    fn set_variable(&self, name: &str, value: Option<&OsStr>) {
+        surroundings::set_variable(OsStr::new(name), value);
     }
 
     fn begin_schedule(&self, spec: &RunSpec, test: &str) {

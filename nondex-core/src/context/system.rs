@@ -1,5 +1,6 @@
 //! What a test process can do to itself beyond std: whoever interposes the functions of libc provides it before `main`.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -45,6 +46,12 @@ pub trait System: Debug + Sync {
     /// Calls `meet` on this thread at its access of this number to what it [watches](System::watch), before it goes on, and again
     /// wherever the thread may have let others go on, until it says that there is no need.
     fn interrupt(&self, access: u64, meet: fn() -> bool);
+
+    /// The value of a variable of the environment. Asked while no other thread uses it, and so is what follows.
+    fn variable(&self, name: &str) -> Option<OsString>;
+
+    /// Gives a variable of the environment this value, or removes it.
+    fn set_variable(&self, name: &str, value: Option<&OsStr>);
 
     /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
     fn accesses(&self) -> Vec<Access>;

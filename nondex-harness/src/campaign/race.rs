@@ -5,12 +5,16 @@
 //! waits: the same in every run. Where both change it, the one in the middle is also stopped at an access of its own, until the other has
 //! ended. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
 
+mod found;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
+pub(super) use self::found::Found;
+use self::found::{Proof, Tried};
 use super::order::Processes;
 use super::state::{PLACE, Part, States, in_temporary};
 use crate::judge::run::Run;
@@ -120,32 +124,6 @@ struct Meeting<'m> {
     until: Option<u64>,
 }
 
-/// What came of all meetings.
-pub(super) struct Tried {
-    pub(super) found: Vec<Found>,
-    /// How many processes that took.
-    pub(super) made: u64,
-    /// Whether all tests were tried.
-    pub(super) is_complete: bool,
-    /// The tests of which not all accesses were tried, for a run took so long.
-    pub(super) waiting: BTreeSet<usize>,
-}
-
-impl Tried {
-    fn is_known(&self, test: usize) -> bool {
-        self.found.iter().any(|known| known.test == test)
-    }
-}
-
-/// A test that fails when another one runs in the middle of it.
-pub(super) struct Found {
-    pub(super) test: usize,
-    pub(super) race: Race,
-    /// The run in which it fails.
-    pub(super) spec: RunSpec,
-    pub(super) run: Run,
-}
-
 /// What is tried in one binary.
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
@@ -168,18 +146,20 @@ impl Races<'_> {
             found: Vec::new(),
             made: 0,
             is_complete: true,
+            unknown: Vec::new(),
+            refuted: Vec::new(),
             waiting: BTreeSet::new(),
         };
         for in_parts in [false, true] {
             for used in uses {
                 if tried.made > MAX_ALL {
                     tried.is_complete = false;
-                    return Some(tried);
+                    return Some(tried.believing());
                 }
                 self.races(used, uses, in_parts, &mut tried)?;
             }
         }
-        Some(tried)
+        Some(tried.believing())
     }
 
     /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one
@@ -294,6 +274,7 @@ impl Races<'_> {
             test: self.processes.tests[first].name.clone(),
             ..spec.clone()
         };
+        let mut is_refuted = false;
         for (order, spec, run) in [
             ([first, second], &spec, outer),
             ([second, first], &within, inner),
@@ -303,8 +284,16 @@ impl Races<'_> {
                 && !(self.is_polluter)(other, test)
                 && self.fails(test, run);
             if is_open && self.is_confirmed(order, spec, &mut tried.made)? {
-                let race = self.described(test, meeting, met, &mut tried.made);
-                tried.found.push(Found {
+                let proof = self.proof(meeting, met, spec, &mut tried.made)?;
+                is_refuted |= proof == Proof::Refuted;
+                let mut race = self.described(test, meeting, met, &mut tried.made);
+                race.state.confirmed = proof == Proof::Proven;
+                let list = match proof {
+                    Proof::Proven => &mut tried.found,
+                    Proof::Unknown => &mut tried.unknown,
+                    Proof::Refuted => &mut tried.refuted,
+                };
+                list.push(Found {
                     test,
                     race,
                     spec: spec.clone(),
@@ -315,7 +304,7 @@ impl Races<'_> {
         if outer.took >= WAITS {
             tried.waiting.insert(second);
         }
-        Some(outer.took < WAITS)
+        Some(outer.took < WAITS && !is_refuted)
     }
 
     /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.
@@ -336,6 +325,41 @@ impl Races<'_> {
             }
         }
         Some(true)
+    }
+
+    /// Whether it is this part of the state: of several variables that another test changes, each is changed at the moment of any, but
+    /// only where the right one is put back the stopped test passes.
+    fn proof(
+        &self,
+        meeting: &Meeting<'_>,
+        met: Option<&AccessRecord>,
+        spec: &RunSpec,
+        made: &mut u64,
+    ) -> Option<Proof> {
+        let Meeting { outer, inner, .. } = *meeting;
+        let is_other = |state: &StateId| {
+            let uses = outer.changes(state) || outer.reads.contains(state);
+            state.kind == StateKind::Env && state != meeting.state && uses
+        };
+        let is_one_of_several = meeting.state.kind == StateKind::Env
+            && inner.changes.iter().any(|part| is_other(&part.state));
+        if !is_one_of_several {
+            return Some(Proof::Proven);
+        }
+        // What the stopped test changes just then has no value to be put back to.
+        if spec.within || spec.until.is_some() || met.is_none_or(|met| met.writes) {
+            return Some(Proof::Unknown);
+        }
+        *made += 1;
+        let spec = RunSpec {
+            restore: spec.watch.clone(),
+            ..spec.clone()
+        };
+        let run = self.run(&[inner.test, outer.test], &spec)?.pop()?;
+        Some(match self.fails(outer.test, &run) {
+            true => Proof::Refuted,
+            false => Proof::Proven,
+        })
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {

@@ -1,12 +1,14 @@
 //! A test that runs on a thread of its own in the middle of another one, which waits for it: see
 //! [`RunSpec::meet`](nondex_core::RunSpec::meet).
 
+use std::ffi::OsString;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nondex_core::context;
+use nondex_core::StateKind;
+use nondex_core::context::{self, system};
 
 /// The test waits for its moment, runs, waits for the end of the other one, or has ended.
 const WAITS: u32 = 0;
@@ -76,8 +78,42 @@ fn note_thread(of: &Mutex<Option<String>>) {
 pub(crate) fn meet() -> bool {
     let _pause = context::pause();
     note_thread(&OTHER);
+    if STATE.load(Ordering::Acquire) == WAITS {
+        keep_variables();
+    }
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
-    is_in_vain(&THREAD, || STATE.load(Ordering::Acquire) != RUNS)
+    let is_in_vain = is_in_vain(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
+    if STATE.load(Ordering::Acquire) == ENDED {
+        put_variables_back();
+    }
+    is_in_vain
+}
+
+/// The variables that are put back, with their values.
+static VARIABLES: Mutex<Vec<(String, Option<OsString>)>> = Mutex::new(Vec::new());
+
+/// Keeps the variables that the spec names, as they are when the other test begins.
+fn keep_variables() {
+    let (Some(run), Some(system)) = (context::global(), system::system()) else {
+        return;
+    };
+    let states = run.spec().restore.iter();
+    let states = states.filter(|state| state.kind == StateKind::Env);
+    let kept = states.map(|state| (state.name.clone(), system.variable(&state.name)));
+    if let Ok(mut variables) = VARIABLES.lock() {
+        *variables = kept.collect();
+    }
+}
+
+fn put_variables_back() {
+    let variables = VARIABLES
+        .lock()
+        .map(|mut variables| std::mem::take(&mut *variables));
+    for (name, value) in variables.unwrap_or_default() {
+        if let Some(system) = system::system() {
+            system.set_variable(&name, value.as_deref());
+        }
+    }
 }
 
 /// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes on. Called in the middle of a test.

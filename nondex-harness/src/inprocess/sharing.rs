@@ -84,7 +84,8 @@ impl Sharing {
             return;
         };
         let spec = context.spec();
-        if is_last && !spec.before.is_empty() && spec.forks.is_none() {
+        let is_put_back = is_last && !spec.before.is_empty();
+        if is_put_back && spec.forks.is_none() && spec.meet.is_none() {
             self.0.restore(&spec.restore);
         }
     }

@@ -1,7 +1,7 @@
 //! What the system keeps for a process: environment, directory, masks, signals, limits, and its ports.
 
 use ::std::env;
-use ::std::ffi::{CString, OsString, c_int};
+use ::std::ffi::{CStr, CString, OsStr, OsString, c_int};
 use ::std::mem::MaybeUninit;
 use ::std::os::unix::ffi::{OsStrExt, OsStringExt};
 use ::std::path::PathBuf;
@@ -128,19 +128,8 @@ impl Surroundings {
     pub(super) fn restore(&self, state: &StateId) {
         match state.kind {
             StateKind::Env => {
-                let name = OsString::from(&state.name);
-                let Ok(c_name) = CString::new(name.as_bytes()) else {
-                    return;
-                };
-                let value = self.variables.get(&name);
-                let value = value.and_then(|value| CString::new(value.as_bytes()).ok());
-                // SAFETY: the strings end with NUL, and no other thread is there to read the environment.
-                unsafe {
-                    match value {
-                        Some(value) => libc::setenv(c_name.as_ptr(), value.as_ptr(), 1),
-                        None => libc::unsetenv(c_name.as_ptr()),
-                    }
-                };
+                let name = OsStr::new(&state.name);
+                set_variable(name, self.variables.get(name).map(OsString::as_os_str));
             }
             StateKind::Cwd => {
                 if let Some(directory) = &self.directory {
@@ -300,4 +289,32 @@ fn address(socket: c_int) -> Option<String> {
             _ => None,
         }
     }
+}
+
+/// The value of a variable, looked up without a lock of std's.
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the name ends with NUL, and no other thread is there to change the environment.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: the value of a variable ends in NUL.
+    let value = unsafe { CStr::from_ptr(value) };
+    Some(OsString::from_vec(value.to_bytes().to_vec()))
+}
+
+/// Gives a variable this value, or removes it, without a lock of std's.
+pub(super) fn set_variable(name: &OsStr, value: Option<&OsStr>) {
+    let Ok(name) = CString::new(name.as_bytes()) else {
+        return;
+    };
+    let value = value.and_then(|value| CString::new(value.as_bytes()).ok());
+    // SAFETY: the strings end with NUL, and no other thread is there to read the environment.
+    unsafe {
+        match value {
+            Some(value) => libc::setenv(name.as_ptr(), value.as_ptr(), 1),
+            None => libc::unsetenv(name.as_ptr()),
+        }
+    };
 }
