@@ -128,8 +128,8 @@ impl Surroundings {
     pub(super) fn restore(&self, state: &StateId) {
         match state.kind {
             StateKind::Env => {
-                let name = OsStr::new(&state.name);
-                set_variable(name, self.variables.get(name).map(OsString::as_os_str));
+                let name = OsString::from(&state.name);
+                set_variable(&name, self.variables.get(&name).map(OsString::as_os_str));
             }
             StateKind::Cwd => {
                 if let Some(directory) = &self.directory {
