@@ -14,6 +14,7 @@ mod number;
 mod order;
 mod permutation;
 mod schedule;
+pub mod stops;
 
 pub use arrange::arrange;
 pub use clock::age;

@@ -1,8 +1,8 @@
 //! The protocol between the driver and a test process: what is written can be read, and nothing else.
 
 use nondex_core::{
-    AccessRecord, Calls, ChoiceRecord, CoveredRecord, ElementRecord, Event, Failure, Family,
-    ForkRecord, Forks, Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord,
+    AccessRecord, Calls, ChoiceRecord, Course, CoveredRecord, ElementRecord, Event, Failure,
+    Family, ForkRecord, Forks, Frame, Given, GivenChoice, Level, NetworkOutcome, NetworkRecord,
     NumberRecord, OperationRecord, Outcome, PROTOCOL, PointRecord, Reading, RunRecord, RunSpec,
     Schedule, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Scope, Selection, Site, Source,
     StateChange, StateId, StateKind, StepRecord, Threads, Trace, TracedOperation, TracedStack,
@@ -237,8 +237,14 @@ fn schedule() -> impl Strategy<Value = ScheduleRecord> {
     let end = (kind, prop::collection::vec(wait, 0..3))
         .prop_map(|(kind, waits)| ScheduleEnd { kind, waits });
     let trace = prop::option::of(trace());
-    (counts, prop::option::of(end), trace).prop_map(
-        |((threads, steps, time_us, leaks), end, trace)| ScheduleRecord {
+    let course = (prop::collection::vec(any::<u64>(), 0..4), any::<bool>());
+    let course = course.prop_map(|(decisions, is_whole)| Course {
+        decisions,
+        is_whole,
+    });
+    let course = prop::option::of(course);
+    (counts, prop::option::of(end), course, trace).prop_map(
+        |((threads, steps, time_us, leaks), end, course, trace)| ScheduleRecord {
             threads,
             steps,
             switches: steps / 2,
@@ -248,6 +254,7 @@ fn schedule() -> impl Strategy<Value = ScheduleRecord> {
             outside: threads,
             asynchronous: 0,
             end,
+            course,
             trace,
         },
     )

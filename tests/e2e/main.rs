@@ -29,6 +29,7 @@ mod linkage;
 mod order;
 mod ordinary;
 mod processes;
+mod schedules;
 mod shards;
 mod support;
 mod surroundings;

@@ -34,6 +34,7 @@ mod pthread;
 mod reading;
 mod shared;
 mod stamps;
+mod systematic;
 mod thread;
 mod trace;
 
@@ -215,7 +216,7 @@ fn operation_on(me: Ref, operation: Operation, object: Object) {
 fn begin_operation(me: Ref, operation: Operation) {
     let now = NOW.load(Ordering::Relaxed) + STEP;
     if me.is_stuck.load(Ordering::Relaxed) {
-        look_up(me, false, false);
+        look_up(me, None, false);
         return;
     }
     NOW.store(now, Ordering::Relaxed);
@@ -232,7 +233,7 @@ fn begin_operation(me: Ref, operation: Operation) {
     STEPS.store(STEPS.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     let fires = choices::fires(me, operation.class());
     if fires || yields || now >= ATTENTION.load(Ordering::Relaxed) {
-        look_up(me, fires, yields);
+        look_up(me, fires.then_some(operation), yields);
     }
 }
 
@@ -246,7 +247,11 @@ fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
         return value;
     }
     begin_operation(me, Operation::Atomic);
-    read()
+    let value = read();
+    if systematic::is_on() && ALIVE.load(Ordering::Relaxed) > 1 {
+        look_up(me, Some(Operation::Atomic), false);
+    }
+    value
 }
 
 /// Counts a look of this thread at a place that has not changed since.
@@ -261,22 +266,25 @@ fn look_at(me: Ref, address: usize) {
     let idle = me.idle.get() + 1;
     me.idle.set(idle);
     if idle.is_multiple_of(SPIN) {
-        look_up(me, false, true);
+        look_up(me, None, true);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn look_up(me: Ref, fires: bool, yields: bool) {
+fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     let _busy = Busy::begin(me);
     if !baton::is_running(me) {
         return;
     }
     // While a child lives a hold takes real time, in which the others may do very much.
-    let hold = if fires && !child::is_there() {
-        choices::hold(me)
-    } else {
-        0
+    let hold = match fires {
+        Some(operation) if !child::is_there() => choices::hold(me, operation),
+        Some(_) => {
+            systematic::note_disturbance();
+            0
+        }
+        None => 0,
     };
     if hold > 0 && trace::is_on() {
         trace::note_delay(me, Operation::Hold.name(), hold);

@@ -31,6 +31,18 @@ pub fn hold(model: &'static Model, caller: Caller, most: u64) -> Option<u64> {
     number_at_level(model, caller, |level| 0..=longest(level), 0, draw)
 }
 
+/// As [`hold`], for as long as the level allows.
+#[must_use]
+pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
+    number_at_level(
+        model,
+        caller,
+        |level| 0..=longest(level),
+        0,
+        |level, _| longest(level),
+    )
+}
+
 /// A time between the shortest and the longest one, no longer than `most`. All powers of two are alike in it; but where any time
 /// is allowed, one in three is within two of them of the longest, for what is programmed to wait waits for milliseconds.
 pub(super) fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {

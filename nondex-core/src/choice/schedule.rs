@@ -45,7 +45,7 @@ impl Schedule {
     pub const fn designed(self, len: usize) -> u64 {
         match self {
             Schedule::Covering => 1 + rows(len) as u64,
-            Schedule::Random => 0,
+            Schedule::Random | Schedule::Systematic => 0,
         }
     }
 

@@ -26,7 +26,9 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn new(spec: &RunSpec) -> Self {
-        let is_seeded = spec.level == Level::Std && spec.choices != Selection::None;
+        let is_seeded = spec.level == Level::Std
+            && spec.choices != Selection::None
+            && spec.schedule.chooses(Family::HashKeys);
         Keys {
             secret: if is_seeded {
                 hash::mix(spec.seed ^ SECRET)

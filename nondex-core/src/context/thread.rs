@@ -79,7 +79,7 @@ impl SiteState {
             family,
             caller,
             place: hash::mix(path_hash ^ Site::hash_of(model, family, caller)),
-            selected: if family.varies(spec.level) {
+            selected: if family.varies(spec.level) && spec.schedule.chooses(family) {
                 spec.choices.of_call(is_site, thread)
             } else {
                 Selected::None

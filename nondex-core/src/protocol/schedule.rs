@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::catalogue::Family;
 use crate::json;
 
 /// From which orders a campaign's seeds are made.
@@ -13,13 +14,18 @@ pub enum Schedule {
     Covering,
     /// Every seed is random.
     Random,
+    /// A seed is a list of the operations at which threads are [stopped](crate::choice::stops); all else is left at its base.
+    Systematic,
 }
 
 json::words!(Schedule);
 
 impl Schedule {
     /// Every schedule.
-    pub const ALL: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
+    pub const ALL: [Schedule; 3] = [Schedule::Covering, Schedule::Random, Schedule::Systematic];
+
+    /// Those of which every number is a seed.
+    pub const DRAWN: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
 
     /// The name on the command line and in every record.
     #[must_use]
@@ -27,6 +33,7 @@ impl Schedule {
         match self {
             Schedule::Covering => "covering",
             Schedule::Random => "random",
+            Schedule::Systematic => "systematic",
         }
     }
 
@@ -34,6 +41,12 @@ impl Schedule {
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Schedule::default()
+    }
+
+    /// Whether the choices of a family are left to the seed.
+    #[must_use]
+    pub const fn chooses(self, family: Family) -> bool {
+        !matches!(self, Schedule::Systematic) || matches!(family, Family::Schedule)
     }
 
     /// Whether `seed` reverses every base order, whichever choice it is of.
@@ -59,7 +72,7 @@ impl fmt::Display for ParseScheduleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "unknown schedule `{}`, expected covering or random",
+            "unknown schedule `{}`, expected covering, random or systematic",
             self.found
         )
     }

@@ -29,6 +29,8 @@ pub struct ScheduleRecord {
     pub asynchronous: u64,
     /// Why the scheduler ended the process, if it did.
     pub end: Option<ScheduleEnd>,
+    /// Of a run of a systematic seed: what could have been decided.
+    pub course: Option<Course>,
     /// The operations, when the spec asked for them.
     pub trace: Option<Trace>,
 }
@@ -43,8 +45,47 @@ json::object!(ScheduleRecord {
     outside = optional,
     asynchronous = optional,
     end = optional,
+    course = optional,
     trace = optional,
 });
+
+/// The decisions of a run about which thread goes on, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    /// Of each decision the thread that could be held back, and whether that is a preemption: see [`Decision`].
+    pub decisions: Vec<u64>,
+    /// Whether nothing else than these decided which thread went on.
+    pub is_whole: bool,
+}
+
+json::object!(Course { decisions = optional, is_whole as "whole" = optional });
+
+/// So many decisions are recorded.
+pub const MAX_DECISIONS: usize = 1_000;
+
+/// A decision about which thread goes on, at which another one could have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Which thread is held back or goes on, in the order in which they were started, from 0.
+    pub thread: u32,
+    /// Whether to hold it back is a preemption: not so when the thread before it could not go on, or gave way.
+    pub is_preemption: bool,
+}
+
+impl From<Decision> for u64 {
+    fn from(decision: Decision) -> u64 {
+        u64::from(decision.thread) << 1 | u64::from(decision.is_preemption)
+    }
+}
+
+impl From<u64> for Decision {
+    fn from(number: u64) -> Decision {
+        Decision {
+            thread: (number >> 1) as u32,
+            is_preemption: number & 1 == 1,
+        }
+    }
+}
 
 impl ScheduleRecord {
     /// Whether a run of the same spec takes the same course, as far as the scheduler is concerned.

@@ -251,5 +251,6 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
     }
     report.failure_bound = None;
     report.verified.clear();
+    report.schedules = None;
     report.latent = None;
 }

@@ -30,8 +30,8 @@ pub struct ReplayArgs {
     #[arg(help_heading = "Replay options")]
     pub seed: Option<u64>,
 
-    /// Which order the seed means [default: covering]
-    #[arg(long, value_name = "covering|random", requires = "level")]
+    /// Which orders the seed means, or that it lists where threads are stopped [default: covering]
+    #[arg(long, value_name = "covering|random|systematic", requires = "level")]
     #[arg(help_heading = "Replay options")]
     pub schedule: Option<Schedule>,
 

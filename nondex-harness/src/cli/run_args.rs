@@ -15,7 +15,7 @@ use super::network_args::NetworkArgs;
 use super::output_args::OutputArgs;
 use super::seeds::Seeds;
 use super::test_filter::FilterArgs;
-use super::values::{positive, seconds};
+use super::values::{drawn, positive, seconds};
 use crate::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
@@ -41,7 +41,7 @@ pub struct RunArgs {
 
     /// Which orders the first seeds mean: a covering design, or random ones like all others [default: covering]
     #[arg(long, value_name = "covering|random")]
-    #[arg(help_heading = "Campaign options")]
+    #[arg(help_heading = "Campaign options", value_parser = drawn)]
     pub schedule: Option<Schedule>,
 
     /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
@@ -74,7 +74,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
-    /// Run a test under all orders if it has at most so many at a level [default: the number of seeds]
+    /// Run a test under all orders, and under all schedules with few preemptions, if there are at most so many [default: the number of seeds]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options")]
     pub exhaustive: Option<u64>,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use nondex_core::Schedule;
 
 /// A parser of the names of `all`.
 pub(super) fn words<T, const N: usize>(
@@ -25,6 +26,14 @@ pub(crate) fn positive<N: std::str::FromStr>(text: &str) -> Result<N, String> {
         .map_err(|_| "expected a whole number of at least 1".to_owned())
 }
 
+/// Reads the schedule of a campaign, whose seeds do not list what they mean.
+pub(crate) fn drawn(text: &str) -> Result<Schedule, String> {
+    match text.parse() {
+        Ok(schedule @ (Schedule::Covering | Schedule::Random)) => Ok(schedule),
+        Ok(Schedule::Systematic) | Err(_) => Err("expected covering or random".to_owned()),
+    }
+}
+
 /// Reads a positive number of seconds, with or without a fraction.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     text.parse::<f64>()
@@ -37,6 +46,12 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_campaign_draws_its_seeds() {
+        assert_eq!(drawn("random"), Ok(Schedule::Random));
+        assert!(drawn("systematic").is_err() && drawn("").is_err());
+    }
 
     #[test]
     fn a_timeout_is_a_positive_number_of_seconds() {

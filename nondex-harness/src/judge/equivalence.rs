@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use nondex_core::choice::draw;
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Selected, Selection, Site};
+use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Schedule, Selected, Selection, Site};
 
 use super::run::Run;
 use super::timing::has_timing;
@@ -49,9 +49,10 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
             .iter()
             .any(|scope| scope.site.family.numbers_depend_on_level()),
     };
+    let is_listed = |spec: &RunSpec| spec.schedule == Schedule::Systematic;
     match (decides(a), decides(b)) {
         (false, false) => true,
-        (true, true) => (a.seed, a.level) == (b.seed, b.level),
+        (true, true) => (a.seed, a.level, is_listed(a)) == (b.seed, b.level, is_listed(b)),
         _ => false,
     }
 }
@@ -59,7 +60,10 @@ pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
 /// Whether the seed decides at `site` in a run of `spec`, at least for some calls.
 #[must_use]
 pub fn is_made(spec: &RunSpec, site: &Site, thread: &str) -> bool {
-    site.family.varies(spec.level) && spec.choices.of(site, thread) != Selected::None
+    let family = site.family;
+    family.varies(spec.level)
+        && spec.schedule.chooses(family)
+        && spec.choices.of(site, thread) != Selected::None
 }
 
 fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceRecord]) -> bool {
@@ -93,7 +97,8 @@ fn alike_at(a: &RunSpec, b: &RunSpec, point: &PointRecord, choices: &[ChoiceReco
 
 /// Which of the calls that a run reached are left to the seed.
 fn made(spec: &RunSpec, point: &PointRecord) -> Selected {
-    if !point.site.family.varies(spec.level) {
+    let family = point.site.family;
+    if !family.varies(spec.level) || !spec.schedule.chooses(family) {
         return Selected::None;
     }
     let made = spec.choices.of(&point.site, &point.thread);

@@ -27,6 +27,7 @@ pub mod reruns;
 pub mod run;
 pub mod sampling;
 pub mod specs;
+pub mod systematic;
 pub mod threads;
 pub mod timing;
 mod unseen;

@@ -22,7 +22,7 @@ use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
 use super::specs::{clean_spec, levels, natural_spec, regressions, seed_spec, shown_spec};
-use super::{threads, timing, unseen};
+use super::{systematic, threads, timing, unseen};
 
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
@@ -115,6 +115,10 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     let holds_for_all = holds_for_all(test, passes_clean, options, evidence)?;
     for level in levels(&options.levels) {
         if holds_for_all && level != Level::Std {
+            break;
+        }
+        let is_first = systematic::level(options) == Some(level);
+        if weakest.is_none() && !is_first && systematic::suffices(test, options, evidence)? {
             break;
         }
         let specs = answered_specs(test, level, options, evidence)?;
@@ -298,7 +302,7 @@ fn holds_for_all(
         .all(|answer| answer.run.passed() == passes_clean))
 }
 
-/// Those of the level's specs that were tried: all seeds, and all orders where they are few; fewer if the test hangs.
+/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they are few; fewer if the test hangs.
 fn answered_specs(
     test: &str,
     level: Level,
@@ -306,6 +310,9 @@ fn answered_specs(
     evidence: &Evidence,
 ) -> Result<Vec<RunSpec>, Missing> {
     let mut specs = regressions(test, &[level], options);
+    if systematic::level(options) == Some(level) {
+        specs.extend(systematic::explore(test, options, evidence)?.specs);
+    }
     if !unseen::adds_nothing(level, options, evidence)
         && let Exploration::Complete(seeds) = explore(test, level, options, evidence)?
     {

@@ -62,6 +62,7 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         test.failure_bound = None;
         test.latent = None;
         test.verified.clear();
+        test.schedules = None;
         test.reproduce = order.reproduce;
         test.replay = order.replay;
         test.output = order.output.or_else(|| test.output.take());

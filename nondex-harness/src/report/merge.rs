@@ -174,6 +174,9 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let is_stable = merged.verdict == Verdict::Stable;
     let verified = levels(|test| &test.verified);
     merged.verified = verified.filter(|_| is_stable).collect();
+    let schedules = all.iter().filter_map(|(_, test)| test.schedules);
+    let most = schedules.max_by_key(|known| (known.preemptions, known.count));
+    merged.schedules = most.filter(|_| is_stable);
     let sources: BTreeSet<Source> = all
         .iter()
         .flat_map(|(_, test)| test.sources.iter().copied())

@@ -26,7 +26,7 @@ pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, Lan
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::order::{Line, Order, Race, SharedState, Threads, WrittenLine};
 pub use self::sanitised::Sanitised;
-pub use self::scheduled::{Scheduled, WaitCause, WaitCauseKind, WaitReport};
+pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::verdict::Verdict;
 pub use crate::judge::culprit::Position;
 use crate::judge::prerequisite::Limit;
@@ -287,6 +287,10 @@ pub struct TestReport {
     /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
     #[serde(default)]
     pub verified: Vec<Level>,
+    /// Of a stable test with few decisions about which thread goes on: the schedules under which all it passed, with all other choices as in
+    /// its clean runs. Null when they were not listed.
+    #[serde(default)]
+    pub schedules: Option<Schedules>,
     /// The levels at which not all seeds were tried, because one run already draws often at every place with a choice: a property
     /// test, say. `failure_rate` has how many were; no entry where none was, because only destructors, clones and comparisons see an
     /// order, and those were varied at other levels.

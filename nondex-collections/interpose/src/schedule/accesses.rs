@@ -6,7 +6,7 @@ use ::std::sync::atomic::Ordering;
 
 use super::choices::{self, Class};
 use super::shared::{ALIVE, ATTENTION, NOW};
-use super::{look_up, me, trace};
+use super::{Operation, look_up, me, trace};
 
 /// How long an access takes, in nanoseconds of virtual time: there are many between two operations that take longer.
 const ACCESS: u64 = 1;
@@ -18,7 +18,7 @@ fn before(place: usize, writes: bool) {
         return;
     };
     if me.is_stuck.load(Ordering::Relaxed) {
-        look_up(me, false, false);
+        look_up(me, None, false);
         return;
     }
     let now = NOW.load(Ordering::Relaxed) + ACCESS;
@@ -33,7 +33,7 @@ fn before(place: usize, writes: bool) {
     me.operations.set(me.operations.get() + 1);
     let fires = choices::fires(me, Class::Atomic);
     if fires || now >= ATTENTION.load(Ordering::Relaxed) {
-        look_up(me, fires, false);
+        look_up(me, fires.then_some(Operation::Atomic), false);
     }
     if trace::is_on() {
         trace::note_access(me, if writes { "write" } else { "read" }, place, writes);

@@ -16,7 +16,7 @@ use super::shared::{
     WATCHER, is_any_outside,
 };
 use super::thread::{Ref, State, Woken};
-use super::{Operation, ending, kernel};
+use super::{Operation, ending, kernel, systematic, trace};
 use crate::libc;
 
 /// How often the thread that watches looks.
@@ -42,7 +42,11 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
 pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
-        Next::Thread(next) if next.is(me) => shared.run(me),
+        Next::Thread(next) if next.is(me) => {
+            shared.run(me);
+            drop(shared);
+            go_first_or_let_others(me);
+        }
         Next::Thread(next) => change_to(me, next, shared),
         Next::Nobody => {
             WATCHER.store(ptr::from_ref(me).cast_mut(), Ordering::Relaxed);
@@ -228,15 +232,12 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         return;
     }
     if hold > 0 {
-        shared.counts.holds += 1;
-        shared.prolong(hold);
-        me.operation.set(Operation::Hold);
-        shared.wait_until(me, NOW.load(Ordering::Relaxed) + hold);
-        block(me, shared);
+        hold_back(me, hold, shared);
         return;
     }
     if mem::take(&mut shared.preempts) {
         if let Some(next) = shared.pop() {
+            systematic::note_disturbance();
             shared.make_next(me);
             change_to(me, next, shared);
         }
@@ -247,7 +248,14 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         if shared.ready.is_empty() && spins && !is_any_outside() {
             shared.pass_time();
         }
+        if systematic::is_on() && yields {
+            shared.release();
+            systematic::note_yield(me);
+        }
         if let Some(next) = shared.pop() {
+            if !yields {
+                systematic::note_disturbance();
+            }
             shared.make_ready(me, Woken::Done);
             change_to(me, next, shared);
             return;
@@ -271,6 +279,32 @@ fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     shared.give(next);
     drop(shared);
     await_baton(me);
+    go_first_or_let_others(me);
+}
+
+/// Lets others go first where this thread was just given the baton, if a list of decisions says so.
+fn go_first_or_let_others(me: Ref) {
+    if !systematic::is_on() || !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let hold = systematic::hold(me, false);
+    if hold > 0 {
+        if trace::is_on() {
+            trace::note_delay(me, Operation::Hold.name(), hold);
+        }
+        let operation = me.operation.get();
+        hold_back(me, hold, SHARED.lock());
+        me.operation.set(operation);
+    }
+}
+
+/// Lets the others run for so long, or until none of them can.
+fn hold_back(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
+    shared.counts.holds += 1;
+    shared.prolong(hold);
+    me.operation.set(Operation::Hold);
+    shared.wait_until(me, NOW.load(Ordering::Relaxed) + hold);
+    block(me, shared);
 }
 
 #[cfg(test)]

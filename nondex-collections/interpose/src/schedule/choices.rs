@@ -14,8 +14,9 @@ use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
 use super::shared::{READY, SHARED, is_any_outside};
+use super::systematic;
 use super::thread::{MARKS, Ref};
-use super::trace;
+use super::{Operation, trace};
 use crate::{origin, own};
 
 /// Which choices are made.
@@ -25,6 +26,8 @@ const OFF: u8 = 0;
 const CLEAN: u8 = 1;
 const WALK: u8 = 2;
 const FEW: u8 = 3;
+/// Those of a list: see [`systematic`].
+const LISTED: u8 = 4;
 
 /// Which choices are made about time: none, the first ones as above, or any.
 static TIMING: AtomicU8 = AtomicU8::new(OFF);
@@ -138,7 +141,9 @@ pub(super) fn begin(spec: &RunSpec) {
     let schedules = is_on(Family::Schedule, &[&model::THREAD_SPAWN]);
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let times = is_on(Family::Time, &times);
-    let timing = match (times, is_clean) {
+    systematic::begin(spec);
+    let is_listed = systematic::is_on();
+    let timing = match (times, is_clean || is_listed) {
         (false, _) => OFF,
         (true, true) => CLEAN,
         (true, false) => WALK,
@@ -152,7 +157,7 @@ pub(super) fn begin(spec: &RunSpec) {
         };
         oldest.store(age, Ordering::Relaxed);
     }
-    IS_CLEAN.store(is_clean, Ordering::Relaxed);
+    IS_CLEAN.store(is_clean || is_listed, Ordering::Relaxed);
     let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
     let policy = &POLICIES[(spec.seed % POLICIES.len() as u64) as usize];
@@ -170,6 +175,7 @@ pub(super) fn begin(spec: &RunSpec) {
     let mode = match (schedules, is_clean) {
         (false, _) => OFF,
         (true, true) => CLEAN,
+        (true, false) if is_listed => LISTED,
         (true, false) => mode,
     };
     MODE.store(mode, Ordering::Relaxed);
@@ -194,6 +200,9 @@ const AGE: u64 = 5 << 56;
 #[inline]
 pub(super) fn fires(me: Ref, class: Class) -> bool {
     let mode = MODE.load(Ordering::Relaxed);
+    if mode == LISTED {
+        return true;
+    }
     if mode <= CLEAN {
         return mode == CLEAN && me.marks[OPERATIONS].get() && READY.load(Ordering::Relaxed) > 0;
     }
@@ -222,11 +231,24 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
 /// Whether the others may run after the next operation of this thread, which reads, and not before it.
 #[inline]
 pub(super) fn is_after(me: Ref) -> bool {
-    MODE.load(Ordering::Relaxed) > CLEAN && word(me, AFTER, me.operations.get()).is_multiple_of(2)
+    is_drawn() && word(me, AFTER, me.operations.get()).is_multiple_of(2)
+}
+
+/// Whether a seed draws what is chosen.
+#[inline]
+fn is_drawn() -> bool {
+    matches!(MODE.load(Ordering::Relaxed), WALK | FEW)
 }
 
 /// How long this thread is held back at an operation that [fires].
-pub(super) fn hold(me: Ref) -> u64 {
+pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
+    if systematic::is_on() {
+        me.marks[OPERATIONS].set(false);
+        return match operation {
+            Operation::Yield => 0,
+            other => systematic::hold(me, other != Operation::Start),
+        };
+    }
     let Some(_work) = own::work() else {
         return 0;
     };
@@ -243,7 +265,11 @@ pub(super) fn hold(me: Ref) -> u64 {
 
 /// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
 pub(super) fn will_start(thread: Ref) {
-    if MODE.load(Ordering::Relaxed) <= CLEAN || !fires_at(thread, Class::System, 1) {
+    let is_held = match MODE.load(Ordering::Relaxed) {
+        LISTED => systematic::holds_first(thread),
+        _ => is_drawn() && fires_at(thread, Class::System, 1),
+    };
+    if !is_held {
         return;
     }
     let Some(_work) = own::work() else {
@@ -333,7 +359,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see it.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
-    if MODE.load(Ordering::Relaxed) <= CLEAN
+    if !is_drawn()
         || LOCKED.contains(&expected)
         || expected != PARKED && expected & SHARED != 0
         || !word(me, SPURIOUS, me.operations.get()).is_multiple_of(16)
@@ -358,7 +384,7 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
 /// Which of so many waiting threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
     let is_other = word(me, ORDER, me.operations.get()).is_multiple_of(2);
-    if MODE.load(Ordering::Relaxed) <= CLEAN || !is_other {
+    if !is_drawn() || !is_other {
         return 0;
     }
     let Some(_work) = own::work() else {

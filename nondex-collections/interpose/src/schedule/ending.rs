@@ -12,8 +12,7 @@ use super::kernel;
 use super::lock::Lock;
 use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
-use super::trace;
-use super::{Operation, SELF};
+use super::{Operation, SELF, systematic, trace};
 use crate::libc;
 
 /// The run and the test.
@@ -76,6 +75,7 @@ pub(super) fn record(shared: &Shared) -> ScheduleRecord {
         outside: counts.outside,
         asynchronous: counts.asynchronous,
         end: None,
+        course: systematic::course(),
         trace: trace::take(),
     }
 }

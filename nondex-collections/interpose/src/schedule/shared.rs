@@ -161,6 +161,7 @@ impl Shared {
         self.alive.push(thread);
         self.timers.reserve(self.alive.len());
         self.free.reserve(self.alive.len());
+        thread.index.set(self.counts.threads as u32);
         self.counts.threads += 1;
         ALIVE.store(self.alive.len() as u32, Ordering::Relaxed);
         thread
@@ -302,6 +303,24 @@ impl Shared {
             } else {
                 self.make_ready(first, Woken::Time);
             }
+        }
+    }
+
+    /// Whether another thread could go on, or is held back and was not so just now, when there had been as many operations.
+    pub(super) fn has_other(&self, steps: u64) -> bool {
+        let is_held =
+            |thread: &Ref| thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
+        let mut all = self.alive.iter();
+        all.any(|thread| {
+            (thread.state.get() == State::Ready || is_held(thread))
+                && thread.held_back_at.get() != Some(steps)
+        })
+    }
+
+    /// Lets the first one go on that is held back, if none of those could that are not.
+    pub(super) fn release(&mut self) {
+        if self.ready.is_empty() && self.holding > 0 && self.timers_of_sleep() == 0 {
+            self.pass_time();
         }
     }
 

@@ -102,6 +102,11 @@ pub(super) struct Thread {
     pub(super) place: Cell<Place>,
     before: Cell<Option<Ref>>,
     after: Cell<Option<Ref>>,
+    /// Which one of the test it is, in the order in which they were started.
+    pub(super) index: Cell<u32>,
+    /// How many [decisions](super::systematic) it came to, and how many operations there had been when one held it back last.
+    pub(super) decisions: Cell<u32>,
+    pub(super) held_back_at: Cell<Option<u64>>,
     /// The operation of all threads at which it was held back last.
     pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
@@ -150,6 +155,9 @@ impl Thread {
             place: Cell::new(Place::Nowhere),
             before: Cell::new(None),
             after: Cell::new(None),
+            index: Cell::new(0),
+            decisions: Cell::new(0),
+            held_back_at: Cell::new(None),
             held_at: Cell::new(0),
             deadline: Cell::new(0),
             order: Cell::new(0),
@@ -179,6 +187,8 @@ impl Thread {
         self.number.set(0);
         self.handle.set(0);
         self.caller.set(None);
+        self.decisions.set(0);
+        self.held_back_at.set(None);
         self.rounds.set(0);
         self.state.set(State::Ready);
         self.operation.set(Operation::Start);

@@ -11,7 +11,7 @@ use super::cause::Cause;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
-use crate::report::schema::{Report, TestReport, Timing, Verdict};
+use crate::report::schema::{Report, Schedules, TestReport, Timing, Verdict};
 
 /// How many of the tests that were run alone are named unless the view is verbose.
 const NAMED: usize = 3;
@@ -84,6 +84,9 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
     ];
     for sentence in sentences.iter().flatten() {
         row(text, BOLD, "", sentence);
+    }
+    for sentence in schedules(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
     }
     for sentence in latent(report, view.verbose > 0) {
         row(text, BOLD, "", &sentence);
@@ -240,6 +243,51 @@ fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (us
         more => format!(" and {more} more"),
     };
     (ids.len(), format!("{}{more}", ids[..shown].join(", ")))
+}
+
+/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be told, each.
+fn schedules(report: &Report, all: bool) -> Vec<String> {
+    let tests = report.tests.iter();
+    let known = tests.filter_map(|test| Some((test, test.schedules?)));
+    if !all {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for (_, known) in known.filter(|(_, known)| known.preemptions > 0) {
+            *counts.entry(known.preemptions).or_default() += 1;
+        }
+        let counts = counts.iter().map(|(preemptions, tests)| {
+            let tests = plural(*tests, "test");
+            format!("no failure in any schedule {}: {tests}", with(*preemptions))
+        });
+        return counts.collect();
+    }
+    let sentence = |(test, known): (&TestReport, Schedules)| {
+        let Schedules {
+            preemptions,
+            count,
+            beyond,
+        } = known;
+        let beyond = beyond.map_or(String::new(), |beyond| {
+            let more = preemptions + 1;
+            format!(
+                "; there are {beyond} or more {}, too many for --exhaustive",
+                with(more)
+            )
+        });
+        let (id, count) = (&test.id, plural(count, "schedule"));
+        format!(
+            "{id}: no failure in any schedule {} ({count}){beyond}",
+            with(preemptions)
+        )
+    };
+    known.map(sentence).collect()
+}
+
+/// `with at most 2 preemptions`.
+fn with(preemptions: u32) -> String {
+    match preemptions {
+        0 => "without a preemption".to_owned(),
+        _ => format!("with at most {}", plural(preemptions.into(), "preemption")),
+    }
 }
 
 /// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.

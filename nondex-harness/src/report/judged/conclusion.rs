@@ -3,7 +3,7 @@
 use nondex_core::{Level, RunSpec, Threads};
 
 use super::basis::Basis;
-use super::{culprits, notes, order};
+use super::{culprits, notes, order, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::{certainty, exhaustive, sampling, specs};
 use crate::report::schema::{Latent, TestReport, Verdict};
@@ -83,6 +83,7 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
     report.verdict = Verdict::Stable;
     report.verified = exhaustive::verified(test, options, evidence);
+    report.schedules = scheduled::verified(test, options, evidence);
     report.sampled = sampling::levels(test, options, evidence);
     report.failure_bound = Some(certainty::bound(certainty::samples(evidence)));
 }

@@ -6,9 +6,22 @@ use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 use super::holders;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::evidence::Evidence;
+use crate::judge::options::Options;
 use crate::judge::run::Run;
-use crate::report::schema::{Scheduled, WaitReport};
+use crate::judge::systematic;
+use crate::report::schema::{Scheduled, Schedules, WaitReport};
 use crate::report::workspace::Workspace;
+
+/// All schedules with few preemptions, if `test`, which never failed, was run under them.
+pub(super) fn verified(test: &str, options: &Options, evidence: &Evidence) -> Option<Schedules> {
+    let explored = systematic::explore(test, options, evidence).ok()?;
+    let all = explored.all?;
+    Some(Schedules {
+        preemptions: all.preemptions,
+        count: all.schedules,
+        beyond: explored.beyond.map(|beyond| beyond.schedules),
+    })
+}
 
 /// What the scheduler did in the first of the `failing` runs or, when there are none, in the first run of all.
 pub(super) fn report(
@@ -31,6 +44,7 @@ pub(super) fn report(
         outside,
         asynchronous,
         end,
+        course: _,
         trace: _,
     } = record;
     // Those with a stack, where there are any.

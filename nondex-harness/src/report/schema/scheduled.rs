@@ -30,6 +30,17 @@ pub struct Scheduled {
     pub waits: Vec<WaitReport>,
 }
 
+/// All schedules with few preemptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schedules {
+    /// With how many preemptions at most.
+    pub preemptions: u32,
+    /// How many schedules these are: each was run.
+    pub count: u64,
+    /// With one preemption more there are at least so many, more than were to be tried; null when that is not why it ends here.
+    pub beyond: Option<u64>,
+}
+
 /// What one thread waited for when the scheduler ended the process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitReport {

@@ -307,6 +307,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         "notes": []
     });
     expected["tests"][0]["steps"] = serde_json::json!([]);
+    expected["tests"][0]["schedules"] = serde_json::Value::Null;
     for empty in ["overdue", "uncovered", "unchanged"] {
         expected[empty] = serde_json::json!([]);
     }

@@ -1,0 +1,126 @@
+//! Where a systematic seed holds threads back, as a number.
+//!
+//! A [systematic](Schedule::Systematic) seed is a list of *stops*: the decisions at which a thread is held back, each by the thread, in the
+//! order in which they were started, and by how many decisions it came to before. The lowest seven bits say how many bits each of the
+//! two takes, so that a few stops in short programs make a number that every reader of JSON keeps: one below 2^53.
+//!
+//! [`Schedule::Systematic`]: crate::Schedule::Systematic
+
+/// A decision at which a thread is held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stop {
+    /// Which thread of the test, in the order in which they were started, from 0.
+    pub thread: u32,
+    /// Which of its decisions, from 0.
+    pub number: u32,
+}
+
+/// How many bits say how many bits there are for the number of a decision, and for this and that of a thread.
+const NUMBER_BITS: u32 = 4;
+const HEADER_BITS: u32 = 7;
+
+/// Every seed is below this.
+const END: u64 = 1 << 53;
+
+/// The seed with these stops, in this order; `None` when there are too many, or too large ones. Without any it is 0.
+#[must_use]
+pub fn seed(stops: &[Stop]) -> Option<u64> {
+    if stops.is_empty() {
+        return Some(0);
+    }
+    let bits =
+        |largest: Option<u32>| largest.map_or(0, |largest| u32::BITS - largest.leading_zeros());
+    let of_thread = bits(stops.iter().map(|stop| stop.thread).max());
+    let of_number = bits(stops.iter().map(|stop| stop.number).max()).max(1);
+    if of_number >= 1 << NUMBER_BITS || of_thread >= 1 << (HEADER_BITS - NUMBER_BITS) {
+        return None;
+    }
+    let mut seed = 1;
+    for stop in stops {
+        let stop = u64::from(stop.thread) << of_number | u64::from(stop.number);
+        seed = seed << (of_thread + of_number) | stop;
+        if seed >= END >> HEADER_BITS {
+            return None;
+        }
+    }
+    Some(seed << HEADER_BITS | u64::from(of_thread << NUMBER_BITS | of_number))
+}
+
+/// The stops of a seed, the last one first. Takes no memory.
+pub fn of_seed(seed: u64) -> impl Iterator<Item = Stop> {
+    let header = (seed & ((1 << HEADER_BITS) - 1)) as u32;
+    let of_number = header & ((1 << NUMBER_BITS) - 1);
+    let width = of_number + (header >> NUMBER_BITS);
+    let mut left = seed >> HEADER_BITS;
+    std::iter::from_fn(move || {
+        if width == 0 || left >> width == 0 {
+            return None;
+        }
+        let stop = left & ((1 << width) - 1);
+        left >>= width;
+        Some(Stop {
+            thread: (stop >> of_number) as u32,
+            number: (stop & ((1 << of_number) - 1)) as u32,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+
+    fn stops(list: &[(u32, u32)]) -> Vec<Stop> {
+        let stop = |&(thread, number)| Stop { thread, number };
+        list.iter().map(stop).collect()
+    }
+
+    #[test]
+    fn the_stops_of_a_seed_are_those_that_it_was_made_of() {
+        let few = [
+            vec![],
+            vec![(0, 0)],
+            vec![(0, 0), (0, 1), (0, 2)],
+            vec![(2, 31), (1, 0), (0, 17), (2, 3), (1, 30)],
+            vec![(127, 32_767)],
+            vec![(1, 900), (2, 1), (0, 1000)],
+        ];
+        let random = (0..1000_u64).map(|case| {
+            let stop = |at| (mix(case << 8 | at) % 4) as u32;
+            let count = mix(case) % 7;
+            (0..count).map(|at| (stop(at), stop(at + 64) * 5)).collect()
+        });
+        for list in few.into_iter().chain(random) {
+            let list = stops(&list);
+            let seed = seed(&list).unwrap_or_else(|| panic!("no seed for {list:?}"));
+            assert!(seed < END);
+            let mut found: Vec<Stop> = of_seed(seed).collect();
+            found.reverse();
+            assert_eq!(found, list, "{seed}");
+        }
+    }
+
+    #[test]
+    fn different_lists_have_different_seeds() {
+        let mut seeds = std::collections::HashSet::new();
+        let all: Vec<(u32, u32)> = (0..3).flat_map(|t| (0..9).map(move |n| (t, n))).collect();
+        for &a in &all {
+            assert!(seeds.insert(seed(&stops(&[a])).unwrap()));
+            for &b in &all {
+                assert!(seeds.insert(seed(&stops(&[a, b])).unwrap()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_seed_has_none_and_any_number_is_a_seed() {
+        assert_eq!(seed(&stops(&[(0, 40_000)])), None);
+        assert_eq!(seed(&stops(&[(128, 0)])), None);
+        assert_eq!(seed(&stops(&[(3, 60); 6])), None);
+        assert_eq!(of_seed(0).count(), 0);
+        for case in 0..10_000 {
+            assert!(of_seed(mix(case)).count() <= 64);
+            assert!(of_seed(case).count() <= 64);
+        }
+    }
+}

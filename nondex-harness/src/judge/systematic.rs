@@ -1,0 +1,211 @@
+//! Running a test under *all* schedules with few preemptions, where there are not many.
+//!
+//! A run of a [systematic](Schedule::Systematic) seed tells at which decisions another thread could have gone on, and how it went on
+//! there. So each run has children: the same one with one more thread held back, at a decision after its last one. To hold a thread back that
+//! could go on is a preemption; to let others go first where nobody is stopped is none. All schedules without a preemption come first, then all
+//! with one, then all with two (iterative context bounding: Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
+//! multithreaded programs", 2007). The decisions are those of the run itself, not those of the base schedule: what a thread does
+//! after a preemption has decisions of its own.
+
+use nondex_core::choice::stops::{self, Stop};
+use nondex_core::protocol::scheduling::Decision;
+use nondex_core::{Course, Family, Level, RunSpec, Schedule};
+
+use super::evidence::{Evidence, Missing};
+use super::exhaustive;
+use super::options::Options;
+use super::run::Run;
+use super::specs::{clean_spec, levels, seed_spec};
+
+/// With how many preemptions schedules are tried at most. Most defects need no more.
+pub const MAX_PREEMPTIONS: u32 = 2;
+
+/// So many runs are asked for at once, or as many as were made.
+const WAVE: usize = 16;
+
+/// What is known of the schedules of a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Explored {
+    /// The runs that were made.
+    pub specs: Vec<RunSpec>,
+    /// With how many preemptions all schedules were run, and how many these are; it passed under all of them.
+    pub all: Option<Bound>,
+    /// With how many preemptions there are more than may be tried, and how many at least.
+    pub beyond: Option<Bound>,
+}
+
+/// So many schedules with at most so many preemptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// At most so many.
+    pub preemptions: u32,
+    /// So many, or at least so many.
+    pub schedules: u64,
+}
+
+/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, as far as there are no more than [may
+/// be](limit), or until it fails under one of them.
+///
+/// # Errors
+/// The runs to make first.
+pub fn explore(test: &str, options: &Options, evidence: &Evidence) -> Result<Explored, Missing> {
+    let mut explored = Explored::default();
+    let Some(level) = level(options) else {
+        return Ok(explored);
+    };
+    let limit = limit(options);
+    let clean = evidence.of(&clean_spec(test, options)).first();
+    if !clean.is_some_and(|run| has_few_decisions(run, limit)) {
+        return Ok(explored);
+    }
+    let mut layer = vec![Vec::new()];
+    for preemptions in 0..=MAX_PREEMPTIONS {
+        let mut next = Vec::new();
+        let mut missing = Vec::new();
+        let mut at = 0;
+        while at < layer.len() {
+            let known = explored.specs.len() + missing.len() + layer.len() - at;
+            if known as u64 > limit {
+                explored.beyond = Some(Bound {
+                    preemptions,
+                    schedules: known as u64,
+                });
+                return Ok(explored);
+            }
+            let Some(seed) = stops::seed(&layer[at]) else {
+                return Ok(explored);
+            };
+            let spec = RunSpec {
+                schedule: Schedule::Systematic,
+                ..seed_spec(test, level, seed, options)
+            };
+            at += 1;
+            let Some(run) = evidence.of(&spec).first() else {
+                missing.push(spec);
+                continue;
+            };
+            explored.specs.push(spec);
+            if !run.passed() {
+                return Ok(explored);
+            }
+            let Some(course) = course(run) else {
+                return Ok(explored);
+            };
+            let Some(children) = children(&layer[at - 1], course) else {
+                return Ok(explored);
+            };
+            for (stops, is_preemption) in children {
+                if is_preemption {
+                    next.push(stops);
+                } else {
+                    layer.push(stops);
+                }
+            }
+        }
+        if !missing.is_empty() {
+            missing.truncate(WAVE.max(explored.specs.len()));
+            return Err(Missing(missing));
+        }
+        explored.all = Some(Bound {
+            preemptions,
+            schedules: explored.specs.len() as u64,
+        });
+        layer = next;
+    }
+    Ok(explored)
+}
+
+/// The level at which schedules are listed: the first of those asked for.
+pub(super) fn level(options: &Options) -> Option<Level> {
+    let is_on = options.is_scheduled()
+        && options.prune
+        && options.schedule == Schedule::Covering
+        && !options.seeds.is_empty();
+    levels(&options.levels).first().copied().filter(|_| is_on)
+}
+
+/// How many schedules of a test are all tried: by default as many as there are runs of seeds, whose place they may take.
+fn limit(options: &Options) -> u64 {
+    let seeds = options.seeds.len() * levels(&options.levels).len();
+    options
+        .exhaustive
+        .max(seeds as u64)
+        .min(exhaustive::MAX_ORDERS)
+}
+
+/// Whether `test` was run under all schedules with a preemption or more, and reached no other choices: then the seeds of levels with
+/// longer delays would only take some of these schedules again, and some with more preemptions.
+pub(super) fn suffices(
+    test: &str,
+    options: &Options,
+    evidence: &Evidence,
+) -> Result<bool, Missing> {
+    if options.all_levels {
+        return Ok(false);
+    }
+    let explored = explore(test, options, evidence)?;
+    let is_of_schedule = |spec: &RunSpec| {
+        let mut points = evidence.of(spec).iter().flat_map(|run| run.points.iter());
+        points.all(|point| point.site.family == Family::Schedule)
+    };
+    Ok(explored.all.is_some_and(|all| all.preemptions > 0)
+        && explored.specs.iter().all(is_of_schedule))
+}
+
+/// Whether a clean run shows a test of several threads that may have few decisions, and none about time.
+fn has_few_decisions(run: &Run, limit: u64) -> bool {
+    /// Not at every operation could another thread have gone on.
+    const PROPORTION: u64 = 4;
+    let schedule = run.schedule.as_ref();
+    schedule.is_some_and(|one| one.is_repeatable() && one.steps <= limit * PROPORTION)
+        && run.has_threads()
+        && run.passed()
+        && is_of_schedule(run)
+}
+
+/// Whether a run told all its choices, and nothing of time was among them.
+fn is_of_schedule(run: &Run) -> bool {
+    let mut points = run.points.iter();
+    run.complete && points.all(|point| point.site.family != Family::Time)
+}
+
+/// The decisions of a run, if nothing else than these decided which thread went on, and the same ones would again.
+fn course(run: &Run) -> Option<&Course> {
+    let schedule = run.schedule.as_ref()?;
+    let course = schedule.course.as_ref()?;
+    let is_known = course.is_whole && schedule.is_repeatable() && is_of_schedule(run);
+    is_known.then_some(course)
+}
+
+/// The same stops and one more, behind the last of them, and whether that is a preemption; `None` when the run did not come to all of
+/// them.
+fn children(stops: &[Stop], course: &Course) -> Option<Vec<(Vec<Stop>, bool)>> {
+    let mut numbers: Vec<u32> = Vec::new();
+    let mut found = 0;
+    let mut children = Vec::new();
+    for &decision in &course.decisions {
+        let Decision {
+            thread,
+            is_preemption,
+        } = decision.into();
+        let index = thread as usize;
+        if numbers.len() <= index {
+            numbers.resize(index + 1, 0);
+        }
+        let stop = Stop {
+            thread,
+            number: numbers[index],
+        };
+        numbers[index] += 1;
+        if stops.get(found) == Some(&stop) {
+            found += 1;
+        } else if found == stops.len() {
+            let stops = stops.iter().copied().chain([stop]);
+            children.push((stops.collect(), is_preemption));
+        }
+    }
+    (found == stops.len()).then_some(children)
+}
+
+#[cfg(test)]
+mod tests;
