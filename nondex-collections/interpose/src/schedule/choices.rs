@@ -309,6 +309,11 @@ pub(super) fn late(me: Ref, mark: usize) -> u64 {
     late
 }
 
+/// Whether clocks show the present time in this run, and only say that they might not.
+pub(super) fn is_clean() -> bool {
+    IS_CLEAN.load(Ordering::Relaxed)
+}
+
 /// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
 #[inline]
 pub(super) fn oldest(clock: usize) -> u64 {
@@ -323,7 +328,7 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     let number = me.read.get() + 1;
     me.read.set(number);
     let is_marked = !me.marks[READINGS + clock].replace(false);
-    let fires = !IS_CLEAN.load(Ordering::Relaxed)
+    let fires = !is_clean()
         && word(me, AGE, number).is_multiple_of(if number < MANY_READINGS { 2 } else { SELDOM });
     if is_marked && !fires {
         return 0;

@@ -51,8 +51,10 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let is_advice = IS_ADVICE.load(Ordering::Relaxed);
     let may_step = is_advice && is_real == 1;
     let may_stand = shown >= TICKED.load(Ordering::Relaxed);
-    let is_moment =
-        is_advice || processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed)) < MOMENT;
+    let is_clean = choices::is_clean();
+    let is_moment = is_clean
+        || is_advice
+        || processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed)) < MOMENT;
     let mut result = start + now;
     if shown > 0 && (may_step || may_stand) {
         let age = choices::age(me, is_real);
@@ -64,7 +66,9 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     }
     let shown = shown.max(result.saturating_sub(start));
     SHOWN[is_real].store(shown, Ordering::Relaxed);
-    COMPUTED.store(processor_time(), Ordering::Relaxed);
+    if !is_clean {
+        COMPUTED.store(processor_time(), Ordering::Relaxed);
+    }
     result
 }
 
