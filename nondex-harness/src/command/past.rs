@@ -123,7 +123,9 @@ impl Past {
             .map(|snapshots| snapshots.git().root());
         let none = BTreeSet::new();
         let tests = report.tests.iter();
-        let tests = tests.filter(|test| test.verdict != Verdict::NotRun && test.runs > 0);
+        // The runs of an order are counted for one test of its executable.
+        let has_run = |test: &&TestReport| test.runs > 0 || in_orders && !report.partial;
+        let tests = tests.filter(|test| test.verdict != Verdict::NotRun && has_run(test));
         let tests: BTreeMap<String, Life> = tests
             .map(|test| {
                 let ran = lines.and_then(|lines| lines.ran.get(&test.id));
