@@ -158,6 +158,20 @@ fn the_command_line_wins_over_the_environment() {
 }
 
 #[test]
+fn the_flag_of_cargo_test_for_what_is_done_anyway_is_understood() {
+    // The wrong filter is met only after the flags were accepted.
+    let output = nondex(fixture())
+        .args(["--no-fail-fast", "-E", "("])
+        .output()
+        .unwrap();
+    assert!(
+        stderr(&output).contains("invalid filterset"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn a_project_that_is_not_there_ends_with_96() {
     let empty = tempfile::tempdir().unwrap();
     for line in [

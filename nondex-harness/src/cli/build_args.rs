@@ -73,6 +73,10 @@ pub struct BuildArgs {
     ])]
     pub doc: bool,
 
+    /// Test all, whatever fails: what is done anyway, in the words of `cargo test`
+    #[arg(long, hide = true)]
+    pub no_fail_fast: bool,
+
     /// Space or comma separated list of features to activate
     #[arg(short = 'F', long, value_name = "FEATURES")]
     #[arg(help_heading = "Feature selection")]
