@@ -190,6 +190,10 @@ fn a_file_that_is_wrong_is_refused_with_its_place_and_what_was_expected() {
             "nondex.toml:2:11: `network = 'none'`: `none`: expected one of off, observe, block, fault",
         ),
         (
+            "[profile.default]\nschedule = 'systematic'\n",
+            "nondex.toml:2:12: `schedule = 'systematic'`: expected covering or random",
+        ),
+        (
             "[profile.default]\nstrict = 'yes'\n",
             "nondex.toml:2:10: `strict = 'yes'`: invalid type: string \"yes\", expected a boolean",
         ),

@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
-use crate::cli::values::{positive, seconds};
+use crate::cli::values::{drawn, positive, seconds};
 use crate::judge::prerequisite::Limit;
 use crate::project::Mode;
 
@@ -51,7 +51,7 @@ read! {
     NonZeroU32: positive;
     NonZeroUsize: positive;
     Duration: seconds;
-    Schedule: |text| text.parse().map_err(said);
+    Schedule: drawn;
     Regex: |text| Regex::new(text).map_err(said);
     Limit: str::parse;
     Expression: |text| Expression::parse(text).map_err(said);
