@@ -14,7 +14,7 @@ use crate::support::{
     repository,
 };
 
-/// The findings of a report: test, weakest level, and the place that is shown.
+/// The findings of a report: test, the level and the place that are shown.
 fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
     let found = report
         .tests
@@ -27,7 +27,7 @@ fn findings(report: &Report) -> Vec<(&str, Option<Level>, String)> {
             let (file, line, _) = test.culprits[0].place();
             (
                 test.name.as_str(),
-                test.weakest_level,
+                test.delay_level.or(test.weakest_level),
                 format!("{file}:{line}"),
             )
         })

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_mail_is_called_at_once() {
-        let called = bus().publish("order paid").recv_timeout(Duration::from_millis(12));
+        let called = bus().publish("order paid").recv_timeout(Duration::from_millis(5));
         assert_eq!(called.as_deref(), Ok("mail"));
     }
 }
