@@ -117,10 +117,6 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         if holds_for_all && level != Level::Std {
             break;
         }
-        let is_first = systematic::level(options) == Some(level);
-        if weakest.is_none() && !is_first && systematic::suffices(test, options, evidence)? {
-            break;
-        }
         let specs = answered_specs(test, level, options, evidence)?;
         if weakest.is_none() {
             match reproducible(&specs, passes_clean, evidence)? {

@@ -133,25 +133,6 @@ fn limit(options: &Options) -> u64 {
         .min(exhaustive::MAX_ORDERS)
 }
 
-/// Whether `test` was run under all schedules with a preemption or more, and reached no other choices: then the seeds of levels with
-/// longer delays would only take some of these schedules again, and some with more preemptions.
-pub(super) fn suffices(
-    test: &str,
-    options: &Options,
-    evidence: &Evidence,
-) -> Result<bool, Missing> {
-    if options.all_levels {
-        return Ok(false);
-    }
-    let explored = explore(test, options, evidence)?;
-    let is_of_schedule = |spec: &RunSpec| {
-        let mut points = evidence.of(spec).iter().flat_map(|run| run.points.iter());
-        points.all(|point| point.site.family == Family::Schedule)
-    };
-    Ok(explored.all.is_some_and(|all| all.preemptions > 0)
-        && explored.specs.iter().all(is_of_schedule))
-}
-
 /// Whether a clean run shows a test of several threads that may have few decisions, and none about time.
 fn has_few_decisions(run: &Run, limit: u64) -> bool {
     /// Not at every operation could another thread have gone on.

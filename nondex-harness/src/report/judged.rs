@@ -154,7 +154,10 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     }
     if let Some(behind) = &basis.runs.behind {
         report.runs += behind.processes;
-        report.notes.extend(order::left_behind(behind));
+        let may_be_chance = !report.sources.is_empty();
+        report
+            .notes
+            .extend(order::left_behind(behind, may_be_chance));
     }
     if let Some(compared) = &basis.runs.ordinary {
         let note = ordinary::note(report, compared, basis.workspace.root());

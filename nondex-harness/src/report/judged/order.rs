@@ -110,12 +110,14 @@ fn place(before: &[usize]) -> String {
     }
 }
 
-/// What makes a test fail that passes alone, after all.
-pub(super) fn left_behind(behind: &Behind) -> Option<String> {
+/// What makes a test fail that passes alone, after all. Where chance may act, passing there proves less.
+pub(super) fn left_behind(behind: &Behind, may_be_chance: bool) -> Option<String> {
     let passes = behind.conclusion == Conclusion::Independent;
-    passes.then(|| {
-        "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail".to_owned()
-    })
+    passes.then(|| match may_be_chance {
+        false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail",
+        true => "it passed when the folder for temporary files was empty: what earlier runs left there may make it fail, or chance",
+    }
+    .to_owned())
 }
 
 /// Writes the one failing run of a test into its report, as the one to replay.
