@@ -121,8 +121,8 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
 }
 
 impl Runtime {
-    /// The runtime for `toolchain` and `target`, with or without what observes the `network`, built now if the cache has none that is whole. Building takes about
-    /// ten seconds on two cores; what is compiled is shown unless it is to be `quiet`.
+    /// The runtime for `toolchain` and `target`, with or without what observes the `network`, built now if the cache has none that is whole. Building takes less than
+    /// twenty seconds on two cores; what is compiled is shown unless it is to be `quiet`.
     ///
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
