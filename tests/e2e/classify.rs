@@ -115,11 +115,10 @@ fn a_test_without_chance_is_called_the_same_after_few_runs_as_after_all() {
     let fixture = Fixture::new("classify");
     let short = classified(&fixture, &[]);
     let long = classified(&fixture, &["--no-prune"]);
-    let mut spared = 0;
-    for ((name, verdict, runs), (_, expected, all)) in short.iter().zip(&long) {
+    for ((name, verdict, _), (_, expected, _)) in short.iter().zip(&long) {
         assert_eq!(verdict, expected, "{name}");
-        assert!(runs <= all, "{name}: {runs} of {all}");
-        spared += all - runs;
     }
-    assert!(spared > 0, "{short:?}");
+    // A test of few schedules has more: all of them are run unless nothing is to be pruned.
+    let runs = |all: &[(String, Verdict, u64)]| all.iter().map(|(_, _, runs)| runs).sum::<u64>();
+    assert!(runs(&short) < runs(&long), "{short:?} {long:?}");
 }
