@@ -144,12 +144,17 @@ fn a_variable_is_checked_as_its_option_is_and_named() {
 
 #[test]
 fn the_command_line_wins_over_the_environment() {
-    // The wrong filter is met only after the seeds were accepted.
-    let output = nondex(fixture())
-        .env("NONDEX_SEEDS", "3")
-        .args(["--seed", "7", "-E", "("])
-        .output()
-        .unwrap();
+    expect_accepted(
+        nondex(fixture())
+            .env("NONDEX_SEEDS", "3")
+            .args(["--seed", "7"]),
+    );
+}
+
+/// Expects that all that this call has is understood.
+fn expect_accepted(call: &mut Command) {
+    // A wrong filter is met only after the other options were accepted.
+    let output = call.args(["-E", "("]).output().unwrap();
     assert!(
         stderr(&output).contains("invalid filterset"),
         "{}",
@@ -159,16 +164,7 @@ fn the_command_line_wins_over_the_environment() {
 
 #[test]
 fn the_flag_of_cargo_test_for_what_is_done_anyway_is_understood() {
-    // The wrong filter is met only after the flags were accepted.
-    let output = nondex(fixture())
-        .args(["--no-fail-fast", "-E", "("])
-        .output()
-        .unwrap();
-    assert!(
-        stderr(&output).contains("invalid filterset"),
-        "{}",
-        stderr(&output)
-    );
+    expect_accepted(nondex(fixture()).arg("--no-fail-fast"));
 }
 
 #[test]

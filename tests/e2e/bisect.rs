@@ -261,8 +261,7 @@ impl Repository {
     }
 
     fn bisect(&self, test: &str) -> Nondex {
-        let arguments = ["--offline", "--message-format", "json", test];
-        Nondex::command(&self.project.path(""), "bisect").args(arguments)
+        Nondex::reported(&self.project.path(""), "bisect").arg(test)
     }
 }
 

@@ -86,17 +86,8 @@ fn repository() -> Fixture {
 }
 
 fn command(project: &Fixture, name: &str) -> Nondex {
-    let arguments = [
-        "--offline",
-        "--message-format",
-        "json",
-        "--levels",
-        "STD",
-        "--seeds",
-        "4",
-        "--tests",
-    ];
-    Nondex::command(&project.path(""), name).args(arguments)
+    let arguments = ["--levels", "STD", "--seeds", "4", "--tests"];
+    Nondex::reported(&project.path(""), name).args(arguments)
 }
 
 /// The tests that were run.
@@ -177,14 +168,7 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         ),
     ];
     for (file, old, new, expected) in edits {
-        let path = project.path(file);
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains(old), "{old}");
-        fs::write(&path, text.replacen(old, new, 1)).unwrap();
-        // What this run sees must not make the next one know more.
-        let history = project.path("target/nondex/history");
-        let kept = project.path("target/kept");
-        copy(&history, &kept);
+        let edited = Edited::new(&project, file, (old, new));
         let report = changed().run().report();
         assert_eq!(ran(&report), expected.iter().copied().collect(), "{new}");
         let left_out: BTreeSet<&String> = report.unchanged.iter().collect();
@@ -198,9 +182,7 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
                 test.verdict
             );
         }
-        fs::remove_dir_all(&history).unwrap();
-        fs::rename(&kept, &history).unwrap();
-        fs::write(&path, text).unwrap();
+        edited.undo();
     }
 
     // What is known is known by content: of a commit that was written anew, too, and after the next one, of which it is a part.
@@ -372,12 +354,9 @@ fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as
     let second = ["c_adds", "d_reads"];
     let all = [first, second].concat();
     let run = |name: &str| {
-        let arguments = ["--offline", "--message-format", "json"];
         let tests = ["--seeds", "2", "--test", "first", "--test", "second"];
         let tests = tests.iter().skip(if name == "order" { 2 } else { 0 });
-        Nondex::command(&project.path(""), name)
-            .args(arguments)
-            .args(tests)
+        Nondex::reported(&project.path(""), name).args(tests)
     };
     let edits: &[(&str, &str, &str, &[&str])] = &[
         // It pollutes the other one now.
@@ -400,14 +379,7 @@ fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as
         assert_eq!((again.tests.len(), again.unchanged.len()), (0, 4), "{name}");
         let mut findings = 0;
         for (file, old, new, expected) in edits {
-            let path = project.path(file);
-            let text = fs::read_to_string(&path).unwrap();
-            assert!(text.contains(old), "{old}");
-            fs::write(&path, text.replacen(old, new, 1)).unwrap();
-            // What this run sees must not make the next one know more.
-            let history = project.path("target/nondex/history");
-            let kept = project.path("target/kept");
-            copy(&history, &kept);
+            let edited = Edited::new(&project, file, (old, new));
             let part = changed().run().report();
             // One of which a check found nothing in other orders, and that was not run by itself, is not told of.
             let expected: BTreeSet<&str> = expected.iter().copied().collect();
@@ -431,11 +403,40 @@ fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as
                 );
                 findings += usize::from(test.verdict == Verdict::OrderDependentVictim);
             }
-            fs::remove_dir_all(&history).unwrap();
-            fs::rename(&kept, &history).unwrap();
-            fs::write(&path, text).unwrap();
+            edited.undo();
         }
         assert_eq!(findings, 2, "{name}");
+    }
+}
+
+/// A file in which one text stands instead of another, until that is undone. What runs see meanwhile must not make the next one know
+/// more: the history is put back, too.
+struct Edited<'a> {
+    project: &'a Fixture,
+    file: &'a str,
+    text: String,
+}
+
+impl<'a> Edited<'a> {
+    const HISTORY: &'static str = "target/nondex/history";
+    const KEPT: &'static str = "target/kept";
+
+    fn new(project: &'a Fixture, file: &'a str, edit: (&str, &str)) -> Self {
+        let text = fs::read_to_string(project.path(file)).unwrap();
+        support::edit(project, file, &[edit]);
+        copy(&project.path(Self::HISTORY), &project.path(Self::KEPT));
+        Edited {
+            project,
+            file,
+            text,
+        }
+    }
+
+    fn undo(self) {
+        let history = self.project.path(Self::HISTORY);
+        fs::remove_dir_all(&history).unwrap();
+        fs::rename(self.project.path(Self::KEPT), history).unwrap();
+        fs::write(self.project.path(self.file), self.text).unwrap();
     }
 }
 

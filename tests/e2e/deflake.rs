@@ -96,16 +96,8 @@ fn repository() -> Fixture {
 }
 
 fn deflake(project: &Fixture) -> Nondex {
-    let arguments = [
-        "--offline",
-        "--message-format",
-        "json",
-        "--levels",
-        "STD",
-        "--seeds",
-        "3",
-    ];
-    Nondex::command(&project.path(""), "deflake").args(arguments)
+    let arguments = ["--levels", "STD", "--seeds", "3"];
+    Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 
 /// What is said of each failing test.

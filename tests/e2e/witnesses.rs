@@ -12,15 +12,8 @@ use nondex_harness::report::schema::{Blame, Witness};
 use crate::support::{Fixture, Nondex, committed, edit};
 
 fn deflake(project: &Fixture) -> Nondex {
-    let arguments = [
-        "--offline",
-        "--message-format",
-        "json",
-        "--seeds",
-        "0",
-        "--delayed",
-    ];
-    Nondex::command(&project.path(""), "deflake").args(arguments)
+    let arguments = ["--seeds", "0", "--delayed"];
+    Nondex::reported(&project.path(""), "deflake").args(arguments)
 }
 
 type Said = (Blame, Option<Witness>, Vec<String>);

@@ -72,7 +72,12 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
 impl Nondex {
     /// A run of the project in `dir`, with its report as JSON.
     pub(crate) fn run_in(dir: &Path) -> Self {
-        Self::command(dir, "run").args(["--offline", "--message-format", "json"])
+        Self::reported(dir, "run")
+    }
+
+    /// Another command in `dir`, with its report as JSON.
+    pub(crate) fn reported(dir: &Path, name: &str) -> Self {
+        Self::command(dir, name).args(["--offline", "--message-format", "json"])
     }
 
     /// Another command in `dir`, with nothing but the arguments that follow.
