@@ -154,12 +154,12 @@ impl Races<'_> {
             for used in uses {
                 if tried.made > MAX_ALL {
                     tried.is_complete = false;
-                    return Some(tried.believing());
+                    return Some(tried.with_unproven());
                 }
                 self.races(used, uses, in_parts, &mut tried)?;
             }
         }
-        Some(tried.believing())
+        Some(tried.with_unproven())
     }
 
     /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one

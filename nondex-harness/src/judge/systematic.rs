@@ -124,7 +124,7 @@ pub(super) fn level(options: &Options) -> Option<Level> {
     levels(&options.levels).first().copied().filter(|_| is_on)
 }
 
-/// How many schedules of a test are all tried: by default as many as there are runs of seeds, whose place they may take.
+/// How many schedules of a test are all tried: by default as many as there are runs of seeds.
 fn limit(options: &Options) -> u64 {
     let seeds = options.seeds.len() * levels(&options.levels).len();
     options

@@ -49,6 +49,15 @@ fn is_changed(watched: &[Watched]) -> bool {
     })
 }
 
+/// Looks at what this thread watches, and says whether it has changed; `None` while it is looked at already.
+fn look() -> Option<bool> {
+    let looked = WATCHED.try_with(|watched| {
+        let watched = watched.try_borrow_mut().ok()?;
+        Some(is_changed(&watched))
+    });
+    looked.ok().flatten()
+}
+
 /// What is watched in this process.
 #[derive(Default)]
 struct Watch {
@@ -255,14 +264,8 @@ pub(super) fn end() -> Vec<Access> {
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    let changed = WATCHED.try_with(|watched| {
-        watched
-            .try_borrow_mut()
-            .ok()
-            .map(|watched| is_changed(&watched))
-    });
     // Looking at them comes here, too.
-    let Ok(Some(writes)) = changed else {
+    let Some(writes) = look() else {
         return;
     };
     let own = IS_OF_TEST.get();
@@ -281,11 +284,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     if met {
         meeting::stop();
         // What another test has changed meanwhile is not this one's.
-        let _ = WATCHED.try_with(|watched| {
-            watched
-                .try_borrow_mut()
-                .is_ok_and(|watched| is_changed(&watched))
-        });
+        look();
     }
 }
 

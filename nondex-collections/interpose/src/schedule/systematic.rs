@@ -8,7 +8,7 @@
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::choice::hold::longest_hold;
-use nondex_core::choice::stops;
+use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::{Course, Decision, MAX_DECISIONS};
 use nondex_core::{RunSpec, Schedule, Selection, context, hidden, model};
 
@@ -61,8 +61,7 @@ pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
         is_preemption,
     };
     note(decision.into());
-    let is_it = |stop: stops::Stop| (stop.thread, stop.number) == (decision.thread, number);
-    if !stops::of_seed(SEED.load(Ordering::Relaxed)).any(is_it) {
+    if !is_listed(me, number) {
         return 0;
     }
     let Some(_work) = own::work() else {
@@ -87,8 +86,16 @@ fn note(decision: u64) {
 
 /// Whether the first decision of a thread is in the list.
 pub(super) fn holds_first(thread: Ref) -> bool {
-    let mut stops = stops::of_seed(SEED.load(Ordering::Relaxed));
-    stops.any(|stop| (stop.thread, stop.number) == (thread.index.get(), 0))
+    is_listed(thread, 0)
+}
+
+/// Whether the list holds this thread back at its decision of this number.
+fn is_listed(thread: Ref, number: u32) -> bool {
+    let stop = Stop {
+        thread: thread.index.get(),
+        number,
+    };
+    stops::of_seed(SEED.load(Ordering::Relaxed)).any(|listed| listed == stop)
 }
 
 /// What was decided.

@@ -1,8 +1,7 @@
 //! From what the processes of a run saw of its operations to one record of each kind.
 
-use crate::sorted::SortedMap;
-
 use super::{NetworkOutcome, NetworkRecord};
+use crate::sorted::SortedMap;
 
 /// What a run's record says of an operation, or of a socket.
 #[derive(Clone, Debug)]
@@ -18,7 +17,7 @@ pub enum Seen {
 #[must_use]
 pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
     let mut last: SortedMap<u64, (Option<u64>, NetworkRecord)> = SortedMap::new();
-    let mut received = Vec::new();
+    let mut received = SortedMap::new();
     for event in events {
         match event {
             Seen::Operation(id, socket, record) => match last.get_mut(&id) {
@@ -32,11 +31,13 @@ pub fn fold(events: impl IntoIterator<Item = Seen>) -> Vec<NetworkRecord> {
                     }
                 }
             },
-            Seen::Received(socket) => received.push(socket),
+            Seen::Received(socket) => _ = received.insert(socket, ()),
         }
     }
     for (socket, record) in last.values_mut() {
-        if socket.is_some_and(|socket| received.contains(&socket)) && !record.outcome.has_ended() {
+        if socket.is_some_and(|socket| received.get(&socket).is_some())
+            && !record.outcome.has_ended()
+        {
             record.outcome = NetworkOutcome::Answered;
         }
     }

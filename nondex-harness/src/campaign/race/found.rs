@@ -24,7 +24,7 @@ pub(in crate::campaign) struct Tried {
 
 impl Tried {
     /// With one of those that are not proven for each test of which nothing else is found.
-    pub(super) fn believing(mut self) -> Self {
+    pub(super) fn with_unproven(mut self) -> Self {
         let unknown = std::mem::take(&mut self.unknown).into_iter();
         for found in unknown.chain(std::mem::take(&mut self.refuted)) {
             if !self.is_known(found.test) {

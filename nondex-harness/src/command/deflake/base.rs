@@ -82,8 +82,8 @@ impl<'a> Base<'a> {
         project::build(&plan, self.console.quiet)
     }
 
-    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when the test `met` the change: what made it
-    /// fail may have changed meanwhile.
+    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when
+    /// the test `met` the change: what made it fail may have changed meanwhile.
     pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let is_named_so = names.contains(&test.name);
         let tree = self.tree.as_ref().filter(|_| is_named_so);
