@@ -119,6 +119,10 @@ fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_w
             "json",
         ])
         .env_remove("CARGO_MANIFEST_DIR")
+        .env(
+            "NONDEX_CACHE_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("nondex-cache"),
+        )
         .current_dir(&quickstart)
         .output()
         .unwrap();

@@ -117,23 +117,6 @@ fn time_that_is_over_ends_the_run_with_what_is_known() {
 }
 
 #[test]
-fn a_build_over_another_copy_of_the_runtime_is_made_again() {
-    let fixture = Fixture::new("slow");
-    let folder = tempfile::tempdir().unwrap();
-    let other = tempfile::tempdir().unwrap();
-    let run = |cache: &std::path::Path| {
-        let run = Nondex::with_cache(&fixture.path(""), cache).args(["--offline", "--seeds", "0"]);
-        run.arg("a_quick_one")
-            .env("FIXTURE_FOLDER", folder.path())
-            .run()
-    };
-    run(&crate::support::cache()).expect(ExitCode::Ok);
-    // As when a job restores `target` from one cache and the runtime from another: to the compiler, it is not the same.
-    run(other.path()).expect(ExitCode::Ok);
-    run(&crate::support::cache()).expect(ExitCode::Ok);
-}
-
-#[test]
 fn two_runs_on_one_project_do_not_disturb_each_other() {
     let fixture = Fixture::new("findings");
     let run = || {

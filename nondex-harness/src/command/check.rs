@@ -3,7 +3,8 @@
 use super::configuration::Asked;
 use super::console::Console;
 use super::deflake::Change;
-use super::run::{self, Session, Stages};
+use super::run;
+use super::session::{Session, Stages};
 use crate::cli::CheckArgs;
 use crate::error::Result;
 use crate::exit_code::ExitCode;

@@ -6,7 +6,8 @@
 use super::check;
 use super::configuration::Asked;
 use super::console::Console;
-use super::run::{self, Session, Stages};
+use super::run;
+use super::session::{Session, Stages};
 use crate::campaign::reruns::Reruns;
 use crate::cli::ClassifyArgs;
 use crate::error::Result;

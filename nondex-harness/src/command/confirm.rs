@@ -1,90 +1,26 @@
 //! `cargo nondex confirm`: how often a test fails without this tool.
 
+mod confirmation;
+mod ordinary;
+
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use anstyle::AnsiColor;
-use serde::Serialize;
 
+use self::confirmation::{Confirmation, Confirmed, Rate};
+use self::ordinary::{OrdinaryRuns, Seeded};
 use super::console::Console;
 use super::{interrupt, selection};
-use crate::campaign::{StopFlag, launch, process};
 use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::error::{Error, Result};
 use crate::exit_code::ExitCode;
 use crate::findings::{Finding, Store};
 use crate::judge::options::DEFAULT_TIMEOUT;
-use crate::project::{self, EntropyLibrary, Mode, Project, TestBinary, TestCase};
+use crate::project::{self, Mode};
 use crate::repro::{Repro, Subject};
 use crate::shell;
-use crate::statistics::wilson;
-
-/// What is known of all tests, as JSON.
-#[derive(Debug, Serialize)]
-struct Confirmation {
-    /// Whether it was interrupted before all runs were made.
-    partial: bool,
-    tests: Vec<Confirmed>,
-}
-
-/// What is known of one test.
-#[derive(Debug, Serialize)]
-struct Confirmed {
-    id: String,
-    /// The runs that count.
-    #[serde(flatten)]
-    rate: Rate,
-    /// The runs at the time of which others of the same test were made, when some of them failed; those that count were then made
-    /// one at a time.
-    beside_itself: Option<Rate>,
-    /// The seeds with which it failed twice, when entropy was seeded: those that count.
-    failing_seeds: Option<Vec<u64>>,
-    /// The seeds with which it failed once and then passed: something else than entropy decided.
-    unrepeated_seeds: Option<Vec<u64>>,
-    /// Why the first failing run failed, of those that count or else of the others.
-    message: Option<String>,
-    /// What that run wrote.
-    output: Option<String>,
-    /// What came of the attempts to make it fail as its newest finding says, without this tool.
-    repros: Vec<Repro>,
-}
-
-/// How often it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct Rate {
-    failures: u64,
-    runs: u64,
-    /// The interval in which the probability of a failure lies with a confidence of 95 %; see [`wilson`].
-    interval: [f64; 2],
-}
-
-impl Rate {
-    fn new(failures: u64, runs: u64) -> Self {
-        Rate {
-            failures,
-            runs,
-            interval: wilson(failures, runs),
-        }
-    }
-
-    fn text(self) -> String {
-        let Rate {
-            failures,
-            runs,
-            interval: [low, high],
-        } = self;
-        format!(
-            "{failures} of {runs} runs failed: {:.1} % to {:.1} % with 95 % confidence",
-            low * 100.0,
-            high * 100.0
-        )
-    }
-}
 
 /// Runs ordinary builds of the selected tests many times: 100 when one failed.
 pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {
@@ -262,204 +198,4 @@ fn tell(confirmed: &Confirmed, console: &Console) {
 fn finding_of<'a>(test: &str, findings: &'a [Finding]) -> Option<&'a Finding> {
     let mut findings = findings.iter();
     findings.find(|finding| finding.test == test && !finding.culprits.is_empty())
-}
-
-/// Seeds for the entropy of ordinary programs.
-struct Seeded {
-    seeds: Vec<u64>,
-    library: EntropyLibrary,
-}
-
-impl Seeded {
-    fn new(seeds: Vec<u64>, project: &Project, target: Option<&str>) -> Result<Self> {
-        let has_runner = |suite: &project::Suite| !suite.binary.runner.is_empty();
-        if target.is_some() || project.suites.iter().any(has_runner) {
-            return Err(Error::setup(
-                "entropy cannot be seeded for another target or behind a target runner",
-            ));
-        }
-        let library = EntropyLibrary::build(&project.target_dir, &project.workspace_root)?;
-        // Addresses are a source of randomness that is not asked for.
-        let _ = process::disable_address_randomisation();
-        Ok(Seeded { seeds, library })
-    }
-}
-
-/// The runs of one test.
-struct OrdinaryRuns<'a> {
-    binary: &'a TestBinary,
-    test: &'a TestCase,
-    timeout: Duration,
-    stop: &'a StopFlag,
-    seeded: Option<&'a Seeded>,
-}
-
-/// A run that failed.
-#[derive(Debug)]
-struct Failed {
-    number: u64,
-    message: String,
-    output: String,
-}
-
-impl OrdinaryRuns<'_> {
-    /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one at a time: runs of one
-    /// test may disturb each other, and then it is not the test that is flaky.
-    fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
-        let all: Vec<u64> = (0..runs).collect();
-        let mut counted = self.run(&all, jobs.get())?;
-        let mut beside_itself = None;
-        if !counted.failed.is_empty() && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
-            beside_itself = Some(counted.rate());
-            let alone = self.run(&all, 1)?;
-            counted = Runs {
-                first: alone.first.or(counted.first),
-                ..alone
-            };
-        }
-        Ok(Confirmed {
-            id,
-            rate: counted.rate(),
-            beside_itself,
-            failing_seeds: None,
-            unrepeated_seeds: None,
-            message: counted.first.as_ref().map(|first| first.message.clone()),
-            output: counted.first.map(|first| first.output),
-            repros: Vec::new(),
-        })
-    }
-
-    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once more, one at a time.
-    fn confirm_seeds(&self, id: String, seeds: &[u64], jobs: NonZeroUsize) -> Result<Confirmed> {
-        let all = self.run(seeds, jobs.get())?;
-        let again = self.run(&all.failed, 1)?;
-        let unrepeated = all
-            .failed
-            .iter()
-            .filter(|seed| !again.failed.contains(seed));
-        let unrepeated_seeds = Some(unrepeated.copied().collect());
-        let first = again.first.or(all.first);
-        Ok(Confirmed {
-            id,
-            rate: Rate::new(again.failed.len() as u64, all.made),
-            beside_itself: None,
-            failing_seeds: Some(again.failed),
-            unrepeated_seeds,
-            message: first.as_ref().map(|first| first.message.clone()),
-            output: first.map(|first| first.output),
-            repros: Vec::new(),
-        })
-    }
-
-    /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
-    fn run(&self, numbers: &[u64], jobs: usize) -> Result<Runs> {
-        let next = AtomicUsize::new(0);
-        let state = Mutex::new(Ok(Runs::default()));
-        let work = || {
-            while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if self.stop.is_set() {
-                    return;
-                }
-                let result = self.once(number);
-                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-                match (result, &mut *state) {
-                    (Ok(Some(End::Passed)), Ok(runs)) => runs.made += 1,
-                    (Ok(Some(End::Failed(failed))), Ok(runs)) => runs.add(failed),
-                    (Err(error), Ok(_)) => *state = Err(error),
-                    (Ok(None), _) | (_, Err(_)) => return,
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(work);
-            }
-        });
-        let mut runs = state.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-        runs.failed.sort_unstable();
-        Ok(runs)
-    }
-
-    /// One run; `None` when it was stopped.
-    fn once(&self, number: u64) -> Result<Option<End>> {
-        let mut command = launch::command(self.binary, self.test, None);
-        if let Some(seeded) = self.seeded {
-            seeded.library.install(&mut command, self.binary, number);
-        }
-        let finished = process::run(command, self.timeout, self.stop).map_err(|e| {
-            let executable = self.binary.executable_of(self.test);
-            Error::setup(format!("failed to start `{executable}`: {e}"))
-        })?;
-        let Some(outcome) = launch::outcome_of(self.binary, self.test, finished.end) else {
-            return Ok(None);
-        };
-        if outcome.passed() {
-            return Ok(Some(End::Passed));
-        }
-        let output = finished.output.to_text();
-        Ok(Some(End::Failed(Failed {
-            number,
-            message: launch::explain(self.test, &outcome, &output, self.timeout).message,
-            output,
-        })))
-    }
-}
-
-/// How one run ended.
-enum End {
-    Passed,
-    Failed(Failed),
-}
-
-/// What came of some runs.
-#[derive(Debug, Default)]
-struct Runs {
-    made: u64,
-    /// The numbers of those that failed.
-    failed: Vec<u64>,
-    /// The failing one with the least number.
-    first: Option<Failed>,
-}
-
-impl Runs {
-    fn add(&mut self, failed: Failed) {
-        self.made += 1;
-        self.failed.push(failed.number);
-        let first = self.first.as_ref();
-        if first.is_none_or(|first| failed.number < first.number) {
-            self.first = Some(failed);
-        }
-    }
-
-    fn rate(&self) -> Rate {
-        Rate::new(self.failed.len() as u64, self.made)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rate_is_told_with_its_interval() {
-        for (failures, runs, text) in [
-            (
-                0,
-                100,
-                "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence",
-            ),
-            (
-                50,
-                100,
-                "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence",
-            ),
-            (
-                3,
-                3,
-                "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence",
-            ),
-        ] {
-            assert_eq!(Rate::new(failures, runs).text(), text);
-        }
-    }
 }

@@ -27,6 +27,7 @@ mod replay;
 mod report;
 mod run;
 mod selection;
+mod session;
 
 use std::ffi::OsString;
 

@@ -2,7 +2,8 @@
 
 use super::configuration::Asked;
 use super::console::Console;
-use super::run::{self, Stages};
+use super::run;
+use super::session::Stages;
 use crate::cli::{OrderArgs, RunArgs};
 use crate::error::Result;
 use crate::exit_code::ExitCode;

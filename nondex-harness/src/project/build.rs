@@ -18,7 +18,7 @@ use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
 use super::plan::{BuildPlan, Doctests, Mode};
 use super::platform;
-use super::runtime::Runtime;
+use super::runtime::{Recipe, Runtime};
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
 use super::toolchain::Toolchain;
@@ -126,13 +126,13 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }
     let before_runtime = Instant::now();
     let runtime = match plan.mode {
-        Mode::Program => Some(Runtime::for_toolchain(
-            &toolchain,
-            &target,
-            plan.offline || plan.frozen,
-            !plan.without_network,
+        Mode::Program => Some(Runtime::of(&Recipe {
+            toolchain: &toolchain,
+            target: &target,
+            offline: plan.offline || plan.frozen,
+            network: !plan.without_network,
             quiet,
-        )?),
+        })?),
         Mode::Swap | Mode::Plain => None,
     };
     let runtime_took = before_runtime.elapsed();

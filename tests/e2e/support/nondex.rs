@@ -60,6 +60,7 @@ pub(crate) fn plain_command(program: impl AsRef<OsStr>, dir: &Path) -> Command {
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
             "RUST_BACKTRACE",
+            "RUST_TEST_THREADS",
         ];
         if ours || others.contains(&text.as_ref()) {
             command.env_remove(&name);
