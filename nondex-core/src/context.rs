@@ -4,6 +4,7 @@
 //! one test of one context; a thread that it starts through the `thread` shim inherits both, and extends the logical
 //! thread path. While a thread is [paused](pause), the tool's own code runs: nothing is chosen or recorded.
 
+mod entered;
 mod failures;
 pub mod inheritance;
 mod journal;
@@ -20,12 +21,12 @@ pub mod system;
 mod text;
 mod thread;
 
+pub use entered::{Entered, Inherited, enter, inherit};
 pub use process::{begin_harness, fork_global, global, has_harness, renounce};
 pub use run::Context;
 pub use slot::{
-    Entered, Inherited, Pause, after_fork_in_child, before_fork, enter, flush, inherit,
-    is_forked_beside_threads, is_own_work, level, name_child, new_object, note_covered,
-    note_creation, note_source, pause, traces_elements,
+    Pause, after_fork_in_child, before_fork, flush, is_forked_beside_threads, is_own_work, level,
+    name_child, new_object, note_covered, note_creation, note_source, pause, traces_elements,
 };
 pub(crate) use slot::{
     is_traced, key_without_seed, list, once, path_hash, reach, reading, record, table_key,

@@ -1,6 +1,7 @@
 //! Parts of pages that are written by the code. `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
 
 use std::fmt::Write as _;
+use std::fs;
 
 use nondex_harness::config::{self, KEYS};
 
@@ -91,11 +92,33 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
 fn the_page_of_the_report_has_every_field_of_the_schema() {
     let folder = repository().join("nondex-harness/src/report");
     let mut types = source::types(&folder.join("schema.rs"));
-    for file in ["verdict", "culprit", "order", "sanitised", "scheduled"] {
+    let files = [
+        "test",
+        "failure",
+        "network",
+        "verdict",
+        "culprit",
+        "order",
+        "sanitised",
+        "scheduled",
+        "interleaving",
+        "change",
+        "known",
+        "advice",
+    ];
+    let listed = fs::read_dir(folder.join("schema")).unwrap();
+    let listed = listed.map(|entry| entry.unwrap().path());
+    for path in listed.filter(|path| !path.ends_with("tests.rs")) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(files.contains(&name), "no place on the page for {name}");
+    }
+    for file in files {
         types.extend(source::types(&folder.join(format!("schema/{file}.rs"))));
     }
-    for file in ["culprit/position", "timing"] {
-        types.extend(source::types(&folder.join(format!("../judge/{file}.rs"))));
+    for file in ["culprit/position", "timing", "change"] {
+        let found = source::types(&folder.join(format!("../judge/{file}.rs")));
+        let words = found.into_iter().filter(|found| !found.is_struct);
+        types.extend(words);
     }
     // In the order in which a reader of the report comes to them.
     let mut text = String::new();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use nondex_harness::report::schema::{MAX_FAILURES, SCHEMA};
+use quote::ToTokens;
 
 /// A struct or an enumeration.
 #[derive(Debug)]
@@ -24,77 +25,113 @@ pub(crate) struct Item {
     pub(crate) kind: String,
 }
 
-/// The public types of a file, formatted by rustfmt, that are serialised.
+/// The public types of a file that are serialised.
 pub(crate) fn types(file: &Path) -> Vec<Type> {
     let text = fs::read_to_string(file).unwrap();
-    // A long list of traits is on a line of its own.
-    let text = text
-        .replace("#[derive(\n    ", "#[derive(")
-        .replace(",\n)]", ")]");
-    let mut types: Vec<Type> = Vec::new();
-    let mut doc = String::new();
-    let mut serialised = false;
-    let mut rename = None;
-    let mut open = false;
-    let mut derives = false;
-    for line in text.lines() {
-        let trimmed = line.trim();
-        if let Some(part) = trimmed.strip_prefix("///") {
-            doc += part;
-        } else if trimmed.starts_with("#[derive(") || derives {
-            // One that is long has its traits on the next line.
-            serialised = trimmed.contains("Serialize") || derives && serialised;
-            derives = !trimmed.ends_with(")]");
-        } else if let Some(rest) = trimmed.strip_prefix("#[serde(rename = \"") {
-            rename = rest.split('"').next().map(str::to_owned);
-        } else if trimmed.starts_with("#[") {
-        } else if open && line == "}" {
-            open = false;
-            doc.clear();
-        } else if open && line.starts_with("    ") && !line.starts_with("     ") {
-            let found = types.last_mut().expect("it is open");
-            let item = trimmed.trim_end_matches(',');
-            let item = if found.is_struct {
-                item.strip_prefix("pub ")
-                    .and_then(|item| item.split_once(": "))
-            } else {
-                Some((item, ""))
-            };
-            if let Some((name, kind)) = item {
-                let snake = || name.split('(').next().unwrap_or(name).to_lowercase();
-                let name = if found.is_struct {
-                    name.to_owned()
-                } else {
-                    rename.take().unwrap_or_else(snake)
-                };
-                found.items.push(Item {
-                    name,
-                    kind: kind.to_owned(),
-                    doc: plain(&doc),
-                });
-            }
-            doc.clear();
-        } else {
-            let declared = ["pub struct ", "pub enum "];
-            let start = declared
-                .iter()
-                .find(|start| line.starts_with(**start) && line.ends_with('{'));
-            if let Some(start) = start.filter(|_| serialised) {
-                let name = line[start.len()..].trim_end_matches(['{', ' ']).to_owned();
-                let is_struct = *start == declared[0];
-                types.push(Type {
-                    name,
-                    doc: plain(&doc),
-                    is_struct,
-                    items: Vec::new(),
-                });
-                open = true;
-            }
-            doc.clear();
-            serialised = false;
+    let found = syn::parse_file(&text).unwrap().items.into_iter();
+    let types = found.filter_map(|item| match item {
+        syn::Item::Struct(found) if is_told(&found.vis, &found.attrs) => Some(Type {
+            name: found.ident.to_string(),
+            doc: doc(&found.attrs),
+            is_struct: true,
+            items: found.fields.iter().map(field).collect(),
+        }),
+        syn::Item::Enum(found) if is_told(&found.vis, &found.attrs) => {
+            let is_kebab = serde(&found.attrs, "rename_all").is_some_and(|all| all == "kebab-case");
+            Some(Type {
+                name: found.ident.to_string(),
+                doc: doc(&found.attrs),
+                is_struct: false,
+                items: found
+                    .variants
+                    .iter()
+                    .map(|one| variant(one, is_kebab))
+                    .collect(),
+            })
         }
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Whether a type is public and serialised.
+fn is_told(visibility: &syn::Visibility, attributes: &[syn::Attribute]) -> bool {
+    let mut derives = attributes
+        .iter()
+        .filter(|one| one.path().is_ident("derive"));
+    matches!(visibility, syn::Visibility::Public(_))
+        && derives.any(|one| one.to_token_stream().to_string().contains("Serialize"))
+}
+
+fn field(field: &syn::Field) -> Item {
+    Item {
+        name: field
+            .ident
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string),
+        doc: doc(&field.attrs),
+        kind: field.ty.to_token_stream().to_string().replace(' ', ""),
     }
-    types
+}
+
+fn variant(variant: &syn::Variant, is_kebab: bool) -> Item {
+    let name = variant.ident.to_string();
+    let words = match is_kebab {
+        true => kebab(&name),
+        false => name.to_lowercase(),
+    };
+    Item {
+        name: serde(&variant.attrs, "rename").unwrap_or(words),
+        doc: doc(&variant.attrs),
+        kind: String::new(),
+    }
+}
+
+/// `SameProcess` as `same-process`.
+fn kebab(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push('-');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// The doc comment of an item.
+fn doc(attributes: &[syn::Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|one| match &one.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => text(&pair.value),
+        _ => None,
+    });
+    plain(&lines.collect::<String>())
+}
+
+/// What `#[serde(key = "…")]` says.
+fn serde(attributes: &[syn::Attribute], key: &str) -> Option<String> {
+    let mut found = None;
+    for one in attributes.iter().filter(|one| one.path().is_ident("serde")) {
+        // Others of its words end this; they come after what renames.
+        let _ = one.parse_nested_meta(|meta| {
+            if meta.path.is_ident(key) {
+                found = text(&meta.value()?.parse()?);
+            }
+            Ok(())
+        });
+    }
+    found
+}
+
+/// A literal text.
+fn text(expression: &syn::Expr) -> Option<String> {
+    match expression {
+        syn::Expr::Lit(syn::ExprLit {
+            lit: syn::Lit::Str(text),
+            ..
+        }) => Some(text.value()),
+        _ => None,
+    }
 }
 
 /// A doc comment as a reader of JSON needs it: without links, which lead to items of the source, and with the values of constants.
@@ -131,19 +168,16 @@ pub(crate) fn json_type(kind: &str) -> String {
         return format!("list of {}", json_type(inner));
     }
     if let Some(inner) = inside("BTreeMap<") {
-        let (key, value) = inner.split_once(", ").expect("a map has two types");
+        let (key, value) = inner.split_once(',').expect("a map has two types");
         return format!("object, {} to {}", json_type(key), json_type(value));
     }
-    if let Some((inner, _)) = kind
-        .strip_prefix('[')
-        .and_then(|kind| kind.split_once("; "))
-    {
+    if let Some((inner, _)) = kind.strip_prefix('[').and_then(|kind| kind.split_once(';')) {
         return format!("two of {}", json_type(inner));
     }
     match kind {
         "String" => "string",
         "bool" => "boolean",
-        "u8" | "u32" | "u64" => "number",
+        "u8" | "u32" | "u64" | "usize" | "f64" => "number",
         "Level" => "level",
         "Family" => "family",
         "Outcome" => "outcome",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::process::{GLOBAL, global};
 use super::run::Context;
-use super::{inheritance, slot};
+use super::{entered, inheritance};
 use crate::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
 
 /// As [`global`], and removes our variables from the environment, so that a test sees what cargo gives it. The calling thread is
@@ -24,7 +24,7 @@ pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
             unsafe { std::env::remove_var(variable) }
         }
     }
-    context.inspect(|context| slot::enter_main(context))
+    context.inspect(|context| entered::enter_main(context))
 }
 
 /// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
@@ -32,5 +32,5 @@ pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
 pub fn adopt() -> Option<&'static Arc<Context>> {
     let adopted = || inheritance::find().map(Context::of_child);
     let context = GLOBAL.get_or_init(adopted).as_ref();
-    context.inspect(|context| slot::enter_main(context))
+    context.inspect(|context| entered::enter_main(context))
 }

@@ -1,3 +1,5 @@
+//! Tests of the keys of hash maps.
+
 use ::std::collections::BTreeSet;
 use ::std::hash::BuildHasherDefault;
 

@@ -1,3 +1,5 @@
+//! Tests of designed and random orders.
+
 use std::collections::BTreeSet;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of processes that end, hang, write and leave children behind.
+
 use super::*;
 
 const LONG: Duration = Duration::from_secs(60);

@@ -1,3 +1,5 @@
+//! Tests of the workers of a campaign.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;

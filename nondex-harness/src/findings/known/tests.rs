@@ -1,3 +1,5 @@
+//! Tests of the file of known flaky tests.
+
 use camino::Utf8Path;
 use nondex_core::{Family, Outcome, Site};
 

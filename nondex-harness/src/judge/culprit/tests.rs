@@ -1,3 +1,5 @@
+//! Tests of the search for culprits, over simulated tests.
+
 use nondex_core::choice::between::between;
 use nondex_core::choice::draw;
 use nondex_core::context::place;

@@ -1,3 +1,5 @@
+//! Tests of which runs stand for others.
+
 use nondex_core::{Calls, Family, Level, Reading, Schedule, Scope, Selection};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of the enumeration of all choices.
+
 use nondex_core::context::place;
 use nondex_core::{Family, PointRecord, Selection};
 

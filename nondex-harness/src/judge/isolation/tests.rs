@@ -1,3 +1,5 @@
+//! Tests of what is said of tests that others may have disturbed.
+
 use nondex_core::{Level, Selection};
 
 use super::*;

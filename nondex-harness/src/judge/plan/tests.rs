@@ -1,3 +1,5 @@
+//! Tests of what is run next, over simulated tests.
+
 use nondex_core::context::place;
 use nondex_core::{ChoiceRecord, ElementRecord, Family, Given, PointRecord, Selection, StepRecord};
 

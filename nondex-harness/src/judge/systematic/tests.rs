@@ -1,3 +1,5 @@
+//! Tests of the enumeration of schedules, against a search by brute force.
+
 use std::collections::BTreeSet;
 
 use nondex_core::{Outcome, ScheduleRecord, Selection};

@@ -1,3 +1,5 @@
+//! Tests of what is said of threads, over simulated schedules.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

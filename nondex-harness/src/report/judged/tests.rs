@@ -1,3 +1,5 @@
+//! Tests of what a report says of judged runs.
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 

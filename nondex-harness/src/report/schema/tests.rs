@@ -1,3 +1,5 @@
+//! Tests of a report as JSON.
+
 use nondex_core::Site;
 use proptest::collection::{btree_map, vec};
 use proptest::option;

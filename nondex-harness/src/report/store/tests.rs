@@ -1,3 +1,5 @@
+//! Tests of the folder of reports.
+
 use std::collections::BTreeSet;
 use std::thread;
 

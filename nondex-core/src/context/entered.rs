@@ -1,0 +1,146 @@
+//! The test that a thread enters, and what the threads that it starts inherit.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::run::Context;
+use super::slot::{PAUSES, SLOT, Slot, with_state};
+use super::system::system;
+use super::thread::ThreadState;
+use crate::protocol::event::Event;
+use crate::protocol::outcome::Failure;
+use crate::protocol::scheduling::ScheduleRecord;
+
+/// A test that runs on this thread. Ends when dropped: what its thread did is then written.
+#[derive(Debug)]
+pub struct Entered {
+    before: Option<Slot>,
+    pauses: u32,
+    context: Arc<Context>,
+}
+
+/// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
+pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
+    let state = ThreadState::new(Arc::clone(context), Arc::from(test), context.test_thread());
+    context.shared.tests.fetch_add(1, Ordering::Relaxed);
+    let entered = Entered {
+        before: SLOT
+            .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
+            .ok(),
+        pauses: PAUSES.replace(0),
+        context: Arc::clone(context),
+    };
+    if context.spec.scheduled
+        && let Some(system) = system()
+    {
+        system.begin_schedule(&context.spec, test);
+    }
+    entered
+}
+
+impl Entered {
+    /// Notes that the test's own thread panicked.
+    pub fn panicked(test: &str, context: &Context, failure: Failure) {
+        if context.is_own_process() {
+            context.journal.append(&Event::Panic {
+                test: test.to_owned(),
+                failure,
+            });
+        }
+    }
+
+    /// Ends the test with its outcome.
+    pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+        let schedule = self.end_schedule();
+        drop(self);
+        if let Some(schedule) = schedule {
+            context.note_schedule(test, schedule);
+        }
+        for operation in context.shared.failures.read(!passed) {
+            context.journal.append(&Event::Operation {
+                test: test.to_owned(),
+                operation,
+            });
+        }
+        for (id, network) in context.shared.stacks.read(!passed) {
+            context.journal.append(&Event::Network {
+                test: test.to_owned(),
+                id,
+                socket: None,
+                network,
+            });
+        }
+        if context.is_own_process() {
+            let sources = context.take_sources();
+            if !sources.is_empty() {
+                context.journal.append(&Event::Sources {
+                    test: test.to_owned(),
+                    sources,
+                });
+            }
+            context.journal.append(&Event::End {
+                test: test.to_owned(),
+                passed,
+                failure,
+            });
+        }
+    }
+
+    /// Lets the threads of the test run free; what was done, the first time.
+    fn end_schedule(&self) -> Option<ScheduleRecord> {
+        let system = system().filter(|_| self.context.spec.scheduled);
+        system?.end_schedule()
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.end_schedule();
+        self.context.shared.tests.fetch_sub(1, Ordering::Relaxed);
+        PAUSES.set(self.pauses);
+        let before = self.before.take().unwrap_or_default();
+        // Dropped outside the borrow: its flush writes a file.
+        let ended = SLOT.try_with(|slot| slot.replace(before));
+        drop(ended);
+    }
+}
+
+/// What a new thread inherits from the one that starts it.
+#[derive(Debug)]
+pub struct Inherited(Option<Box<ThreadState>>);
+
+/// Taken in the thread that starts another; counts the start. All memory that the new thread needs is taken here.
+#[must_use]
+pub fn inherit() -> Inherited {
+    Inherited(with_state(ThreadState::of_thread))
+}
+
+impl Inherited {
+    /// Whether there is anything to inherit: not outside a test.
+    #[must_use]
+    pub const fn is_something(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The path of the new thread.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.0.as_ref().map_or("", |state| &state.path)
+    }
+
+    /// Called first in the new thread. The thread's points are written when it ends.
+    pub fn enter(self) {
+        if let Some(state) = self.0 {
+            let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(state)));
+        }
+    }
+}
+
+/// Names the main thread of a child process of a test after the process.
+pub(super) fn enter_main(context: &Arc<Context>) {
+    if !context.process.is_empty() {
+        let test = Arc::from(context.spec.test.as_str());
+        let state = ThreadState::new(Arc::clone(context), test, context.process.clone());
+        let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
+    }
+}

@@ -1,0 +1,122 @@
+//! Tests of how many runs are evidence.
+
+use super::*;
+
+fn run(outcome: Outcome, complete: bool) -> Run {
+    Run {
+        complete,
+        ..Run::ended(outcome)
+    }
+}
+
+#[test]
+fn runs_are_asked_for_until_there_are_enough() {
+    let clean = RunSpec::clean("t");
+    let mut evidence = Evidence::new(true);
+    assert_eq!(
+        evidence.repeat(&clean, 2).unwrap_err(),
+        Missing(vec![clean.clone(), clean.clone()])
+    );
+    evidence.add(clean.clone(), run(Outcome::Passed, true));
+    assert_eq!(
+        evidence.repeat(&clean, 2).unwrap_err(),
+        Missing(vec![clean.clone()])
+    );
+    evidence.add(clean.clone(), run(Outcome::Failed, true));
+    let outcomes: Vec<_> = evidence
+        .repeat(&clean, 2)
+        .unwrap()
+        .iter()
+        .map(|run| run.outcome.clone())
+        .collect();
+    assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed]);
+}
+
+#[test]
+fn only_a_whole_and_repeatable_run_stands_for_another() {
+    let spec = RunSpec::new("t", Level::One, 1);
+    for (runs, prune, implied) in [
+        (vec![run(Outcome::Passed, true)], true, true),
+        (vec![run(Outcome::Failed, true)], true, true),
+        (vec![run(Outcome::Passed, true)], false, false),
+        (vec![run(Outcome::Passed, false)], true, false),
+        (vec![run(Outcome::TimedOut, true)], true, false),
+        (vec![run(Outcome::Exited(1), true)], true, false),
+        (
+            vec![run(Outcome::Passed, true), run(Outcome::Failed, true)],
+            true,
+            false,
+        ),
+    ] {
+        let mut evidence = Evidence::new(prune);
+        for run in &runs {
+            evidence.add(RunSpec::clean("t"), run.clone());
+        }
+        let answers = evidence.answers(std::slice::from_ref(&spec));
+        assert_eq!(
+            answers.is_ok_and(|answers| answers[0].implied),
+            implied,
+            "{runs:?} prune {prune}"
+        );
+    }
+}
+
+#[test]
+fn of_all_outputs_three_are_kept() {
+    let except = |line| {
+        let site = nondex_core::Site {
+            api: "std::fs::read_dir".into(),
+            family: nondex_core::Family::Directory,
+            file: "src/lib.rs".into(),
+            line,
+            column: 1,
+        };
+        RunSpec {
+            choices: Selection::Except(vec![site.into()]),
+            ..RunSpec::new("t", Level::One, 1)
+        }
+    };
+    let mut evidence = Evidence::new(true);
+    for (spec, outcome, output) in [
+        (RunSpec::clean("t"), Outcome::Passed, "first passing"),
+        (RunSpec::clean("t"), Outcome::Passed, ""),
+        (
+            RunSpec::new("t", Level::One, 1),
+            Outcome::Failed,
+            "first failing",
+        ),
+        (except(1), Outcome::Failed, ""),
+        (except(2), Outcome::Passed, ""),
+        (except(3), Outcome::Passed, ""),
+        (except(3), Outcome::Passed, "last of all but some"),
+    ] {
+        let run = Run {
+            output: Some(output.into()),
+            ..run(outcome, true)
+        };
+        evidence.add(spec, run);
+    }
+    let kept: Vec<_> = evidence
+        .all()
+        .filter_map(|(_, run)| run.output.as_deref())
+        .collect();
+    assert_eq!(
+        kept,
+        ["first passing", "first failing", "last of all but some"]
+    );
+}
+
+#[test]
+fn of_specs_that_seem_alike_one_is_asked_for_first() {
+    let specs: Vec<_> = (0..10)
+        .map(|seed| RunSpec::new("t", Level::One, seed))
+        .collect();
+    let mut evidence = Evidence::new(true);
+    evidence.add(RunSpec::clean("t"), run(Outcome::Passed, false));
+    assert_eq!(
+        evidence.answers(&specs).unwrap_err(),
+        Missing(specs[..1].to_vec())
+    );
+    evidence.add(specs[0].clone(), run(Outcome::Passed, true));
+    assert!(evidence.answers(&specs).is_ok());
+}

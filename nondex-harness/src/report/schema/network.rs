@@ -1,0 +1,43 @@
+//! An operation of the network that failed.
+
+use serde::{Deserialize, Serialize};
+
+/// An operation that failed because there is no network.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkEvent {
+    /// The operation, such as `connect`.
+    pub operation: String,
+    /// What it was about: an address or a host name.
+    pub address: String,
+    /// The error.
+    pub error: String,
+    /// The source file, when known.
+    pub file: Option<String>,
+    /// Line, from 1.
+    pub line: Option<u32>,
+    /// The logical path of the thread, `0` for the test's own; in a program that the test started, `p` and a number come first.
+    #[serde(default)]
+    pub thread: String,
+    /// How long it took to fail, in milliseconds; null when it had not ended.
+    #[serde(default)]
+    pub elapsed_ms: Option<u64>,
+}
+
+impl std::fmt::Display for NetworkEvent {
+    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on thread 0.1`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: {}", self.operation, self.address, self.error)?;
+        if let Some(seconds) = self.elapsed_ms.map(|ms| ms / 1000)
+            && seconds > 0
+        {
+            write!(f, " after {seconds} s")?;
+        }
+        if let (Some(file), Some(line)) = (&self.file, self.line) {
+            write!(f, " at {file}:{line}")?;
+        }
+        if !matches!(self.thread.as_str(), "" | "0") {
+            write!(f, ", on thread {}", self.thread)?;
+        }
+        Ok(())
+    }
+}
