@@ -186,7 +186,7 @@ fn a_damaged_cache_is_built_again_and_so_is_what_was_built_over_another_copy_of_
     let project = Fixture::new("slow");
     let own = tempfile::tempdir().unwrap();
     copy_runtimes(&cache(), own.path());
-    let run_over = |cache: &std::path::Path| {
+    let run_over = |cache: &Path| {
         Nondex::with_cache(&project.path(""), cache)
             .args(["run", "--offline", "a_quick_one"])
             .run()

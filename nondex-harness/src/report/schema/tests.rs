@@ -1,6 +1,6 @@
 //! Tests of a report as JSON.
 
-use nondex_core::Site;
+use nondex_core::{Family, Outcome, Site};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
