@@ -207,8 +207,12 @@ fn change() -> impl Strategy<Value = StateChange> {
 }
 
 fn covered() -> impl Strategy<Value = CoveredRecord> {
-    (".{0,9}", prop::collection::vec(any::<u64>(), 0..3))
-        .prop_map(|(program, blocks)| CoveredRecord { program, blocks })
+    let blocks = prop::collection::vec(any::<u64>(), 0..3);
+    (".{0,9}", blocks, any::<bool>()).prop_map(|(program, blocks, is_lost)| CoveredRecord {
+        program,
+        blocks,
+        is_lost,
+    })
 }
 
 fn access() -> impl Strategy<Value = AccessRecord> {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use nondex_harness::report::Report;
 use nondex_harness::report::schema::{Blame, Witness};
@@ -160,6 +161,9 @@ fn main() {
     let what = std::env::args().nth(1).unwrap();
     let said = if what == "changed" { project::changed(1) } else { project::other(1) };
     println!("{said}");
+    if std::env::args().nth(2).is_some() {
+        return;
+    }
     std::thread::sleep(std::time::Duration::from_secs(1000));
 }
 "#;
@@ -202,6 +206,65 @@ fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
         let flags: Vec<String> = names.filter(|name| name.contains("flags")).collect();
         assert_eq!(flags, Vec::<String>::new());
     }
+}
+
+#[test]
+fn where_the_linker_takes_no_scripts_what_a_killed_process_ran_is_unknown() {
+    let forks = r#"
+#[test]
+fn ends_a_fork_at_once_behind_the_change() {
+    unsafe extern "C" {
+        fn fork() -> i32;
+        fn waitpid(child: i32, status: *mut i32, options: i32) -> i32;
+        fn _exit(code: i32) -> !;
+    }
+    unsafe {
+        match fork() {
+            0 => _exit(if project::changed(1) == 2 && !project::is_before() { 1 } else { 0 }),
+            child => {
+                let mut status = 0;
+                waitpid(child, &mut status, 0);
+                assert_eq!(status, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn lets_a_program_run_the_change_to_its_end() {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_serve"));
+    let ended = program.args(["changed", "end"]).status().unwrap();
+    assert!(ended.success() && project::is_before());
+}
+"#;
+    let project = committed(&[
+        ("src/lib.rs", LIB),
+        ("src/bin/serve.rs", SERVE),
+        ("tests/ends.rs", &format!("{ENDS}{forks}")),
+    ]);
+    let link = project.path("target/wrapped");
+    fs::create_dir_all(project.path("target")).unwrap();
+    fs::write(&link, "#!/bin/sh\nexec cc \"$@\"\n").unwrap();
+    fs::set_permissions(&link, fs::Permissions::from_mode(0o755)).unwrap();
+    edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
+    let filter = "test(kills_what) | test(is_killed) | test(fork) | test(to_its_end)";
+    let output = deflake(&project)
+        .args(["--test", "ends", "--timeout", "2", "-E", filter])
+        .env("RUSTFLAGS", format!("-Clinker={}", link.display()))
+        .run();
+    let unknown = || (Blame::Unknown, None, Vec::new());
+    let expected = BTreeMap::from([
+        ("is_killed_behind_the_change", unknown()),
+        ("is_killed_behind_other_code", unknown()),
+        ("kills_what_runs_the_change", unknown()),
+        ("kills_what_runs_other_code", unknown()),
+        ("ends_a_fork_at_once_behind_the_change", unknown()),
+        (
+            "lets_a_program_run_the_change_to_its_end",
+            blamed(Witness::Coverage, &["3"]),
+        ),
+    ]);
+    assert_eq!(said(&output.report()), expected, "{}", output.stderr);
 }
 
 const DOCUMENTED: &str = r#"

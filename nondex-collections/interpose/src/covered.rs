@@ -4,15 +4,15 @@
 //! here before `main`, once for each module, with all flags and all addresses of the executable or shared object.
 //!
 //! A process tells what ran when it exits or aborts. So that it is known, too, of one that is killed, its flags are in a file while it runs, where
-//! the linker gave them pages of their own.
+//! the linker gave them pages of their own. Where it did not, a file says meanwhile that this process still has to tell.
 
 use ::std::fs::{self, File};
 use ::std::io::{ErrorKind, Write};
 use ::std::os::fd::AsRawFd;
 use ::std::path::{Path, PathBuf};
 use ::std::slice;
-use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use ::std::sync::{Mutex, OnceLock, PoisonError};
 
 use nondex_core::CoveredRecord;
 use nondex_core::context;
@@ -84,11 +84,39 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
     Some(CoveredRecord {
         program: program(),
         blocks,
+        is_lost: false,
     })
 }
 
 /// The file that has the flags while this process runs, and the process: a fork of it shares them.
 static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
+
+/// Where the flags cannot be in a file: the one that says so of this process, which a fork of it does not share, and the record that it is beside.
+static PRIVATE: Mutex<Option<(PathBuf, PathBuf)>> = Mutex::new(None);
+
+/// Lets it be known that this process still has to tell what it ran, for whenever it ends otherwise.
+fn announce(record: &Path) -> Option<()> {
+    instrumented()?;
+    let (mut file, path) = created(record, ::std::process::id())?;
+    let tail = CoveredRecord::tail(0, &[], &program());
+    let _ = file.write_all(&tail);
+    let mut private = PRIVATE.lock().unwrap_or_else(PoisonError::into_inner);
+    *private = Some((path, record.to_owned()));
+    Some(())
+}
+
+/// The same in a process that was just forked.
+pub(crate) fn after_fork_in_child() {
+    // Whoever held it while this process was forked is no thread of it.
+    let record = PRIVATE
+        .try_lock()
+        .ok()
+        .and_then(|mut private| private.take());
+    if let Some((_, record)) = record {
+        let _pause = context::pause();
+        let _ = announce(&record);
+    }
+}
 
 /// The smallest page that there is; where they are larger, the system refuses what is not theirs.
 const PAGE: usize = 4096;
@@ -191,8 +219,25 @@ pub(crate) fn note() {
         is_told = covered.is_some();
         covered
     });
+    // Behind a test, what ran is of all tests that this process had.
+    let behind = context::global().filter(|context| !is_told && context.spec().cover);
+    if let Some(context) = behind {
+        let _pause = context::pause();
+        if let Some(covered) = covered() {
+            let spec = context.spec();
+            for test in spec.before.iter().chain([&spec.test]) {
+                context.note_covered(test, covered.clone());
+            }
+            is_told = true;
+        }
+    }
     let own = SHARED.get().filter(|(own, _)| *own == ::std::process::id());
-    if let Some((_, path)) = own.filter(|_| is_told) {
+    let mut private = PRIVATE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = own.map(|(_, path)| path.clone());
+    if let Some(path) = own
+        .or_else(|| private.take().map(|(path, _)| path))
+        .filter(|_| is_told)
+    {
         let _pause = context::pause();
         let _ = fs::remove_file(path);
     }
@@ -205,7 +250,7 @@ pub(crate) fn prepare(record: Option<&Path>) {
     }
     if let Some(record) = record {
         let _pause = context::pause();
-        let _ = share(record);
+        let _ = share(record).or_else(|| announce(record));
     }
     // SAFETY: the function may be called at any time.
     unsafe { libc::atexit(at_exit) };

@@ -3,7 +3,7 @@
 use nondex_core::context;
 
 use crate::libc;
-use crate::{directory, origin, schedule};
+use crate::{covered, directory, origin, schedule};
 
 /// Registers what is done before and after every `fork`.
 pub(crate) fn prepare() {
@@ -34,4 +34,5 @@ unsafe extern "C" fn after_in_child() {
     unsafe { after() };
     context::after_fork_in_child();
     schedule::life::after_fork_in_child();
+    covered::after_fork_in_child();
 }

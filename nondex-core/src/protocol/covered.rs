@@ -9,13 +9,20 @@ pub struct CoveredRecord {
     pub program: String,
     /// The addresses of the basic blocks that ran, relative to where the executable is loaded. Ascending.
     pub blocks: Vec<u64>,
+    /// Whether that is not known, because a process of this program ended before it could tell.
+    pub is_lost: bool,
 }
 
-json::object!(CoveredRecord { program, blocks });
+json::object!(CoveredRecord {
+    program,
+    blocks,
+    is_lost = optional,
+});
 
 impl CoveredRecord {
     /// What the extension of a file begins with, beside the record of a run, that has the flags of a process while it runs, a byte for each block: so
-    /// they are there however it ends. Behind them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes it.
+    /// they are there however it ends. Behind them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes it. One
+    /// whose flags cannot be in a file has one without flags, from which follows that it did not tell.
     pub const FLAGS: &'static str = "flags";
 
     /// What stands behind so many flags: the address of the block of each, as above, the program, and how many there are of flags and addresses.
@@ -47,6 +54,7 @@ impl CoveredRecord {
         Some(CoveredRecord {
             program: String::from_utf8_lossy(program).into_owned(),
             blocks,
+            is_lost: flags.is_empty(),
         })
     }
 }
@@ -62,6 +70,7 @@ mod tests {
         let expected = CoveredRecord {
             program: "/a/b".to_owned(),
             blocks: vec![10, 30],
+            is_lost: false,
         };
         assert_eq!(CoveredRecord::from_flags(&bytes), Some(expected));
         for cut in 0..bytes.len() {
@@ -69,5 +78,7 @@ mod tests {
             let found = CoveredRecord::from_flags(&bytes[..cut]);
             assert!(found.is_none_or(|found| found.program != "/a/b"), "{cut}");
         }
+        let without = CoveredRecord::from_flags(&CoveredRecord::tail(0, &[], "/a/b"));
+        assert!(without.is_some_and(|found| found.is_lost && found.blocks.is_empty()));
     }
 }

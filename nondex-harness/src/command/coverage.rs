@@ -43,8 +43,10 @@ impl Programs {
 
 /// Whether a test's own executable said what it ran.
 pub(super) fn is_told(own: &Utf8Path, covered: &[CoveredRecord]) -> bool {
-    let mut programs = covered.iter().map(|covered| covered.program.as_str());
-    programs.any(|program| program == own)
+    // A process knows itself by a path without links.
+    let own = own.canonicalize_utf8();
+    let mut programs = covered.iter().filter(|covered| !covered.is_lost);
+    own.is_ok_and(|own| programs.any(|covered| covered.program == own.as_str()))
 }
 
 /// What the tests of a campaign run, while it goes on.
@@ -98,6 +100,7 @@ impl Coverage {
         let own = self.own.get(test);
         ran.is_lost |= !own.is_some_and(|own| is_told(own, covered));
         for covered in covered {
+            ran.is_lost |= covered.is_lost;
             let blocks = ran.blocks.entry(covered.program.clone()).or_default();
             blocks.extend(&covered.blocks);
         }

@@ -14,7 +14,7 @@ use self::opened::Opened;
 use self::trials::{Trial, Trials};
 use super::configuration::Asked;
 use super::console::Console;
-use super::effects::Effects;
+use super::effects::{self, Effects};
 use super::run;
 use super::session::{Session, Stages};
 use crate::cli::DeflakeArgs;
@@ -91,7 +91,8 @@ fn judge(
     report: &mut Report,
 ) -> Result<()> {
     let plan = &session.ordinary.0;
-    let effects = Effects::of(git, &base.id, &project::metadata(plan, true)?)?;
+    let metadata = project::metadata(plan, true)?;
+    let effects = Effects::of(git, &base.id, &metadata)?;
     console.status(
         "Comparing",
         &format!(
@@ -114,7 +115,11 @@ fn judge(
     report.notes.extend(notes);
     let mut trials = Trials::new(&project, &effects.data, session);
     let before = match report.tests.iter().any(is_failing) {
-        true => Some(Base::of(git, &base.id, &project, session, console)),
+        true => {
+            let is_whole = effects::outside(&metadata, git.root()).is_none();
+            let of_base = (base.id.as_str(), is_whole);
+            Some(Base::of(git, of_base, &project, session, console))
+        }
         false => None,
     };
     let mut ran = BTreeSet::new();
@@ -184,7 +189,10 @@ fn change_of(
     let (verdict, witness) = blame(&Facts {
         kind,
         at_base,
-        ran_change: trial.is_known.then_some(!met.is_empty()),
+        ran_change: match met.is_empty() {
+            true => trial.is_known.then_some(false),
+            false => Some(true),
+        },
         passed_again,
         has_opened: !trial.opened.files.is_empty(),
         may_have_read: !trial.opened.unseen.is_empty() || effects.may_have_doctest(test),

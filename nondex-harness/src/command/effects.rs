@@ -1,10 +1,15 @@
 //! What a change acts on.
 
+mod kind;
+
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{Metadata, TargetKind};
+use cargo_metadata::Metadata;
 
+pub(super) use self::kind::outside;
+use self::kind::{Kind, Packages, resolved};
 use crate::cli::filterset::Workspace;
 use crate::error::Result;
 use crate::project::coverage::SourceLine;
@@ -23,61 +28,8 @@ struct Effect {
     reach: Reach,
     /// The package that it is in; none for what acts on all.
     package: Option<String>,
-}
-
-/// What a file is for.
-#[derive(Debug)]
-enum Kind {
-    /// It decides how the package is built, or everything where there is none: a manifest, a build script, a procedural macro.
-    Build(Option<String>),
-    /// It is a source of the package.
-    Code(Option<String>),
-    /// A test may read it.
-    Data,
-    /// It is there to be read by people.
-    Note,
-}
-
-impl Kind {
-    /// The kind of a file, by its path and its path in the repository.
-    fn of(path: &Utf8Path, file: &str, metadata: &Metadata) -> Self {
-        let packages = metadata.workspace_packages().into_iter();
-        let folder = |package: &&cargo_metadata::Package| {
-            package.manifest_path.parent().map(Utf8Path::to_owned)
-        };
-        let package = packages
-            .filter(|package| folder(package).is_some_and(|folder| path.starts_with(folder)))
-            .max_by_key(|package| package.manifest_path.as_str().len());
-        let name = path.file_name().unwrap_or_default();
-        let of_package = package.map(|package| package.name.to_string());
-        let is_for_all = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"].contains(&name)
-            || path.components().any(|part| part.as_str() == ".cargo")
-            || name == "Cargo.toml" && package.is_none_or(|package| package.manifest_path != path);
-        let is_note = path.extension() == Some("md")
-            || name.starts_with(['.', '_'])
-            || name.starts_with("LICENSE")
-            || file.starts_with('.');
-        if is_for_all {
-            Kind::Build(None)
-        } else if name == "Cargo.toml" {
-            Kind::Build(of_package)
-        } else if path.extension() == Some("rs") {
-            let mut targets = package.iter().flat_map(|package| &package.targets);
-            let runs_at_build = |target: &cargo_metadata::Target| {
-                let kinds = [TargetKind::ProcMacro, TargetKind::CustomBuild];
-                target.kind.iter().any(|kind| kinds.contains(kind))
-                    && (target.src_path == path || target.is_proc_macro())
-            };
-            match targets.any(runs_at_build) {
-                true => Kind::Build(of_package),
-                false => Kind::Code(of_package),
-            }
-        } else if is_note {
-            Kind::Note
-        } else {
-            Kind::Data
-        }
-    }
+    /// The target that it is in alone, if it is.
+    target: Option<String>,
 }
 
 /// A changed file that is no code, and that a test may read.
@@ -91,6 +43,10 @@ pub(super) struct Data {
     pub(super) is_new: bool,
     /// Whether a build script may read it.
     pub(super) is_for_build: bool,
+    /// Whether it is for people. One that no source names is read by nobody who does not open it.
+    pub(super) is_note: bool,
+    /// Whether a source names it, but for where it is documentation.
+    pub(super) is_named: bool,
 }
 
 /// What a change acts on.
@@ -103,21 +59,41 @@ pub(super) struct Effects {
     graph: Workspace,
     /// Changed files that are no code, and that a test may read.
     pub(super) data: Vec<Data>,
-    /// The texts of changed sources and pages before the change and after it, by their paths: doctests stand in comments of them.
-    texts: BTreeMap<Utf8PathBuf, [String; 2]>,
+    /// Changed sources and pages, by their paths: doctests stand in comments of them.
+    pages: BTreeMap<Utf8PathBuf, Page>,
     files: usize,
+}
+
+/// A changed source or page, whose texts are read when a doctest asks for them.
+#[derive(Debug)]
+struct Page {
+    git: Git,
+    base: String,
+    file: String,
+    /// The texts before the change and after it.
+    texts: OnceCell<[String; 2]>,
+}
+
+impl Page {
+    fn texts(&self) -> &[String; 2] {
+        self.texts.get_or_init(|| {
+            let before = self.git.text(&self.base, &self.file);
+            let after = std::fs::read_to_string(self.git.root().join(&self.file));
+            [before.unwrap_or_default(), after.unwrap_or_default()]
+        })
+    }
 }
 
 impl Effects {
     /// None yet of a change in so many files.
     fn none(metadata: &Metadata, files: usize) -> Self {
         Effects {
-            root: metadata.workspace_root.clone(),
+            root: resolved(&metadata.workspace_root),
             effects: Vec::new(),
             changed: BTreeSet::new(),
             graph: Workspace::new(metadata),
             data: Vec::new(),
-            texts: BTreeMap::new(),
+            pages: BTreeMap::new(),
             files,
         }
     }
@@ -125,20 +101,48 @@ impl Effects {
     /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
     pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let changes = since(git, base)?;
+        let packages = Packages::of(metadata);
         let mut found = Effects::none(metadata, changes.files.len());
         for (file, change) in &changes.files {
-            let path = git.root().join(file);
+            let link = git.root().join(file);
+            let path = resolved(&link);
             let changed = change.lines.iter().map(|line| (path.clone(), *line));
             found.changed.extend(changed);
-            found.add(&path, file, change, metadata);
+            let kind = packages.kind(&link, file);
+            match kind {
+                Kind::Build(package) => found.distant(&path, change.first(), package),
+                Kind::Code(package) => {
+                    let names =
+                        |name: &str| git.mentions(base, &[name.to_owned()], packages.folder(&link));
+                    let target = packages.only_target(&link);
+                    let of = (package.as_ref(), target.as_ref());
+                    found.code(&path, change, of, &names);
+                }
+                Kind::Data | Kind::Note => {
+                    found.data(&packages, &path, file);
+                    let data = found.data.last_mut();
+                    if let (Kind::Note, Some(data)) = (kind, data) {
+                        data.is_note = true;
+                        let name = path.file_name().unwrap_or_default();
+                        data.is_named = git.is_named(name);
+                    }
+                }
+            }
             if let Some("rs" | "md") = path.extension() {
-                let before = git.text(base, file).unwrap_or_default();
-                let after = std::fs::read_to_string(&path).unwrap_or_default();
-                found.texts.insert(path, [before, after]);
+                let page = Page {
+                    git: git.clone(),
+                    base: base.to_owned(),
+                    file: file.clone(),
+                    texts: OnceCell::new(),
+                };
+                found.pages.insert(path, page);
             }
         }
-        for data in &mut found.data {
-            data.is_new = git.text(base, &data.name).is_none();
+        if !found.data.is_empty() {
+            let known = git.files(base)?;
+            for data in &mut found.data {
+                data.is_new = !known.contains(&data.name);
+            }
         }
         Ok(found)
     }
@@ -153,11 +157,13 @@ impl Effects {
     ) -> Result<Self> {
         let forth = snapshots.changes(ran, other)?;
         let back = snapshots.changes(other, ran)?;
+        let packages = Packages::of(metadata);
         let mut found = Effects::none(metadata, back.files.len());
         let nothing = FileChange::default();
         for (file, change) in &back.files {
-            let path = snapshots.git().root().join(file);
-            let kind = Kind::of(&path, file, metadata);
+            let link = snapshots.git().root().join(file);
+            let path = resolved(&link);
+            let kind = packages.kind(&link, file);
             let Kind::Code(package) = kind else {
                 let is_named = || {
                     let name = [path.file_name().unwrap_or_default().to_owned()];
@@ -165,8 +171,8 @@ impl Effects {
                 };
                 match kind {
                     Kind::Build(package) => found.distant(&path, 1, package),
-                    Kind::Data => found.data(&path, file, metadata),
-                    Kind::Note if is_named() => found.data(&path, file, metadata),
+                    Kind::Data => found.data(&packages, &path, file),
+                    Kind::Note if is_named() => found.data(&packages, &path, file),
                     Kind::Note | Kind::Code(_) => {}
                 }
                 continue;
@@ -175,19 +181,27 @@ impl Effects {
             let new = forth.files.get(file).unwrap_or(&nothing);
             let gains = after.map(|text| additions(&text, &new.lines));
             let losses = before.as_ref().map(|text| additions(text, &change.lines));
-            let is_executable = path.parent().and_then(Utf8Path::file_name) == Some("tests");
+            let target = packages.only_target(&link);
             if let Some(text) = before {
-                let deletions = change.deletions.iter().map(|line| BTreeSet::from([*line]));
-                let none = BTreeSet::new();
+                let deletions = change.deletions.iter().map(|line| FileChange {
+                    deletions: BTreeSet::from([*line]),
+                    ..FileChange::default()
+                });
                 let inside = deletions
-                    .flat_map(|line| tracked(&text, &none, &none, &line))
+                    .flat_map(|deletion| tracked(&text, &deletion))
                     // What was added elsewhere is judged by what it is.
                     .filter(|tracked| tracked.reach != Reach::Crate);
-                let changed = tracked(&text, &change.lines, &change.added, &none);
+                let mut change = change.clone();
+                change.deletions.clear();
+                let changed = tracked(&text, &change);
                 for Tracked { line, reach } in changed.into_iter().chain(inside) {
-                    found.effect(&path, line, reach, package.clone());
+                    // What names it is judged below.
+                    if !matches!(reach, Reach::Named(_)) {
+                        found.effect(&path, line, reach, package.clone());
+                        found.only(target.as_ref());
+                    }
                 }
-            } else if is_executable {
+            } else if target.is_some() {
                 // It is an executable of its own.
                 continue;
             }
@@ -226,23 +240,25 @@ impl Effects {
             line,
             reach,
             package,
+            target: None,
         });
     }
 
-    fn data(&mut self, path: &Utf8Path, file: &str, metadata: &Metadata) {
-        let has_script = |package: &&cargo_metadata::Package| {
-            let mut targets = package.targets.iter();
-            targets.any(|target| target.kind.contains(&TargetKind::CustomBuild))
-        };
-        let packages = metadata.workspace_packages().into_iter();
-        let mut folders = packages
-            .filter(has_script)
-            .filter_map(|package| package.manifest_path.parent());
+    /// Says that the last effect is only in this target, if there is one.
+    fn only(&mut self, target: Option<&String>) {
+        if let Some(effect) = self.effects.last_mut() {
+            effect.target = target.cloned();
+        }
+    }
+
+    fn data(&mut self, packages: &Packages<'_>, path: &Utf8Path, file: &str) {
         self.data.push(Data {
             name: file.to_owned(),
             path: path.to_owned(),
             is_new: false,
-            is_for_build: folders.any(|folder| path.starts_with(folder)),
+            is_for_build: packages.may_be_read_by_script(path),
+            is_note: false,
+            is_named: false,
         });
     }
 
@@ -250,23 +266,26 @@ impl Effects {
         self.effect(file, line, Reach::Crate, package);
     }
 
-    fn add(&mut self, path: &Utf8Path, file: &str, change: &FileChange, metadata: &Metadata) {
-        let first = change.lines.iter().chain(&change.deletions).min().copied();
-        let first = first.unwrap_or(1);
-        match Kind::of(path, file, metadata) {
-            Kind::Build(package) => self.distant(path, first, package),
-            Kind::Code(package) => match std::fs::read_to_string(path) {
-                Ok(text) => {
-                    for Tracked { line, reach } in
-                        tracked(&text, &change.lines, &change.added, &change.deletions)
-                    {
-                        self.effect(path, line, reach, package.clone());
-                    }
-                }
-                Err(_) => self.distant(path, first, package),
-            },
-            Kind::Data => self.data(path, file, metadata),
-            Kind::Note => {}
+    /// Adds what is different in a source, of this package and in this target alone if there is one; `names` is whether there was something of a name before.
+    fn code(
+        &mut self,
+        path: &Utf8Path,
+        change: &FileChange,
+        (package, target): (Option<&String>, Option<&String>),
+        names: &dyn Fn(&str) -> bool,
+    ) {
+        let Ok(text) = std::fs::read_to_string(path) else {
+            self.distant(path, change.first(), package.cloned());
+            return;
+        };
+        for Tracked { line, reach } in tracked(&text, change) {
+            let reach = match reach {
+                Reach::Named(name) if names(&name) => Reach::Crate,
+                Reach::Named(_) => continue,
+                reach => reach,
+            };
+            self.effect(path, line, reach, package.cloned());
+            self.only(target);
         }
     }
 
@@ -299,7 +318,7 @@ impl Effects {
                 }
             }
             Reach::File => has(ran, &effect.file, 0, u32::MAX),
-            Reach::Crate => self.is_made_of(test, effect),
+            Reach::Crate | Reach::Named(_) => self.is_made_of(test, effect),
         });
         let lines: BTreeSet<(String, u32)> = met
             .map(|effect| (self.shown(&effect.file), effect.line))
@@ -316,8 +335,8 @@ impl Effects {
         let is_doctest = test.binary.contains("::doc/");
         let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
         let path = self.root.join(file);
-        let (path, texts) = self.texts.get_key_value(&path)?;
-        Some((path, line, texts))
+        let (path, page) = self.pages.get_key_value(&path)?;
+        Some((path, line, page.texts()))
     }
 
     /// Where a doctest is that is not as it was.
@@ -345,7 +364,7 @@ impl Effects {
         let is_page = |path: &Utf8PathBuf| path.extension() == Some("md");
         test.binary.contains("::doc/")
             && self.doctest(test).is_none()
-            && self.texts.keys().any(is_page)
+            && self.pages.keys().any(is_page)
     }
 
     /// Whether the executable of a test is made of the crate of what acts at a distance.
@@ -360,22 +379,10 @@ impl Effects {
         if !parts.is_empty() && !parts.contains(package) {
             return false;
         }
-        // `tests/name.rs` is in one executable, and its neighbours are in those of tests only.
-        let mut parts = effect.file.components().rev().map(|part| part.as_str());
-        let (name, folder) = (
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-        );
-        match folder {
-            "tests" => {
-                let target = test
-                    .binary
-                    .split_once("::")
-                    .map_or("", |(_, target)| target);
-                target == name.trim_end_matches(".rs")
-            }
-            _ => true,
-        }
+        effect.target.as_ref().is_none_or(|target| {
+            let own = test.binary.split_once("::");
+            own.is_some_and(|(_, own)| own == target)
+        })
     }
 
     fn shown(&self, file: &Utf8Path) -> String {

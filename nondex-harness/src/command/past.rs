@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
 use super::coverage::Lines;
-use super::effects::Effects;
+use super::effects::{self, Effects};
 use crate::campaign::Selected;
 use crate::error::{Error, Result};
 use crate::findings::history::{self, Entry, History, Key, Life};
@@ -221,17 +221,10 @@ impl Past {
         let name = format!("{} {}", short(&base.id), base.subject);
         let metadata = project::metadata(plan, true)?;
         let root = snapshots.git().root();
-        let mut outside = metadata
-            .packages
-            .iter()
-            .filter(|package| package.source.is_none() && !package.manifest_path.starts_with(root));
-        if let Some(package) = outside.next() {
+        if let Some(package) = effects::outside(&metadata, root) {
             return Ok((
                 BTreeSet::new(),
-                format!(
-                    "all tests run: the sources of `{}` are not in the repository",
-                    package.name
-                ),
+                format!("all tests run: the sources of `{package}` are not in the repository"),
             ));
         }
         if snapshots.has_submodules() {
@@ -301,9 +294,11 @@ impl Past {
         Ok(self.entries.get_or_init(|| entries))
     }
 
-    /// The tree of a commit.
+    /// The tree of a commit, if that is all there is of it.
     pub(super) fn tree(&self, commit: &str) -> Option<String> {
-        self.snapshots.as_ref()?.of(commit).ok()
+        let snapshots = self.snapshots.as_ref();
+        let snapshots = snapshots.filter(|snapshots| !snapshots.has_submodules());
+        snapshots?.of(commit).ok()
     }
 }
 

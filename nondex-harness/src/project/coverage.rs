@@ -5,7 +5,7 @@
 //! that uses it. The flags get pages of their own, so that they can be in a file while a process runs, and outlive it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::ops::Range;
 use std::process::{Command, Stdio};
@@ -17,10 +17,16 @@ use super::dwarf::{self, DebugInfo};
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
-/// What rustc is given for a crate that tells which of its code runs.
-const FLAGS: [&str; 2] = [
+/// What rustc is given for a crate that tells which of its code runs. Nothing is optimised, because what was folded into its caller, or into a
+/// constant, has no lines any more; not even what is always inlined. The lines and the functions must be there, whatever the profile says.
+const FLAGS: [&str; 7] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
+    "-Cno-prepopulate-passes",
+    "-Copt-level=0",
+    "-Cdebuginfo=line-tables-only",
+    "-Csplit-debuginfo=off",
+    "-Cstrip=none",
 ];
 
 /// The linker script that gives the flags pages of their own.
@@ -30,8 +36,49 @@ pub(super) const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXP
 /// it.
 pub(super) fn arguments<S: AsRef<OsStr>>(script: &Utf8Path, arguments: &[S]) -> Vec<String> {
     let flags = FLAGS.map(str::to_owned).into_iter();
+    // Checks are on or off as they would be in the optimised crate.
+    let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
+        || arguments.iter().any(|argument| argument.as_ref() == "-O");
+    let is_said = codegen(arguments, "debug-assertions").is_some();
+    let checks = (is_optimised && !is_said).then(|| "-Cdebug-assertions=off".to_owned());
+    let flags = flags.chain(checks);
     let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{script}"));
     flags.chain(script).collect()
+}
+
+/// These arguments without those that let debug information have other paths than the sources.
+pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
+    const REMAP: &str = "--remap-path-prefix";
+    let mut kept: Vec<&OsString> = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        if kept.last().is_some_and(|flag| *flag == REMAP) {
+            kept.pop();
+        } else if !argument
+            .to_string_lossy()
+            .starts_with("--remap-path-prefix=")
+        {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+/// The value of the last of these arguments that is this option of `-C`.
+fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
+    let arguments = arguments.iter().rev();
+    let mut options = arguments.filter_map(|argument| {
+        let argument = argument.as_ref().to_str()?;
+        let option = argument
+            .strip_prefix("-C")
+            .or_else(|| argument.strip_prefix("--codegen="))
+            .unwrap_or(argument);
+        let (option, value) = option
+            .trim_start()
+            .split_once('=')
+            .unwrap_or((option.trim_start(), ""));
+        (option.replace('_', "-") == name).then(|| value.to_owned())
+    });
+    options.next()
 }
 
 /// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler does by itself, or GNU's.
@@ -112,7 +159,7 @@ pub(super) fn missing(
 /// Where the addresses of blocks are.
 const TABLE: &str = "__sancov_pcs";
 
-/// A line: the file, as the compiler knew it, made absolute, and the number, from 1.
+/// A line: the file, absolute and without links, and the number, from 1.
 pub type SourceLine = (Utf8PathBuf, u32);
 
 /// The lines of each basic block of an executable.
@@ -125,7 +172,7 @@ impl Blocks {
     /// Those of an executable. Nothing is known of one that is not instrumented.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or has no lines.
     pub fn of(executable: &Utf8Path) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
@@ -146,6 +193,9 @@ impl Blocks {
             }
         };
         rows(&file, &mut add).map_err(|e| failed(&e))?;
+        if lines.is_empty() && !starts.is_empty() {
+            return Err(failed(&"it has none"));
+        }
         Ok(Blocks {
             lines: lines
                 .into_iter()
@@ -221,6 +271,7 @@ fn rows(
     let debug_info = DebugInfo::of(file)?;
     let dwarf = debug_info.read();
     let mut units = dwarf.units();
+    let mut resolved: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
         let Some(program) = unit.line_program.clone() else {
@@ -241,7 +292,14 @@ fn rows(
             files.entry(index).or_insert_with(|| {
                 let file = row.file(header);
                 let path = file.and_then(|file| dwarf::path(&dwarf, &unit, header, file));
-                path.unwrap_or_default()
+                let path = path.unwrap_or_default();
+                let known = resolved.entry(path);
+                // A file has one path here, however the compiler came to it.
+                known
+                    .or_insert_with_key(|path| {
+                        path.canonicalize_utf8().unwrap_or_else(|_| path.clone())
+                    })
+                    .clone()
             });
             let line = u32::try_from(line.get()).ok();
             before = line.map(|line| (row.address(), index, line));
@@ -270,8 +328,32 @@ mod tests {
             let words: Vec<&str> = arguments.split(' ').collect();
             assert_eq!(takes_scripts(&words), expected, "{arguments}");
             let all = super::arguments(Utf8Path::new("s.ld"), &words);
-            assert_eq!(all.len(), FLAGS.len() + usize::from(expected));
+            let script = all.iter().filter(|argument| argument.contains("-T,s.ld"));
+            assert_eq!(script.count(), usize::from(expected), "{arguments}");
         }
+    }
+
+    #[test]
+    fn nothing_is_optimised_and_checks_are_what_they_would_be() {
+        for (arguments, is_off) in [
+            ("--test", false),
+            ("-C opt-level=0", false),
+            ("-C opt-level=3", true),
+            ("-Copt_level=s --test", true),
+            ("-O", true),
+            ("-C opt-level=3 -C opt-level=0", false),
+            ("--codegen=opt-level=3 -C debug-assertions=on", false),
+            ("-C debug-assertions -C opt-level=1", false),
+        ] {
+            let words: Vec<&str> = arguments.split(' ').collect();
+            let all = super::arguments(Utf8Path::new("s.ld"), &words);
+            let off = "-Cdebug-assertions=off".to_owned();
+            assert_eq!(all.contains(&off), is_off, "{arguments}");
+        }
+        let remapped = "-g --remap-path-prefix a=b --test --remap-path-prefix=c=d -O";
+        let words: Vec<OsString> = remapped.split(' ').map(OsString::from).collect();
+        let kept = with_own_paths(words.iter().collect());
+        assert_eq!(kept, ["-g", "--test", "-O"]);
     }
 
     #[test]

@@ -107,8 +107,15 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         None => Command::new(&arguments[0]),
     };
     let role = Role::of(arguments);
+    // Cargo caps the lints of crates that are not the project's own.
+    let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
+    let covered = intercept.covered.as_ref().filter(|_| !is_of_others);
     if intercept.runtime.is_some() && role == Role::Crate {
-        command.args(lto::without(&arguments[1..]));
+        let kept = lto::without(&arguments[1..]);
+        command.args(match covered {
+            Some(_) => coverage::with_own_paths(kept),
+            None => kept,
+        });
     } else {
         command.args(&arguments[1..]);
     }
@@ -132,9 +139,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
         }
-        // Before the other pass, which is over functions. Cargo caps the lints of crates that are not the project's own.
-        let is_of_others = arguments.iter().any(|argument| argument == "--cap-lints");
-        if let Some(script) = intercept.covered.as_ref().filter(|_| !is_of_others) {
+        // Before the other pass, which is over functions.
+        if let Some(script) = covered {
             command.args(coverage::arguments(script, arguments));
         }
         if intercept.races && !is_of_others {

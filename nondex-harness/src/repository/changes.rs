@@ -37,6 +37,17 @@ pub struct FileChange {
     /// Where more than blank lines and comments was deleted, and less put in its place: the line before it and the last one of what is there
     /// instead, of the file as it is afterwards.
     pub deletions: BTreeSet<u32>,
+    /// The line before it, where what looks blank or like a comment is gone: in a text of several lines that says something.
+    pub blanks: BTreeSet<u32>,
+}
+
+impl FileChange {
+    /// The first line of what is different, or of the file.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        let lines = self.lines.iter().chain(&self.deletions);
+        lines.min().copied().unwrap_or(1)
+    }
 }
 
 /// What a commit changed, compared with its first parent.
@@ -68,7 +79,7 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
         let change = FileChange {
             added: lines.clone(),
             lines,
-            deletions: BTreeSet::new(),
+            ..FileChange::default()
         };
         changes.files.insert(file.to_owned(), change);
     }
@@ -108,7 +119,18 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
 impl Changes {
     /// What this command of git shows.
     pub(super) fn read(git: &Git, command: &[&str]) -> Result<Self> {
-        let plain = ["--no-color", "--no-ext-diff", "--no-renames"];
+        // Whatever the user's configuration and the attributes of files say of how a difference is shown.
+        let plain = [
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "--no-relative",
+            "--text",
+            "--inter-hunk-context=0",
+            "--submodule=short",
+            "--ignore-submodules=none",
+        ];
         let asked = |more: &[&str]| git.read(&[command, &plain, more, &["--"]].concat());
         let mut changes = Changes::of_diff(&asked(&["--unified=0", "--no-prefix"])?);
         // A file that is no text has no lines in a diff.
@@ -132,13 +154,14 @@ impl Changes {
                 hunk.add(line);
                 if left == 0 {
                     change.deletions.extend(hunk.deletions());
+                    change.blanks.extend(hunk.blanks());
                 }
             } else if let Some(path) = line.strip_prefix("--- ") {
                 before = path;
             } else if let Some(path) = line.strip_prefix("+++ ") {
                 let path = if path == "/dev/null" { before } else { path };
                 // A tab ends a path with spaces.
-                let path = path.trim_end_matches('\t').to_owned();
+                let path = unquoted(path.trim_end_matches('\t'));
                 change = changes.files.entry(path).or_default();
             } else if let Some(ranges) = line.strip_prefix("@@ -") {
                 let mut parts = ranges.split(' ');
@@ -190,6 +213,8 @@ struct Hunk {
     before: u32,
     /// How many there are afterwards.
     after: u32,
+    /// How many there were of the others.
+    blank: u32,
 }
 
 impl Hunk {
@@ -198,9 +223,22 @@ impl Hunk {
         let text = line[1..].trim();
         let is_code = !text.is_empty() && !text.starts_with("//");
         match line.as_bytes()[0] {
-            b'-' => self.before += u32::from(is_code),
+            b'-' if is_code => self.before += 1,
+            b'-' => self.blank += 1,
             _ => self.after += u32::from(is_code),
         }
+    }
+
+    /// The line behind which what looks like nothing is gone, if there is.
+    fn blanks(&self) -> Option<u32> {
+        let (first, count) = self.new;
+        (self.blank > 0).then(|| {
+            if count == 0 {
+                first
+            } else {
+                first.saturating_sub(1)
+            }
+        })
     }
 
     /// The lines behind which something is gone: where the lines begin and where they end, if fewer of them say something than before.
@@ -212,6 +250,41 @@ impl Hunk {
             (true, _) => BTreeSet::from([first.saturating_sub(1), first + count - 1]),
         }
     }
+}
+
+/// A path as git shows it, which it puts into quotation marks where a sign in it is special.
+fn unquoted(path: &str) -> String {
+    let quoted = path
+        .strip_prefix('"')
+        .and_then(|path| path.strip_suffix('"'));
+    let Some(quoted) = quoted else {
+        return path.to_owned();
+    };
+    let mut bytes = Vec::new();
+    let mut rest = quoted.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match (byte, rest.clone().next()) {
+            (b'\\', Some(b'0'..=b'3')) => {
+                let digits = rest.by_ref().take(3).map(|digit| digit.wrapping_sub(b'0'));
+                digits.fold(0_u8, |number, digit| (number << 3) | (digit & 7))
+            }
+            (b'\\', Some(sign)) => {
+                rest.next();
+                match sign {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    sign => sign,
+                }
+            }
+            (byte, _) => byte,
+        });
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The first line and the number of lines in `7,2` or `7`.
@@ -269,12 +342,33 @@ mod tests {
                 lines,
                 added,
                 deletions,
+                blanks: _,
             } = change.clone();
             (file.as_str(), lines, added, deletions)
         });
         assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));
         assert_eq!(changes.nearest("gone.rs", 9), None);
+    }
+
+    #[test]
+    fn paths_are_what_they_are_without_quotation_marks() {
+        for (path, expected) in [
+            ("a/b.rs", "a/b.rs"),
+            (r#""a\tb\"c\\.rs""#, "a\tb\"c\\.rs"),
+            (r#""\303\244.rs""#, "ä.rs"),
+            (r#""\344.rs""#, "\u{fffd}.rs"),
+        ] {
+            assert_eq!(unquoted(path), expected);
+        }
+    }
+
+    #[test]
+    fn where_what_looks_like_nothing_is_gone_is_known() {
+        let text =
+            "--- a.rs\n+++ a.rs\n@@ -5,2 +4,0 @@\n-\n-// b\n@@ -9,2 +7 @@\n-// c\n-a();\n+a(1);\n";
+        let changes = Changes::of_diff(text);
+        assert_eq!(changes.files["a.rs"].blanks, BTreeSet::from([4, 6]));
     }
 
     #[test]

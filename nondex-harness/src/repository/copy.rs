@@ -23,7 +23,9 @@ impl Copy {
     /// # Errors
     /// When it cannot be made.
     pub fn of(of: &Git, workspace: &Utf8Path, folder: &Utf8Path) -> Result<Self> {
-        let relative = workspace.strip_prefix(of.root()).map_err(|_| {
+        let resolved = workspace.canonicalize_utf8();
+        let resolved = resolved.as_deref().unwrap_or(workspace);
+        let relative = resolved.strip_prefix(of.root()).map_err(|_| {
             Error::setup(format!(
                 "the workspace `{workspace}` is not in the repository `{}`",
                 of.root()

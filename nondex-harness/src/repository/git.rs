@@ -1,5 +1,6 @@
 //! Calls of `git` that read.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -189,6 +190,51 @@ impl Git {
     pub fn parents(&self, commit: &str) -> Result<Vec<String>> {
         let text = self.read(&["show", "--no-patch", "--format=%P", commit])?;
         Ok(text.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// The files of a commit, by their paths from the root.
+    ///
+    /// # Errors
+    /// When git cannot say.
+    pub fn files(&self, commit: &str) -> Result<BTreeSet<String>> {
+        let text = self.read(&["ls-tree", "-r", "-z", "--full-tree", "--name-only", commit])?;
+        let files = text.split('\0').filter(|file| !file.is_empty());
+        Ok(files.map(str::to_owned).collect())
+    }
+
+    /// Whether a source in a folder has one of these names in it in a commit, or one of these texts.
+    #[must_use]
+    pub fn mentions(&self, commit: &str, names: &[String], folder: &Utf8Path) -> bool {
+        let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
+        for name in names {
+            words.extend(["-e", name]);
+        }
+        let inside = folder.strip_prefix(&self.root).unwrap_or("".as_ref());
+        let sources =
+            ["rs", "toml"].map(|end| format!(":(top,glob){}", inside.join(format!("**/*.{end}"))));
+        words.extend([commit, "--", &sources[0], &sources[1]]);
+        !names.is_empty() && self.read(&words).is_ok()
+    }
+
+    /// Whether a source of the working tree has this name of a file in it, elsewhere than where it says what its documentation is.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        let words = [
+            "grep",
+            "--untracked",
+            "-h",
+            "--fixed-strings",
+            "-e",
+            name,
+            "--",
+            ":/*.rs",
+        ];
+        let lines = self.read(&words).unwrap_or_default();
+        let is_documentation = |line: &str| {
+            let words = line.replace(' ', "");
+            words.contains("doc=") || words.starts_with("//")
+        };
+        lines.lines().any(|line| !is_documentation(line))
     }
 
     /// The text of a file in a commit, if it is there.

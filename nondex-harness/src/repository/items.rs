@@ -6,9 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
+use proc_macro2::{TokenStream, TokenTree};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
+
+use super::changes::FileChange;
 
 /// What a test must run so that it may have met a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +24,8 @@ pub enum Reach {
     Statement((u32, u32), (u32, u32)),
     /// Anything in the file.
     File,
+    /// What names this: as the crate if that meant something else before.
+    Named(String),
     /// Anything in the crate, or in one that depends on it.
     Crate,
 }
@@ -32,24 +39,35 @@ pub struct Tracked {
     pub reach: Reach,
 }
 
-/// What the changed lines of a source file, those of them that were added in the place of nothing, and the deletions behind lines, act on. A file that cannot be parsed acts on its crate. Blank lines
-/// and comments act on nothing.
+/// What is different in a source file acts on. A file that cannot be parsed acts on its crate. Blank lines and comments act on nothing, unless they
+/// are in a text of several lines, or are documentation that a macro may read.
 #[must_use]
-pub fn tracked(
-    text: &str,
-    changed: &BTreeSet<u32>,
-    added: &BTreeSet<u32>,
-    deleted: &BTreeSet<u32>,
-) -> Vec<Tracked> {
+pub fn tracked(text: &str, change: &FileChange) -> Vec<Tracked> {
+    let FileChange {
+        lines: changed,
+        added,
+        deletions,
+        blanks,
+    } = change;
     let lines: Vec<&str> = text.lines().collect();
-    let is_code = |line: &u32| {
-        let line = lines.get((*line as usize).wrapping_sub(1));
-        let line = line.map_or("", |line| line.trim());
-        !(line.is_empty() || line.starts_with("//"))
+    let trimmed = |line: u32| {
+        let line = lines.get((line as usize).wrapping_sub(1));
+        line.map_or("", |line| line.trim())
     };
+    let texts = texts(text);
+    let is_code = |line: &u32| {
+        let trimmed = trimmed(*line);
+        !(trimmed.is_empty() || trimmed.starts_with("//"))
+            || texts.iter().any(|range| range.contains(line))
+    };
+    let in_texts = blanks.iter().filter(|line| {
+        let inside = |range: &Lines| range.contains(*line) && range.contains(&(*line + 1));
+        texts.iter().any(inside)
+    });
+    let deleted: BTreeSet<u32> = deletions.iter().chain(in_texts).copied().collect();
     let code: BTreeSet<u32> = changed.iter().copied().filter(is_code).collect();
     let Ok(file) = syn::parse_file(text) else {
-        let lines = code.iter().chain(deleted);
+        let lines = code.iter().chain(&deleted);
         let of_crate = |line: &u32| Tracked {
             line: *line,
             reach: Reach::Crate,
@@ -59,7 +77,16 @@ pub fn tracked(
     let mut items = Items::default();
     items.visit_file(&file);
     let of_changed = code.iter().filter_map(|line| {
-        let reach = items.reach(*line, added, deleted)?;
+        let reach = items.reach(*line, added, &deleted)?;
+        Some(Tracked { line: *line, reach })
+    });
+    let is_documentation = |line: &&u32| {
+        let trimmed = trimmed(**line);
+        trimmed.starts_with("///") || trimmed.starts_with("//!")
+    };
+    let of_documentation = changed.iter().filter(is_documentation).chain(blanks);
+    let of_documentation = of_documentation.filter_map(|line| {
+        let reach = items.of_documentation(*line, added)?;
         Some(Tracked { line: *line, reach })
     });
     let of_deleted = deleted.iter().map(|line| {
@@ -70,13 +97,45 @@ pub fn tracked(
         let reach = function.map_or(Reach::Crate, Function::whole_body);
         Tracked { line: *line, reach }
     });
-    let mut tracked: Vec<Tracked> = of_changed.chain(of_deleted).collect();
+    let mut tracked: Vec<Tracked> = of_changed
+        .chain(of_documentation)
+        .chain(of_deleted)
+        .collect();
     tracked.sort();
     tracked.dedup();
     tracked
 }
 
 type Lines = RangeInclusive<u32>;
+
+/// The texts of several lines that are no comments.
+fn texts(text: &str) -> Vec<Lines> {
+    let mut found = Vec::new();
+    let mut open: Vec<TokenTree> = match TokenStream::from_str(text) {
+        Ok(tokens) => tokens.into_iter().collect(),
+        Err(_) => return found,
+    };
+    while let Some(token) = open.pop() {
+        match token {
+            TokenTree::Group(group) => {
+                let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+                // A comment that documents is such an attribute.
+                let is_comment = matches!(&*tokens, [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Literal(_)] if name == "doc");
+                if !is_comment {
+                    open.extend(tokens);
+                }
+            }
+            TokenTree::Literal(literal) => {
+                let lines = lines(&literal);
+                if lines.start() < lines.end() {
+                    found.push(lines);
+                }
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+    }
+    found
+}
 
 fn number(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
@@ -112,17 +171,89 @@ fn are_quiet(attributes: &[syn::Attribute]) -> bool {
     attributes.all(|attribute| QUIET.iter().any(|quiet| attribute.path().is_ident(quiet)))
 }
 
+/// Whether none of these attributes, nor a derive, is known to leave alone what documents the item.
+fn may_read_documentation(attributes: &[syn::Attribute]) -> bool {
+    const QUIET: [&str; 22] = [
+        "allow",
+        "cfg",
+        "cfg_attr",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "ignore",
+        "inline",
+        "macro_export",
+        "must_use",
+        "non_exhaustive",
+        "path",
+        "repr",
+        "rustfmt",
+        "should_panic",
+        "test",
+        "track_caller",
+        "unsafe",
+        "warn",
+        "default",
+    ];
+    const DERIVES: [&str; 9] = [
+        "Clone",
+        "Copy",
+        "Debug",
+        "Default",
+        "Eq",
+        "Hash",
+        "Ord",
+        "PartialEq",
+        "PartialOrd",
+    ];
+    let is_one_of = |path: &syn::Path, names: &[&str]| {
+        let last = path.segments.last();
+        last.is_some_and(|last| names.iter().any(|name| last.ident == name))
+    };
+    attributes.iter().any(|attribute| {
+        if !attribute.path().is_ident("derive") {
+            return !is_one_of(attribute.path(), &QUIET);
+        }
+        let parse = Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
+        attribute
+            .parse_args_with(parse)
+            .is_ok_and(|derives| derives.iter().any(|path| !is_one_of(path, &DERIVES)))
+    })
+}
+
+/// The attributes of an item that may have some that read what documents it.
+fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    use syn::Item;
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
 /// The items of a file, by their lines.
 #[derive(Debug, Default)]
 struct Items {
     functions: Vec<Function>,
     /// Statements and arms: what runs as a whole, or is made of such.
     statements: Vec<Lines>,
-    /// What acts at a distance when it is changed, and only on what names it when it is new.
-    distant: Vec<Lines>,
+    /// What acts at a distance when it is changed, and only on what names it when it is new: with its name.
+    distant: Vec<(Lines, String)>,
     /// What acts at a distance, new or not.
     always_distant: Vec<Lines>,
     imports: Vec<Lines>,
+    /// Items whose documentation a macro may read.
+    documented: Vec<Lines>,
     /// `mod name;`, and the end of a block whose content is tracked by itself.
     silent: Vec<Lines>,
     /// The heads of such blocks, and these blocks.
@@ -171,12 +302,23 @@ impl Items {
         if has(&self.silent) {
             return None;
         }
-        let mut distant = self.distant.iter().filter(|range| range.contains(&line));
+        let mut distant = self.distant.iter();
+        if let Some((range, name)) = distant.find(|(range, _)| range.contains(&line)) {
+            return Some(match is_new(range) {
+                true => Reach::Named(name.clone()),
+                false => Reach::Crate,
+            });
+        }
         let mut heads = self.heads.iter().filter(|(head, _)| head.contains(&line));
-        let item = distant
-            .next()
-            .or_else(|| heads.next().map(|(_, block)| block));
-        (!item.is_some_and(is_new)).then_some(Reach::Crate)
+        let block = heads.next().map(|(_, block)| block);
+        (!block.is_some_and(is_new)).then_some(Reach::Crate)
+    }
+
+    /// What the documentation on a line acts on.
+    fn of_documentation(&self, line: u32, added: &BTreeSet<u32>) -> Option<Reach> {
+        let mut items = self.documented.iter().filter(|item| item.contains(&line));
+        let is_old = |item: &Lines| item.clone().any(|line| !added.contains(&line));
+        items.any(is_old).then_some(Reach::Crate)
     }
 
     fn function(&mut self, all: Lines, signature: &syn::Signature, body: &syn::Block) {
@@ -191,9 +333,9 @@ impl Items {
     }
 
     /// What acts at a distance; one with an attribute that nobody knows, such as `#[global_allocator]`, also when it is new.
-    fn distant(&mut self, all: Lines, attributes: &[syn::Attribute]) {
+    fn distant(&mut self, all: Lines, name: &syn::Ident, attributes: &[syn::Attribute]) {
         match are_quiet(attributes) {
-            true => self.distant.push(all),
+            true => self.distant.push((all, name.to_string())),
             false => self.always_distant.push(all),
         }
     }
@@ -220,7 +362,7 @@ impl<'a> Visit<'a> for Items {
     fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
         match &item.default {
             Some(body) => self.function(lines(item), &item.sig, body),
-            None => self.distant.push(lines(item)),
+            None => self.distant.push((lines(item), item.sig.ident.to_string())),
         }
         visit::visit_trait_item_fn(self, item);
     }
@@ -257,23 +399,31 @@ impl<'a> Visit<'a> for Items {
     }
 
     fn visit_item(&mut self, item: &'a syn::Item) {
-        use syn::Item;
+        use syn::{Item, ItemMacro};
+        let is_call = matches!(item, Item::Macro(item) if item.ident.is_none());
+        if is_call || may_read_documentation(attributes(item)) {
+            self.documented.push(lines(item));
+        }
         let attributes = match item {
             Item::Fn(_) | Item::Impl(_) | Item::Trait(_) | Item::Mod(_) | Item::Use(_) => None,
-            Item::Const(item) => Some(&item.attrs),
-            Item::Static(item) => Some(&item.attrs),
-            Item::Struct(item) => Some(&item.attrs),
-            Item::Enum(item) => Some(&item.attrs),
-            Item::Type(item) => Some(&item.attrs),
-            Item::Macro(item) if item.ident.is_some() => Some(&item.attrs),
+            Item::Const(item) => Some((&item.ident, &item.attrs)),
+            Item::Static(item) => Some((&item.ident, &item.attrs)),
+            Item::Struct(item) => Some((&item.ident, &item.attrs)),
+            Item::Enum(item) => Some((&item.ident, &item.attrs)),
+            Item::Type(item) => Some((&item.ident, &item.attrs)),
+            Item::Macro(ItemMacro {
+                ident: Some(ident),
+                attrs,
+                ..
+            }) => Some((ident, attrs)),
             // A macro that is called may add anything.
             _ => {
                 self.always_distant.push(lines(item));
                 None
             }
         };
-        if let Some(attributes) = attributes {
-            self.distant(lines(item), attributes);
+        if let Some((name, attributes)) = attributes {
+            self.distant(lines(item), name, attributes);
         }
         visit::visit_item(self, item);
     }
@@ -344,13 +494,22 @@ mod tests {
 macro_rules! m { () => {} }
 ";
 
+    fn changed(lines: impl IntoIterator<Item = u32>) -> FileChange {
+        FileChange {
+            lines: lines.into_iter().collect(),
+            ..FileChange::default()
+        }
+    }
+
+    fn added(lines: Lines) -> FileChange {
+        FileChange {
+            added: lines.clone().collect(),
+            ..changed(lines)
+        }
+    }
+
     fn of(line: u32) -> Option<Reach> {
-        let found = tracked(
-            TEXT,
-            &BTreeSet::from([line]),
-            &BTreeSet::new(),
-            &BTreeSet::new(),
-        );
+        let found = tracked(TEXT, &changed([line]));
         assert!(found.len() <= 1);
         found.into_iter().next().map(|tracked| tracked.reach)
     }
@@ -390,49 +549,76 @@ macro_rules! m { () => {} }
 
     #[test]
     fn what_is_new_acts_only_on_what_names_it_and_what_is_deleted_on_its_function() {
-        let new = |range: Lines| {
-            let added: BTreeSet<u32> = range.collect();
-            tracked(TEXT, &added, &added, &BTreeSet::new())
-        };
-        for range in [3..=7, 9..=9, 44..=44] {
-            assert_eq!(new(range.clone()), [], "{range:?}");
+        let new = |range: Lines| tracked(TEXT, &added(range));
+        for (range, name) in [(3..=7, "A"), (9..=9, "N"), (44..=44, "m")] {
+            let is_named = |tracked: &Tracked| tracked.reach == Reach::Named(name.to_owned());
+            let found = new(range.clone());
+            assert!(!found.is_empty() && found.iter().all(is_named), "{found:?}");
         }
         assert_eq!(new(30..=30)[0].reach, Reach::Crate);
-        let added = BTreeSet::from([1, 2]);
         for text in [
             "m!();\n\n",
             "#[global_allocator]\nstatic A: B = B;\n",
             "#[macro_use]\nmod a;\n",
         ] {
-            let found = tracked(text, &added, &added, &BTreeSet::new());
+            let found = tracked(text, &added(1..=2));
             assert_eq!(found[0].reach, Reach::Crate, "{text}");
         }
         let of_method = |tracked: &Tracked| tracked.line == 12 || tracked.reach != Reach::Crate;
         assert!(new(11..=28).iter().all(of_method));
-        let changed = tracked(
-            TEXT,
-            &BTreeSet::from([9]),
-            &BTreeSet::new(),
-            &BTreeSet::new(),
-        );
-        assert_eq!(changed[0].reach, Reach::Crate);
+        assert_eq!(tracked(TEXT, &changed([9]))[0].reach, Reach::Crate);
         let deleted = |line| {
-            let found = tracked(
-                TEXT,
-                &BTreeSet::new(),
-                &BTreeSet::new(),
-                &BTreeSet::from([line]),
-            );
-            found[0].reach.clone()
+            let deletions = BTreeSet::from([line]);
+            let change = FileChange {
+                deletions,
+                ..FileChange::default()
+            };
+            tracked(TEXT, &change)[0].reach.clone()
         };
         assert_eq!(deleted(18), Reach::Lines(16, 27));
         assert_eq!(deleted(8), Reach::Crate);
-        let unreadable = tracked(
-            "fn {",
-            &BTreeSet::from([1]),
-            &BTreeSet::new(),
-            &BTreeSet::new(),
-        );
+        let unreadable = tracked("fn {", &changed([1]));
         assert_eq!(unreadable[0].reach, Reach::Crate);
+    }
+
+    #[test]
+    fn what_looks_like_a_comment_is_none_in_a_text_of_several_lines() {
+        let text = "fn a() -> &'static str {\n    \"a\n    // b\n\n    c\"\n}\n\n// d\nfn e() {}\n";
+        let reach = |line| {
+            tracked(text, &changed([line]))
+                .pop()
+                .map(|tracked| tracked.reach)
+        };
+        let body = (1, 6);
+        for line in 2..=5 {
+            assert_eq!(reach(line), Some(Reach::Statement((2, 5), body)), "{line}");
+        }
+        assert_eq!((reach(7), reach(8)), (None, None));
+        let gone = |line| {
+            let blanks = BTreeSet::from([line]);
+            let change = FileChange {
+                blanks,
+                ..FileChange::default()
+            };
+            tracked(text, &change).len()
+        };
+        assert_eq!([1, 2, 4, 5, 7].map(gone), [0, 1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn documentation_acts_on_what_a_macro_may_make_of_it() {
+        let text = "/// A.\n#[derive(Debug, Clone)]\nstruct A {\n    /// B.\n    b: u8,\n}\n\n\
+            /// C.\n#[derive(Debug, clap::Parser)]\nstruct C {\n    /// D.\n    // no\n    d: u8,\n}\n\n\
+            /// E.\n#[test]\nfn e() {}\n\nm! {\n    /// F.\n    f\n}\n";
+        let is_met = |line| !tracked(text, &changed([line])).is_empty();
+        assert_eq!(
+            [1, 4, 8, 11, 12, 16, 21].map(is_met),
+            [false, false, true, true, false, false, true]
+        );
+        let new = tracked(text, &added(8..=14));
+        assert!(
+            new.iter()
+                .all(|tracked| tracked.reach == Reach::Named("C".to_owned()))
+        );
     }
 }

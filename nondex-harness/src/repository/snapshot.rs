@@ -111,12 +111,7 @@ impl Snapshots {
     /// Whether a source of the tree has one of these names in it, or one of these texts.
     #[must_use]
     pub fn mentions(&self, tree: &str, names: &[String]) -> bool {
-        let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
-        for name in names {
-            words.extend(["-e", name]);
-        }
-        words.extend([tree, "--", ":/*.rs", ":/*.toml"]);
-        !names.is_empty() && self.git.read(&words).is_ok()
+        self.git.mentions(tree, names, self.git.root())
     }
 
     /// Whether there are submodules, whose content is no part of a tree.

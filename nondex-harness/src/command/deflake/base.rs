@@ -31,10 +31,10 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// The project at `commit`; `now` is the project as it is.
+    /// The project at `commit`, and whether all sources of it are in the commit; `now` is the project as it is.
     pub(super) fn of(
         git: &'a Git,
-        commit: &'a str,
+        (commit, is_whole): (&'a str, bool),
         now: &'a Project,
         session: &'a Session<'a>,
         console: &'a Console,
@@ -45,7 +45,7 @@ impl<'a> Base<'a> {
             now,
             session,
             console,
-            tree: session.past.tree(commit),
+            tree: session.past.tree(commit).filter(|_| is_whole),
             project: OnceCell::new(),
         }
     }

@@ -45,7 +45,13 @@ impl Watched {
             let is_compiled = compiled
                 .as_ref()
                 .is_none_or(|compiled| compiled.contains(&file.path));
-            if file.is_for_build || is_compiled || watched.add(file).is_none() {
+            let is_watched = watched.add(file).is_some();
+            let may_be_read = match file.is_note {
+                true => file.is_named,
+                false => true,
+            };
+            let is_for_build = file.is_for_build && !file.is_note;
+            if may_be_read && (is_for_build || is_compiled || !is_watched) {
                 watched.unseen.push(file.name.clone());
             }
         }

@@ -113,7 +113,8 @@ impl<'a> Trials<'a> {
             trial.is_known = coverage::is_told(own, &run.covered);
             for covered in runs.iter().flat_map(|run| &*run.covered) {
                 let (programs, lines) = (&mut self.programs, &mut trial.lines);
-                trial.is_known &= programs.add(&covered.program, &covered.blocks, lines);
+                trial.is_known &=
+                    !covered.is_lost & programs.add(&covered.program, &covered.blocks, lines);
             }
             if !run.passed() {
                 trial.passed = false;
