@@ -465,6 +465,9 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
         let name = expected["state"][1].as_str().unwrap();
         assert!(race.state.name.ends_with(name), "{race:?}");
+        // What a list owns elsewhere is not put back with it.
+        let is_proven = expected["confirmed"].as_bool().unwrap_or(true);
+        assert_eq!(race.state.confirmed, is_proven, "{race:?}");
         let read = race.state.read.as_ref().expect("where it is met");
         let written = race.state.written.as_ref().expect("where it is changed");
         assert_eq!((&*read.file, &*written.file), ("src/lib.rs", "src/lib.rs"));
@@ -484,4 +487,59 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         races.collect()
     };
     assert_eq!(races(&again), races(&report));
+    // What is left out because nobody asks for it, or because a race of the test is known, would have changed nothing.
+    for asked in ["variable::is_one", "several::finds_one", "counter::adds"] {
+        let alone = reported(&fixture, "order", &[asked]).report();
+        let (alone, known) = (test(&alone, asked), test(&report, asked));
+        assert_eq!((alone.verdict, &alone.race), (known.verdict, &known.race));
+    }
+    // A budget is kept, and what it leaves out is said.
+    let within = |meetings: &str| {
+        let output = reported(&fixture, "order", &["--meetings", meetings, "variable::"]);
+        let races = races(&output.report());
+        let left = format!("{meetings} processes were made, and `--meetings` allows more");
+        let notes = output.report().notes;
+        let is_said = notes.iter().any(|note| note.contains(&left));
+        (races.iter().flatten().count(), is_said)
+    };
+    assert_eq!(within("0"), (0, true));
+    assert_eq!(within("400"), (2, false));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
+    let fixture = Fixture::new("order-races");
+    let suite = "
+        #![cfg(test)]
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+        static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+        static COUNTER: AtomicUsize = AtomicUsize::new(0);
+
+        fn counts() {
+            while IS_TAKEN.swap(true, SeqCst) {}
+            let before = COUNTER.load(SeqCst);
+            COUNTER.fetch_add(1, SeqCst);
+            assert_eq!(COUNTER.load(SeqCst), before + 1);
+            IS_TAKEN.store(false, SeqCst);
+        }
+
+        #[test]
+        fn is_first() {
+            counts();
+        }
+
+        #[test]
+        fn is_second() {
+            counts();
+        }
+    ";
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &["is_first"])
+        .expect(ExitCode::Ok)
+        .report();
+    let said = "at all accesses of `is_first`, `is_second`: one such run took seconds";
+    let is_said = report.notes.iter().any(|note| note.contains(said));
+    assert!(is_said, "{:?}", report.notes);
 }

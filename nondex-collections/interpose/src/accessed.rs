@@ -103,6 +103,7 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
     if !is_wanted && !is_of_folder {
         return;
     }
+    meeting::about_to_access();
     let met = meeting::is_moment();
     if is_wanted {
         keep(state, writes, met);

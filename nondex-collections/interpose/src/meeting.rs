@@ -1,7 +1,9 @@
 //! Where a thread is stopped at an access to what it watches, while another thread does something.
 
 use ::std::cell::Cell;
+use ::std::sync::Mutex;
 use ::std::sync::atomic::{AtomicBool, Ordering};
+use ::std::thread::{self, ThreadId};
 
 /// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
 type Meet = fn() -> bool;
@@ -11,6 +13,15 @@ static IS_MEETING: AtomicBool = AtomicBool::new(false);
 
 /// Whether what is done there was ever left before it came to its end.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
+
+/// What is done before another thread than this one first accesses what is watched.
+static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
+
+/// It, and this thread.
+type Before = (ThreadId, fn());
+
+/// Whether there is something, so that most accesses need not ask.
+static HAS_BEFORE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// How many accesses of this thread come before the one at which it stops, and what is done there.
@@ -24,6 +35,28 @@ thread_local! {
 pub(crate) fn begin(access: u64, meet: Meet) {
     IS_MEETING.store(true, Ordering::Relaxed);
     STOP.set(Some((access, meet)));
+}
+
+/// Does this before another thread than this one first accesses what is watched.
+pub(crate) fn before_another(action: fn()) {
+    if let Ok(mut before) = BEFORE.lock() {
+        *before = Some((thread::current().id(), action));
+        HAS_BEFORE.store(true, Ordering::Release);
+    }
+}
+
+/// Called by a function that is about to access what is watched.
+pub(crate) fn about_to_access() {
+    if !HAS_BEFORE.load(Ordering::Acquire) {
+        return;
+    }
+    let own = thread::current().id();
+    let before = BEFORE.lock().ok();
+    let before = before.and_then(|mut before| before.take_if(|(thread, _)| *thread != own));
+    if let Some((_, action)) = before {
+        HAS_BEFORE.store(false, Ordering::Release);
+        action();
+    }
 }
 
 /// Whether of all accesses that one counts at which a thread stops.

@@ -8,7 +8,7 @@ mod states;
 mod surroundings;
 pub(crate) mod watch;
 
-use ::std::ffi::{CString, OsStr, OsString, c_char};
+use ::std::ffi::{CString, c_char};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
@@ -61,12 +61,16 @@ impl System for Process {
         meeting::begin(access, meet);
     }
 
-    fn variable(&self, name: &str) -> Option<OsString> {
-        surroundings::variable(name)
+    fn keep(&self, states: &[StateId]) {
+        states::keep(states);
     }
 
-    fn set_variable(&self, name: &str, value: Option<&OsStr>) {
-        surroundings::set_variable(OsStr::new(name), value);
+    fn hide(&self, states: &[StateId]) {
+        states::hide(states);
+    }
+
+    fn put_back(&self) {
+        states::put_back();
     }
 
     fn begin_schedule(&self, spec: &RunSpec, test: &str) {

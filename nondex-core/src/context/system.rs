@@ -1,6 +1,5 @@
 //! What a test process can do to itself beyond std: whoever interposes the functions of libc provides it before `main`.
 
-use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -47,11 +46,15 @@ pub trait System: Debug + Sync {
     /// wherever the thread may have let others go on, until it says that there is no need.
     fn interrupt(&self, access: u64, meet: fn() -> bool);
 
-    /// The value of a variable of the environment. Asked while no other thread uses it, and so is what follows.
-    fn variable(&self, name: &str) -> Option<OsString>;
+    /// Keeps these parts of the state as they are now; what is accessed by functions, as it is before another thread first accesses it.
+    fn keep(&self, states: &[StateId]);
 
-    /// Gives a variable of the environment this value, or removes it.
-    fn set_variable(&self, name: &str, value: Option<&OsStr>);
+    /// Puts these parts back to what they were when the state was [marked](System::mark); what is accessed by functions, once more before
+    /// another thread first accesses it.
+    fn hide(&self, states: &[StateId]);
+
+    /// Puts back what was [kept](System::keep) last.
+    fn put_back(&self);
 
     /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
     fn accesses(&self) -> Vec<Access>;

@@ -80,7 +80,7 @@ pub struct RunSpec {
     /// Whether what each test leaves changed is recorded.
     pub states: bool,
     /// What is put back, before `test`, to what it was before the first test of `before`. Where a test [meets](Self::meet) another one,
-    /// variables are, when the one has ended, to what they were when it began.
+    /// `test` finds it as if the other one had not changed it.
     pub restore: Vec<StateId>,
     /// The parts of the state to which accesses are recorded. Of variables and files, an empty name stands for all.
     pub watch: Vec<StateId>,

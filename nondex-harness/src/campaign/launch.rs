@@ -193,7 +193,7 @@ impl<'a> Launcher<'a> {
             );
         }
         let mut named = self.named(spec, before);
-        for state in &mut named.watch {
+        for state in named.watch.iter_mut().chain(&mut named.restore) {
             let rest = state.name.strip_prefix(IN_TEMPORARY);
             if let Some((rest, folder)) = rest.zip(temporary) {
                 state.name = format!("{}{rest}", folder.display());

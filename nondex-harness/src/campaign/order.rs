@@ -184,8 +184,6 @@ impl Processes<'_> {
 
     fn experiment(&self, place: usize, order: &[usize], alone: bool) -> Option<Experiment> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
-        let last = cases.last()?;
-        let id = self.suite.test_id(last);
         let names = cases[..cases.len() - 1]
             .iter()
             .map(|case| case.name.clone());
@@ -193,11 +191,7 @@ impl Processes<'_> {
             before: names.collect(),
             ..self.spec(*order.last()?)
         };
-        self.progress.started(&id, &spec);
         let runs = self.run(place, order, &spec)?;
-        let ended = runs.last().map(|run| run.outcome.clone());
-        self.progress
-            .finished(&id, &spec, &ended.unwrap_or(Outcome::Failed));
         // A process that could not be started says nothing of its tests.
         let is_started = runs.iter().any(|run| run.complete || !run.took.is_zero());
         if !is_started {
@@ -248,9 +242,16 @@ impl Processes<'_> {
             .iter()
             .map(|test| self.options_of(*test).timeout)
             .collect();
+        let id = self.suite.test_id(cases.last()?);
+        self.progress.started(&id, spec);
         let binary = &self.suite.binary;
-        self.launcher
-            .experiment_in(folder, &limits, binary, &cases, spec)
+        let runs = self
+            .launcher
+            .experiment_in(folder, &limits, binary, &cases, spec)?;
+        let ended = runs.last().map(|run| run.outcome.clone());
+        self.progress
+            .finished(&id, spec, &ended.unwrap_or(Outcome::Failed));
+        Some(runs)
     }
 
     /// How `run` of a test ended, as it is judged.

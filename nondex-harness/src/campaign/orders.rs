@@ -182,8 +182,6 @@ impl Campaign<'_> {
                 "{count} of the processes with several tests of `{id}` told nothing: {why}"
             ));
         }
-        let racing = self.races(&states, &processes[0], &found, &uses, &asked);
-        let (mut racing, race_runs) = racing.unwrap_or_default();
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
@@ -196,7 +194,7 @@ impl Campaign<'_> {
             report.runs = match place {
                 0 => {
                     let made = experiments.iter().map(|made| made.count() as u64);
-                    made.sum::<u64>() + uses.len() as u64 + race_runs
+                    made.sum::<u64>() + uses.len() as u64
                 }
                 _ => 0,
             };
@@ -210,22 +208,17 @@ impl Campaign<'_> {
                 report.runs += made;
                 self.note_unseen(&states);
             }
-            if let Some(place) = racing.iter().position(|race| race.test == *test) {
-                let race = racing.swap_remove(place);
-                if report.verdict == Verdict::Stable {
-                    let end = processes.end(*test, race.run, true);
-                    let options = processes.options_of(*test);
-                    let with = race.race.with.clone();
-                    let spec = RunSpec {
-                        before: vec![with],
-                        ..race.spec
-                    };
-                    order::fail(&mut report, suite, &spec, Some(&end), &options);
-                    order::racing(&mut report, race.race);
-                }
-            }
-            self.progress.judged(&report);
             reports.push(report);
+        }
+        self.add_races(
+            &states,
+            &processes[0],
+            &found,
+            &uses,
+            (&asked, &mut reports),
+        );
+        for report in &reports {
+            self.progress.judged(report);
         }
         Some(reports)
     }
@@ -337,6 +330,7 @@ impl Campaign<'_> {
         let all: Vec<usize> = (0..names.len()).collect();
         let alone = processes.answer(experiments, |experiments| {
             let ends = all.iter().map(|test| {
+                experiments.first(&[*test])?;
                 let ends = experiments.ends(&[], *test, 1, false)?;
                 Ok(ends[0].cloned())
             });
@@ -426,15 +420,15 @@ impl Campaign<'_> {
         Some((Suspect::of(suspects, concluded, Threads::One), needs_each))
     }
 
-    /// The races of the asked tests that pass alone, and how many processes were made.
-    fn races(
+    /// Says of the stable ones of these tests, each with its report, which race with another one.
+    fn add_races(
         &self,
         states: &States<'_>,
         processes: &Processes<'_>,
         found: &Found,
         uses: &[Use<'_>],
-        asked: &[usize],
-    ) -> Option<(Vec<race::Found>, u64)> {
+        (asked, reports): (&[usize], &mut [TestReport]),
+    ) {
         let is_polluter = |first: usize, then: usize| {
             let mut suspects = found.suspects.iter().filter(|suspect| suspect.test == then);
             let dependence = suspects.find_map(Suspect::dependence);
@@ -443,20 +437,26 @@ impl Campaign<'_> {
                 all.any(|polluter| *polluter == first)
             })
         };
+        let stable = asked.iter().zip(&*reports);
+        let stable = stable.filter(|(_, report)| report.verdict == Verdict::Stable);
+        let stable: Vec<usize> = stable.map(|(test, _)| *test).collect();
         let races = Races {
             processes,
             states,
-            asked,
+            is_asked: &|test| stable.contains(&test),
             is_polluter: &is_polluter,
             known: Known::default(),
+            budget: self.asked.meetings(processes.tests.len()),
+            stop: self.stop.half(),
         };
-        let tried = races.find(uses)?;
+        let tried = races.find(uses);
         self.note_unseen(states);
         let id = &processes.suite.binary.id;
-        if !tried.is_complete {
+        if tried.left > 0 {
             self.note(format!(
-                "not all tests of `{id}` that may disturb each other at the same time were tried: {} processes were made",
-                tried.made
+                "{} pairs of tests of `{id}` that use the same state were not run at the same time, or not at each access: {} processes \
+                 were made, and `--meetings` allows more",
+                tried.left, tried.made
             ));
         }
         if !tried.waiting.is_empty() {
@@ -467,7 +467,23 @@ impl Campaign<'_> {
                 waiting.collect::<Vec<_>>().join(", ")
             ));
         }
-        Some((tried.found, tried.made))
+        if let Some(first) = reports.first_mut() {
+            first.runs += tried.made;
+        }
+        for race in tried.found {
+            let Some(place) = asked.iter().position(|test| *test == race.test) else {
+                continue;
+            };
+            let report = &mut reports[place];
+            let end = processes.end(race.test, race.run, true);
+            let options = processes.options_of(race.test);
+            let spec = RunSpec {
+                before: vec![race.race.with.clone()],
+                ..race.spec
+            };
+            order::fail(report, processes.suite, &spec, Some(&end), &options);
+            order::racing(report, race.race);
+        }
     }
 }
 

@@ -14,9 +14,11 @@ use std::time::Duration;
 use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::Found;
-use self::found::{Proof, Tried};
+use self::found::Tried;
 use super::order::Processes;
 use super::state::{PLACE, Part, States, in_temporary};
+use super::stop::StopFlag;
+use crate::judge::order::meetings::{self, Plan, Shared};
 use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
 
@@ -26,20 +28,14 @@ const MAX_ACCESSES: u64 = 16;
 /// So many accesses of each of two tests are tried that stop for each other.
 const MAX_PARTS: usize = 4;
 
-/// So many of the tests that change a part of the state are tried in the middle of each that uses it.
-const MAX_WITH: usize = 3;
+/// So many accesses at which a test fails are tried for one at which what the two share is proven.
+const MAX_UNPROVEN: usize = 2;
 
 /// Where the one waits for the other in a loop of its own, as a run of this time tells, its further accesses tell nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
-
-/// So many processes are made for each test that uses what others change.
-const MAX_PROCESSES: u64 = 64;
-
-/// So many processes are made for all tests of a binary.
-const MAX_ALL: u64 = 3_000;
 
 /// What a test does with the state.
 pub(super) struct Use<'s> {
@@ -124,96 +120,142 @@ struct Meeting<'m> {
     until: Option<u64>,
 }
 
+/// What came of one meeting.
+enum Met {
+    /// There may be a further access.
+    Further,
+    /// There is none, or none that would tell more.
+    Enough,
+    /// It took so long that nothing more is tried.
+    Waits,
+}
+
 /// What is tried in one binary.
 pub(super) struct Races<'a> {
     pub(super) processes: &'a Processes<'a>,
     pub(super) states: &'a States<'a>,
-    /// The tests whose races are looked for.
-    pub(super) asked: &'a [usize],
+    /// Whether a race of this test is looked for.
+    pub(super) is_asked: &'a dyn Fn(usize) -> bool,
     /// Whether it is known that the second test fails behind the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
     pub(super) known: Known,
+    /// How many processes may be made.
+    pub(super) budget: u64,
+    /// Is also set when the time is over that may be spent on races.
+    pub(super) stop: StopFlag,
 }
 
 /// The accesses of tests that run alone to statics.
 pub(super) type Known = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
 
 impl Races<'_> {
-    /// The races among the tests of `uses`. `None` when it was stopped.
-    pub(super) fn find(&self, uses: &[Use<'_>]) -> Option<Tried> {
-        let mut tried = Tried {
-            found: Vec::new(),
-            made: 0,
-            is_complete: true,
-            unknown: Vec::new(),
-            refuted: Vec::new(),
-            waiting: BTreeSet::new(),
-        };
-        for in_parts in [false, true] {
-            for used in uses {
-                if tried.made > MAX_ALL {
-                    tried.is_complete = false;
-                    return Some(tried.with_unproven());
-                }
-                self.races(used, uses, in_parts, &mut tried)?;
+    /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget goes.
+    pub(super) fn find(&self, uses: &[Use<'_>]) -> Tried {
+        let mut tried = Tried::default();
+        let (states, plan) = self.plan(uses);
+        tried.left = plan.dropped;
+        for pair in &plan.pairs {
+            let [outer, inner] = [pair.outer, pair.inner].map(|place| &uses[place]);
+            let tests = [outer, inner];
+            if !tests.iter().any(|one| self.is_open(one.test, &tried)) {
+                continue;
             }
+            // It would wait as long again.
+            if pair.in_parts && tests.iter().any(|one| tried.waiting.contains(&one.test)) {
+                continue;
+            }
+            let is_over = tried.made >= self.budget || self.stop.is_set();
+            let is_tried =
+                !is_over && self.is_tried(tests, states[pair.state], pair.in_parts, &mut tried);
+            tried.left += usize::from(!is_tried);
         }
-        Some(tried.with_unproven())
+        tried.with_unproven()
     }
 
-    /// The races in which another test runs in the middle of one, over what the other one changes and it uses: the first in which the one
-    /// fails, and the first in which the other one does.
-    fn races(
+    /// Which pairs are to meet, and the parts of the state by their numbers there.
+    fn plan<'u>(&self, uses: &'u [Use<'_>]) -> (Vec<&'u StateId>, Plan) {
+        let of = |used: &'u Use<'_>| {
+            let changes = used.changes.iter().map(|part| &part.state);
+            (changes.collect(), used.reads.iter().collect())
+        };
+        let all: Vec<(BTreeSet<&StateId>, BTreeSet<&StateId>)> = uses.iter().map(of).collect();
+        let states = all.iter().flat_map(|(changes, _)| changes.iter().copied());
+        let states: Vec<&StateId> = states.collect::<BTreeSet<_>>().into_iter().collect();
+        let shared = states.iter().map(|state| Shared {
+            is_foreign: self.states.is_foreign(state),
+            has_readers: state.kind != StateKind::Static,
+        });
+        let shared: Vec<Shared> = shared.collect();
+        let numbers = |of: &BTreeSet<&StateId>| {
+            let numbers = of
+                .iter()
+                .filter_map(|state| states.binary_search(state).ok());
+            numbers.collect()
+        };
+        let numbered = all.iter().map(|(changes, reads)| meetings::Use {
+            changes: numbers(changes),
+            reads: numbers(reads),
+        });
+        let numbered: Vec<meetings::Use> = numbered.collect();
+        let is_wanted = |place: usize| (self.is_asked)(uses[place].test);
+        let plan = meetings::plan(&numbered, &shared, &is_wanted);
+        (states, plan)
+    }
+
+    /// Lets the whole of a test, or parts of it, run at each access of another one to this. Whether all that there is was tried, or need
+    /// not be.
+    fn is_tried(
         &self,
-        used: &Use<'_>,
-        all: &[Use<'_>],
+        [outer, inner]: [&Use<'_>; 2],
+        state: &StateId,
         in_parts: bool,
         tried: &mut Tried,
-    ) -> Option<()> {
-        let before = tried.made;
-        let own = used.changes.iter().map(|part| &part.state);
-        let own: BTreeSet<&StateId> = own.chain(&used.reads).collect();
-        for state in own {
-            let has_changed = used.changes(state);
-            let others = all.iter().filter(|other| {
-                let uses = other.changes(state) || has_changed && other.reads.contains(state);
-                uses && other.test != used.test
-            });
-            for other in others.take(MAX_WITH) {
-                if ![used, other]
-                    .into_iter()
-                    .any(|one| self.is_open(one.test, tried))
-                {
-                    continue;
+    ) -> bool {
+        // Of a static it is only known who leaves it changed.
+        let is_used = [outer, inner].into_iter().all(|used| {
+            used.changes(state)
+                || state.kind != StateKind::Static
+                || !self.accesses(used, state, &mut tried.made).is_empty()
+        });
+        if !is_used {
+            return true;
+        }
+        let moments = match in_parts {
+            false => (0..MAX_ACCESSES).map(|access| (access, None)).collect(),
+            true => self.parts(outer, inner, state, tried),
+        };
+        let before = tried.unproven.len();
+        for (access, until) in moments {
+            if tried.unproven.len() >= before + MAX_UNPROVEN {
+                break;
+            }
+            if tried.made >= self.budget || self.stop.is_set() {
+                return false;
+            }
+            let meeting = Meeting {
+                outer,
+                inner,
+                state,
+                access,
+                until,
+            };
+            match self.meet(&meeting, tried) {
+                Some(Met::Further) => {}
+                Some(Met::Enough) => return true,
+                Some(Met::Waits) => {
+                    tried.waiting.insert(outer.test);
+                    return true;
                 }
-                let moments = match in_parts {
-                    false => (0..MAX_ACCESSES).map(|access| (access, None)).collect(),
-                    true => self.parts(used, other, state, tried),
-                };
-                for (access, until) in moments {
-                    if tried.made - before > MAX_PROCESSES {
-                        return Some(());
-                    }
-                    let meeting = Meeting {
-                        outer: used,
-                        inner: other,
-                        state,
-                        access,
-                        until,
-                    };
-                    if !self.meet(&meeting, tried)? {
-                        break;
-                    }
-                }
+                None => return false,
             }
         }
-        Some(())
+        true
     }
 
-    /// Whether a race of this test is looked for.
+    /// Whether a race of this test is still looked for.
     fn is_open(&self, test: usize, tried: &Tried) -> bool {
-        self.asked.contains(&test) && !tried.is_known(test)
+        (self.is_asked)(test) && !tried.is_known(test)
     }
 
     /// The accesses of two tests at which each may stop for the other: the one before it changes what the other one has met by then, and
@@ -242,8 +284,8 @@ impl Races<'_> {
         each.collect()
     }
 
-    /// Lets two tests meet, and adds what fails of that. Whether there may be a further access.
-    fn meet(&self, meeting: &Meeting<'_>, tried: &mut Tried) -> Option<bool> {
+    /// Lets two tests meet, and adds what fails of that. `None` when it was stopped.
+    fn meet(&self, meeting: &Meeting<'_>, tried: &mut Tried) -> Option<Met> {
         let (first, second) = (meeting.inner.test, meeting.outer.test);
         let spec = RunSpec {
             watch: vec![StateId {
@@ -257,24 +299,23 @@ impl Races<'_> {
         tried.made += 1;
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
-            return Some(false);
+            return Some(Met::Enough);
         };
         if self.states.note_unseen(outer) {
-            return Some(false);
+            return Some(Met::Enough);
         }
         let met = outer
             .accesses
             .iter()
             .find(|access| access.met && access.own);
         if met.is_none() && outer.outcome == Outcome::Passed {
-            return Some(false);
+            return Some(Met::Enough);
         }
         let within = RunSpec {
             within: true,
             test: self.processes.tests[first].name.clone(),
             ..spec.clone()
         };
-        let mut is_refuted = false;
         for (order, spec, run) in [
             ([first, second], &spec, outer),
             ([second, first], &within, inner),
@@ -284,14 +325,12 @@ impl Races<'_> {
                 && !(self.is_polluter)(other, test)
                 && self.fails(test, run);
             if is_open && self.is_confirmed(order, spec, &mut tried.made)? {
-                let proof = self.proof(meeting, met, spec, &mut tried.made)?;
-                is_refuted |= proof == Proof::Refuted;
+                let is_proven = self.is_proven(order, spec, &mut tried.made)?;
                 let mut race = self.described(test, meeting, met, &mut tried.made);
-                race.state.confirmed = proof == Proof::Proven;
-                let list = match proof {
-                    Proof::Proven => &mut tried.found,
-                    Proof::Unknown => &mut tried.unknown,
-                    Proof::Refuted => &mut tried.refuted,
+                race.state.confirmed = is_proven;
+                let list = match is_proven {
+                    true => &mut tried.found,
+                    false => &mut tried.unproven,
                 };
                 list.push(Found {
                     test,
@@ -301,10 +340,10 @@ impl Races<'_> {
                 });
             }
         }
-        if outer.took >= WAITS {
-            tried.waiting.insert(second);
-        }
-        Some(outer.took < WAITS && !is_refuted)
+        Some(match outer.took >= WAITS {
+            true => Met::Waits,
+            false => Met::Further,
+        })
     }
 
     /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.
@@ -327,39 +366,21 @@ impl Races<'_> {
         Some(true)
     }
 
-    /// Whether it is this part of the state: of several variables that another test changes, each is changed at the moment of any, but
-    /// only where the right one is put back the stopped test passes.
-    fn proof(
-        &self,
-        meeting: &Meeting<'_>,
-        met: Option<&AccessRecord>,
-        spec: &RunSpec,
-        made: &mut u64,
-    ) -> Option<Proof> {
-        let Meeting { outer, inner, .. } = *meeting;
-        let is_other = |state: &StateId| {
-            let uses = outer.changes(state) || outer.reads.contains(state);
-            state.kind == StateKind::Env && state != meeting.state && uses
-        };
-        let is_one_of_several = meeting.state.kind == StateKind::Env
-            && inner.changes.iter().any(|part| is_other(&part.state));
-        if !is_one_of_several {
-            return Some(Proof::Proven);
-        }
-        // What the stopped test changes just then has no value to be put back to.
-        if spec.within || spec.until.is_some() || met.is_none_or(|met| met.writes) {
-            return Some(Proof::Unknown);
-        }
-        *made += 1;
+    /// Whether it is this part of the state: the last test passes each time that it finds only this as if the other one had not changed
+    /// it. What else that one changes at the same moment may be the reason.
+    fn is_proven(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<bool> {
         let spec = RunSpec {
             restore: spec.watch.clone(),
             ..spec.clone()
         };
-        let run = self.run(&[inner.test, outer.test], &spec)?.pop()?;
-        Some(match self.fails(outer.test, &run) {
-            true => Proof::Refuted,
-            false => Proof::Proven,
-        })
+        for _ in 0..REPETITIONS {
+            *made += 1;
+            let run = self.run(&order, &spec)?.pop()?;
+            if !run.passed() {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     fn fails(&self, test: usize, run: &Run) -> bool {
@@ -413,7 +434,6 @@ impl Races<'_> {
             Some(part) => self.states.named(part),
             None => self.states.named(&Part::of(state.clone())),
         };
-        shared.confirmed = true;
         shared.read = read;
         shared.written = writes.last().and_then(line).map(|line| WrittenLine {
             file: line.file,

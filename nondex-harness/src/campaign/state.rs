@@ -262,6 +262,17 @@ impl<'a> States<'a> {
         parts
     }
 
+    /// Whether this is a static of a dependency.
+    pub(super) fn is_foreign(&self, state: &StateId) -> bool {
+        let found = self.symbols.at(state);
+        let cwd = &self.processes.suite.binary.cwd;
+        let is_own = |known: &&Static| {
+            let place = known.file.as_ref();
+            place.is_some_and(|file| self.workspace.user_file(file, cwd).is_some())
+        };
+        !found.is_empty() && !found.iter().any(is_own)
+    }
+
     /// A part of the state in the words of a report.
     pub(super) fn named(&self, part: &Part<'_>) -> SharedState {
         let kind = match part.known {

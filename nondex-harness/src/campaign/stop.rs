@@ -28,6 +28,15 @@ impl StopFlag {
         }
     }
 
+    /// The same flag, which is also set once half of the time that is left has passed.
+    #[must_use]
+    pub fn half(&self) -> Self {
+        let left = self
+            .deadline
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        self.within(left.map(|left| left / 2))
+    }
+
     /// Sets the flag. Takes effect within a fraction of a second.
     pub fn stop(&self) {
         self.flag.store(true, Ordering::Relaxed);
@@ -65,6 +74,7 @@ mod tests {
         let over = flag.within(Some(Duration::ZERO));
         assert!(over.is_set() && over.is_late());
         assert!(over.within(None).is_late() && over.within(Some(Duration::MAX)).is_late());
+        assert!(over.half().is_late() && !long.half().is_late() && !unlimited.half().is_set());
         assert!(!unlimited.is_set() && !long.is_set() && !flag.is_set());
         flag.stop();
         assert!(unlimited.is_set() && long.is_set() && !long.is_late());

@@ -41,6 +41,10 @@ pub struct OrderArgs {
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub pairs: Option<usize>,
 
+    /// Processes of tests that run at the same time to make in a binary, the most suspicious first [default: 4 for each test, and 400 at least]
+    #[arg(long, value_name = "N", help_heading = "Order options")]
+    pub meetings: Option<usize>,
+
     /// What random orders are drawn from
     #[arg(
         long,
@@ -114,6 +118,7 @@ impl OrderArgs {
             shuffle: self.shuffle,
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
             pairs: self.pairs.unwrap_or(usual.pairs),
+            meetings: self.meetings,
             budget: self.budget.unwrap_or(usual.budget),
         }
     }

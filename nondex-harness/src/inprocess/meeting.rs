@@ -1,13 +1,11 @@
 //! A test that runs on a thread of its own in the middle of another one, which waits for it: see
 //! [`RunSpec::meet`](nondex_core::RunSpec::meet).
 
-use std::ffi::OsString;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nondex_core::StateKind;
 use nondex_core::context::{self, system};
 
 /// The test waits for its moment, runs, waits for the end of the other one, or has ended.
@@ -20,6 +18,9 @@ static STATE: AtomicU32 = AtomicU32::new(WAITS);
 
 /// Whether the test in whose middle it runs has ended.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Whether the one in the middle has stopped.
+static HAS_STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Where the system shows what its thread does.
 static THREAD: Mutex<Option<String>> = Mutex::new(None);
@@ -79,49 +80,72 @@ pub(crate) fn meet() -> bool {
     let _pause = context::pause();
     note_thread(&OTHER);
     if STATE.load(Ordering::Acquire) == WAITS {
-        keep_variables();
+        proof(Moment::Begins);
     }
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
     let is_in_vain = is_in_vain(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
-    if STATE.load(Ordering::Acquire) == ENDED {
-        put_variables_back();
-    }
+    proof(if is_in_vain {
+        Moment::InVain
+    } else {
+        Moment::Ends
+    });
     is_in_vain
 }
 
-/// The variables that are put back, with their values.
-static VARIABLES: Mutex<Vec<(String, Option<OsString>)>> = Mutex::new(Vec::new());
+/// A moment at which something is put back, to prove that it is what makes a test fail.
+#[derive(Clone, Copy)]
+enum Moment {
+    /// The one in the middle begins.
+    Begins,
+    /// It has ended, or stops.
+    Ends,
+    /// It stops, and the other one goes on.
+    Stops,
+    /// It goes on behind the other one.
+    GoesOn,
+    /// One waits for what the other one has, which goes on.
+    InVain,
+}
 
-/// Keeps the variables that the spec names, as they are when the other test begins.
-fn keep_variables() {
+/// Whether one waited for what the other one has.
+static WAS_IN_VAIN: AtomicBool = AtomicBool::new(false);
+
+/// Puts back what the spec names: the test of the spec finds it as if the other one had not changed it.
+fn proof(moment: Moment) {
     let (Some(run), Some(system)) = (context::global(), system::system()) else {
         return;
     };
-    let states = run.spec().restore.iter();
-    let states = states.filter(|state| state.kind == StateKind::Env);
-    let kept = states.map(|state| (state.name.clone(), system.variable(&state.name)));
-    if let Ok(mut variables) = VARIABLES.lock() {
-        *variables = kept.collect();
+    let spec = run.spec();
+    if spec.restore.is_empty() {
+        return;
     }
-}
-
-fn put_variables_back() {
-    let variables = VARIABLES
-        .lock()
-        .map(|mut variables| std::mem::take(&mut *variables));
-    for (name, value) in variables.unwrap_or_default() {
-        if let Some(system) = system::system() {
-            system.set_variable(&name, value.as_deref());
-        }
+    // A static may have what it waited for in it.
+    let has_bytes = spec.restore.iter().any(|state| state.bytes().is_some());
+    let is_possible = !has_bytes || !WAS_IN_VAIN.load(Ordering::Acquire);
+    match (moment, spec.within) {
+        (Moment::Begins, false) | (Moment::Stops, true) => system.keep(&spec.restore),
+        (Moment::Ends, false) | (Moment::GoesOn, true) if is_possible => system.put_back(),
+        // What it was before the first of both began.
+        (Moment::Begins, true) => system.hide(&spec.restore),
+        (Moment::InVain, _) => WAS_IN_VAIN.store(true, Ordering::Release),
+        _ => {}
     }
 }
 
 /// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes on. Called in the middle of a test.
 pub(crate) fn wait() -> bool {
     let _pause = context::pause();
+    if !HAS_STOPPED.swap(true, Ordering::AcqRel) {
+        proof(Moment::Stops);
+    }
     STATE.store(STOPS, Ordering::Release);
     let is_in_vain = is_in_vain(&OTHER, || IS_OVER.load(Ordering::Acquire));
     STATE.store(RUNS, Ordering::Release);
+    proof(if is_in_vain {
+        Moment::InVain
+    } else {
+        Moment::GoesOn
+    });
     is_in_vain
 }
 

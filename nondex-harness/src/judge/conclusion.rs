@@ -105,6 +105,8 @@ pub struct Dependence {
     pub spec: RunSpec,
     /// The calls that are responsible.
     pub culprits: Culprits,
+    /// Whether the campaign was stopped before it came to its end: other calls may be responsible.
+    pub is_cut: bool,
 }
 
 impl Dependence {
@@ -112,16 +114,7 @@ impl Dependence {
     /// its failing run. `None` when orders or values are.
     #[must_use]
     pub fn reason(&self, evidence: &Evidence) -> Option<Timing> {
-        let failing = evidence.of(&self.spec).first();
-        let varying = failing.iter().flat_map(|run| run.points.iter());
-        let varying = varying
-            .map(|point| point.site.family)
-            .filter(|family| family.varies(self.spec.level));
-        let found = self.culprits.sites().map(|site| site.family);
-        let families: Vec<Family> = match self.culprits.groups.is_empty() {
-            true => varying.collect(),
-            false => found.collect(),
-        };
+        let families = self.families(evidence);
         let families = || families.iter().copied();
         let is_only_delays = families().next().is_some() && families().all(is_of_timing);
         is_only_delays.then(
@@ -130,6 +123,25 @@ impl Dependence {
                 false => Timing::Time,
             },
         )
+    }
+
+    /// Whether it is not known if delays of its threads are responsible or something else is: the search was stopped before.
+    #[must_use]
+    pub fn may_be_delays(&self, evidence: &Evidence) -> bool {
+        self.is_cut && self.families(evidence).into_iter().any(is_of_timing)
+    }
+
+    /// The families of the calls that are responsible or, where they are not known, of those that vary in its failing run.
+    fn families(&self, evidence: &Evidence) -> Vec<Family> {
+        if !self.culprits.groups.is_empty() {
+            return self.culprits.sites().map(|site| site.family).collect();
+        }
+        let failing = evidence.of(&self.spec).first();
+        let varying = failing.iter().flat_map(|run| run.points.iter());
+        let varying = varying.map(|point| point.site.family);
+        varying
+            .filter(|family| family.varies(self.spec.level))
+            .collect()
     }
 
     /// The weakest level whose delays are long enough, when nothing but delays is responsible and the shortest of each is known: a seed

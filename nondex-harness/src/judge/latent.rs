@@ -70,6 +70,7 @@ pub(super) fn search(
         passes_clean: true,
         spec: spec.clone(),
         culprits,
+        is_cut: false,
     }))
 }
 

@@ -164,6 +164,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
             passes_clean,
             spec,
             culprits,
+            is_cut: false,
         })));
     }
     let traced: Vec<RunSpec> = culprits
@@ -180,6 +181,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         passes_clean,
         spec,
         culprits,
+        is_cut: false,
     })))
 }
 
@@ -266,6 +268,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
             notes: Vec::new(),
             ..culprits
         },
+        is_cut: true,
     })))
 }
 

@@ -1,13 +1,17 @@
 //! The state that tests of a process share: kept before the first, compared after each, put back before the last.
 
+use ::std::env;
+use ::std::ffi::{OsStr, OsString};
 use ::std::path::{Path, PathBuf};
 use ::std::sync::Mutex;
 
 use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
 
+use crate::meeting;
+
 use super::files::{Files, Saved};
 use super::image::Image;
-use super::surroundings::Surroundings;
+use super::surroundings::{self, Surroundings};
 
 /// The state at one time.
 #[derive(Clone, Debug)]
@@ -137,4 +141,100 @@ pub(super) fn restore(states: &[StateId]) {
             }
         }
     });
+}
+
+/// A part of the state at one time.
+#[derive(Debug)]
+enum Part {
+    Bytes(Image, Vec<Vec<u8>>),
+    Variable(Option<OsString>),
+    Directory(Option<PathBuf>),
+    File(Saved),
+}
+
+impl Part {
+    /// As it is now; `None` of a kind that is not kept alone.
+    fn of(state: &StateId) -> Option<Self> {
+        match state.kind {
+            StateKind::Static => {
+                let image = Image::of_thread().without_thread_locals();
+                let bytes = image.bytes();
+                Some(Part::Bytes(image, bytes))
+            }
+            StateKind::Env => Some(Part::Variable(surroundings::variable(&state.name))),
+            StateKind::Cwd => Some(Part::Directory(env::current_dir().ok())),
+            StateKind::File => Some(Part::File(Saved::of(Path::new(&state.name)))),
+            _ => None,
+        }
+    }
+
+    fn put_back(&self, state: &StateId) {
+        match self {
+            Part::Bytes(image, bytes) => image.restore(state, bytes),
+            Part::Variable(value) => {
+                surroundings::set_variable(OsStr::new(&state.name), value.as_deref());
+            }
+            Part::Directory(Some(directory)) => _ = env::set_current_dir(directory),
+            Part::Directory(None) => {}
+            Part::File(saved) => saved.restore(Path::new(&state.name)),
+        }
+    }
+}
+
+static PARTS: Mutex<Vec<(StateId, Part)>> = Mutex::new(Vec::new());
+
+/// What is done with parts of the state.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Keep,
+    Restore,
+}
+
+/// What is done once more before another thread first accesses these.
+static PENDING: Mutex<Option<(What, Vec<StateId>)>> = Mutex::new(None);
+
+fn now_and_then(what: What, states: &[StateId]) {
+    do_with(what, states);
+    let is_called = |state: &&StateId| state.bytes().is_none();
+    let states: Vec<StateId> = states.iter().filter(is_called).cloned().collect();
+    if let Ok(mut pending) = PENDING.lock() {
+        *pending = Some((what, states));
+    }
+    meeting::before_another(|| {
+        let pending = PENDING.lock().ok();
+        if let Some((what, states)) = pending.and_then(|mut pending| pending.take()) {
+            do_with(what, &states);
+        }
+    });
+}
+
+fn do_with(what: What, states: &[StateId]) {
+    match what {
+        What::Keep => {
+            let parts = states.iter();
+            let parts = parts.filter_map(|state| Some((state.clone(), Part::of(state)?)));
+            let parts = parts.collect();
+            if let Ok(mut kept) = PARTS.lock() {
+                *kept = parts;
+            }
+        }
+        What::Restore => restore(states),
+    }
+}
+
+/// Keeps these as they are now, and as another thread first finds them.
+pub(super) fn keep(states: &[StateId]) {
+    now_and_then(What::Keep, states);
+}
+
+/// Makes these what they were at first, now and when another thread first asks for them.
+pub(super) fn hide(states: &[StateId]) {
+    now_and_then(What::Restore, states);
+}
+
+/// Puts back what was [kept](keep) last.
+pub(super) fn put_back() {
+    if let Ok(kept) = PARTS.lock() {
+        kept.iter().for_each(|(state, part)| part.put_back(state));
+    }
 }

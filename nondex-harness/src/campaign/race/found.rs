@@ -7,44 +7,43 @@ use nondex_core::RunSpec;
 use crate::judge::run::Run;
 use crate::report::schema::Race;
 
+/// So many parts of the state are tried for one that is proven, where a test fails.
+const MAX_UNPROVEN: usize = 6;
+
 /// What came of all meetings.
+#[derive(Default)]
 pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) found: Vec<Found>,
     /// How many processes that took.
     pub(in crate::campaign) made: u64,
-    /// Whether all tests were tried.
-    pub(in crate::campaign) is_complete: bool,
-    /// Those of which it is not known whether it is this part of the state, and those that fail all the same when it is put back: other
-    /// parts are tried before they are believed.
-    pub(super) unknown: Vec<Found>,
-    pub(super) refuted: Vec<Found>,
+    /// Of how many pairs of tests not all meetings were tried.
+    pub(in crate::campaign) left: usize,
     /// The tests of which not all accesses were tried, for a run took so long.
     pub(in crate::campaign) waiting: BTreeSet<usize>,
+    /// Those that fail all the same when only this part of the state is put back: others are tried before they are believed.
+    pub(super) unproven: Vec<Found>,
 }
 
 impl Tried {
     /// With one of those that are not proven for each test of which nothing else is found.
     pub(super) fn with_unproven(mut self) -> Self {
-        let unknown = std::mem::take(&mut self.unknown).into_iter();
-        for found in unknown.chain(std::mem::take(&mut self.refuted)) {
-            if !self.is_known(found.test) {
+        for found in std::mem::take(&mut self.unproven) {
+            if !self.has_found(found.test) {
                 self.found.push(found);
             }
         }
         self
     }
 
+    /// Whether nothing more is looked for of a test.
     pub(super) fn is_known(&self, test: usize) -> bool {
+        let unproven = self.unproven.iter().filter(|known| known.test == test);
+        unproven.count() >= MAX_UNPROVEN || self.has_found(test)
+    }
+
+    fn has_found(&self, test: usize) -> bool {
         self.found.iter().any(|known| known.test == test)
     }
-}
-
-/// Whether two tests meet over a part of the state and not over another one.
-#[derive(PartialEq, Eq)]
-pub(super) enum Proof {
-    Proven,
-    Unknown,
-    Refuted,
 }
 
 /// A test that fails when another one runs in the middle of it.

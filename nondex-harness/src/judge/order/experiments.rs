@@ -174,16 +174,16 @@ impl Experiments {
         self.made.len()
     }
 
-    /// The processes that began with these tests, in the order in which they were made.
+    /// The processes that began with these tests, in the order in which they were made; first those during which no other ran.
     fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
         let mut hasher = DefaultHasher::new();
         tests.iter().for_each(|test| test.hash(&mut hasher));
         let known = self.beginnings.get(&hasher.finish());
-        let known = known
-            .into_iter()
-            .flatten()
-            .map(|number| &self.made[*number]);
-        known.filter(move |made| made.tests.starts_with(tests) && (made.alone || !alone))
+        let known = known.into_iter().flatten();
+        let known = known.map(|number| &self.made[*number]);
+        let known = known.filter(move |made| made.tests.starts_with(tests));
+        let of_others = known.clone().filter(move |made| !made.alone && !alone);
+        known.filter(|made| made.alone).chain(of_others)
     }
 
     /// How `test` ended after the tests `before` it, in the first `times` processes; `None` where it was not started. With `alone`, in
@@ -207,14 +207,28 @@ impl Experiments {
         }
     }
 
-    /// The first process that ran exactly these tests, or began with them.
+    /// The first process that ran exactly these tests, or began with them. One in which a test ended the process while others ran counts only
+    /// once that test was seen to do so alone: it may have met the other's port.
     ///
     /// # Errors
     /// That process.
     pub fn first(&self, tests: &[usize]) -> Result<&Experiment, Wanted> {
-        let mut made = self.beginning_with(tests, false);
-        made.next()
-            .ok_or_else(|| Wanted::orders(vec![tests.to_vec()], false))
+        let first = |alone| {
+            let mut made = self.beginning_with(tests, alone);
+            made.next()
+                .ok_or_else(|| Wanted::orders(vec![tests.to_vec()], alone))
+        };
+        let made = first(false)?;
+        let is_doubtful = |cut: usize| {
+            let test = made.tests[cut];
+            let mut known = self.made.iter().filter(|made| made.alone);
+            cut < tests.len()
+                && !known.any(|known| known.cut().is_some_and(|cut| known.tests[cut] == test))
+        };
+        match made.cut() {
+            Some(cut) if !made.alone && is_doubtful(cut) => first(true),
+            _ => Ok(made),
+        }
     }
 
     /// The first failing end of `test` after these tests that is known.
@@ -310,6 +324,30 @@ mod tests {
                 Err(Wanted::orders(vec![order; 2], false))
             );
         }
+    }
+
+    #[test]
+    fn a_test_that_ends_a_process_while_others_run_is_believed_once_it_does_so_alone() {
+        let mut made = Experiments::new(true);
+        let [passed, hung] = [Outcome::Passed, Outcome::TimedOut];
+        let cut = [passed.clone(), hung];
+        let wanted = |order: &[usize]| Err(Wanted::orders(vec![order.to_vec()], true));
+        made.add(experiment(&[0, 1, 2], &cut, false));
+        assert_eq!(made.first(&[0, 1, 2]).cloned(), wanted(&[0, 1, 2]));
+        assert!(made.first(&[0]).is_ok(), "it had not yet come to that test");
+        let all = [passed.clone(), passed.clone(), passed];
+        made.add(experiment(&[0, 1, 2], &all, true));
+        assert_eq!(made.first(&[0, 1, 2]).unwrap().cut(), None);
+        assert_eq!(
+            made.ends(&[0], 1, 1, false).unwrap()[0].unwrap().passed(),
+            Some(true)
+        );
+        made.add(experiment(&[2, 1, 0], &cut, false));
+        assert_eq!(made.first(&[2, 1, 0]).cloned(), wanted(&[2, 1, 0]));
+        // Once is enough.
+        made.add(experiment(&[2, 1, 0], &cut, true));
+        made.add(experiment(&[1, 0], &cut[1..], false));
+        assert_eq!(made.first(&[1, 0]).unwrap().cut(), Some(0));
     }
 
     #[test]

@@ -12,6 +12,11 @@ pub const DEFAULT_RERUNS: usize = 10;
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
 pub const DEFAULT_PAIRS: usize = 20_000;
 
+/// How many processes of tests that run at the same time are made in a binary unless another number is given (`--meetings N`): so many
+/// for each of its tests, and this at least.
+const MEETINGS: usize = 4;
+const MIN_MEETINGS: usize = 400;
+
 /// How many orders begin with tests that change the same state.
 const MAX_OF_WRITERS: usize = 64;
 
@@ -30,6 +35,8 @@ pub struct OrderOptions {
     pub reruns: usize,
     /// How many pairs of tests are tried; none of a binary that has more.
     pub pairs: usize,
+    /// How many processes of tests that run at the same time are made in each binary; a number in proportion to its tests unless given.
+    pub meetings: Option<usize>,
     /// How many processes each search for one test's roles may ask for.
     pub budget: usize,
 }
@@ -65,6 +72,13 @@ impl OrderOptions {
         planned
     }
 
+    /// How many processes of tests that run at the same time are made in a binary of so many tests.
+    #[must_use]
+    pub fn meetings(&self, tests: usize) -> u64 {
+        let usual = tests.saturating_mul(MEETINGS).max(MIN_MEETINGS);
+        self.meetings.unwrap_or(usual) as u64
+    }
+
     /// How far searches go, when `has_pairs` says whether each pair was tried.
     #[must_use]
     pub const fn limits(&self, has_pairs: bool) -> Limits {
@@ -85,6 +99,7 @@ impl Default for OrderOptions {
             shuffle: Shuffle::default(),
             reruns: DEFAULT_RERUNS,
             pairs: DEFAULT_PAIRS,
+            meetings: None,
             budget: crate::judge::options::DEFAULT_BUDGET,
         }
     }

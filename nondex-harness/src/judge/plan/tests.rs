@@ -1,7 +1,9 @@
 //! Tests of what is run next, over simulated tests.
 
 use nondex_core::context::place;
-use nondex_core::{ChoiceRecord, ElementRecord, Family, Given, PointRecord, Selection, StepRecord};
+use nondex_core::{
+    ChoiceRecord, ElementRecord, Family, Given, PointRecord, Selection, Site, StepRecord,
+};
 
 use super::*;
 use std::time::Duration;
@@ -198,7 +200,15 @@ fn what_only_stronger_levels_show_is_stable_at_the_level_asked_for() {
 }
 
 /// What is known of a simulated test after so many runs.
-fn after(runs: usize, mut test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
+fn after(runs: usize, test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
+    known_after(runs, test).0
+}
+
+/// The same, with the runs.
+fn known_after(
+    runs: usize,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Option<Conclusion>, Evidence) {
     let options = options();
     let mut evidence = Evidence::new(true);
     while evidence.count() < runs {
@@ -210,7 +220,34 @@ fn after(runs: usize, mut test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusio
             evidence.add(spec, run);
         }
     }
-    so_far("t", &options, &evidence)
+    (so_far("t", &options, &evidence), evidence)
+}
+
+#[test]
+fn what_may_be_a_delay_when_the_search_was_stopped_is_not_called_an_order() {
+    let of_schedule = |line| Site {
+        family: Family::Schedule,
+        ..site(line)
+    };
+    let fails = |is_of_threads: bool| {
+        move |spec: &RunSpec| {
+            let delay = is_of_threads.then(|| point(of_schedule(2)));
+            let ended = run(!made(spec, 1), [1]);
+            Run {
+                points: ended.points.iter().cloned().chain(delay).collect(),
+                ..ended
+            }
+        }
+    };
+    for is_of_threads in [true, false] {
+        let (conclusion, evidence) = known_after(6, fails(is_of_threads));
+        let found = dependence(conclusion.expect("all seeds fail"));
+        assert_eq!(found.reason(&evidence), None);
+        assert_eq!(found.may_be_delays(&evidence), is_of_threads);
+    }
+    let (conclusion, evidence) = simulate(&options(), fails(true));
+    let found = dependence(conclusion);
+    assert!(found.culprits.confirmed && !found.may_be_delays(&evidence));
 }
 
 #[test]

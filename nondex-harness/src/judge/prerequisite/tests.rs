@@ -149,6 +149,7 @@ fn what_a_choice_decides_only_the_network_explains() {
         passes_clean: true,
         spec: spec.clone(),
         culprits: Culprits::default(),
+        is_cut: false,
     }));
     let spec = Box::new(spec);
     for (runs, shown, expected) in [

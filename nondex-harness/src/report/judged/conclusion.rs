@@ -95,6 +95,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     report.delay_level = dependence.level_of_delays();
     report.verdict = match report.reason {
         Some(_) => Verdict::NonDeterministic,
+        None if dependence.may_be_delays(evidence) => Verdict::NonDeterministic,
         None => Verdict::ImplementationDependent,
     };
     report.weakest_level = Some(dependence.spec.level);

@@ -69,7 +69,7 @@ pub struct SharedState {
     pub written: Option<WrittenLine>,
     /// The line at which the test meets it.
     pub read: Option<Line>,
-    /// Whether the test ends as it does alone once only this is put back.
+    /// Whether the test ends as it does alone once only this is put back; of a race, as if the other test had not changed this.
     pub confirmed: bool,
 }
 

@@ -157,10 +157,12 @@ impl TestReport {
         }
     }
 
-    /// Whether its outcome depends on choices: of orders and values (`ID`), or of threads and time (`ND` with a reason).
+    /// Whether its outcome depends on choices: of orders and values (`ID`), or of threads and time (`ND` with a reason, or with a level where
+    /// the search for the reason was stopped).
     #[must_use]
     pub fn is_dependent(&self) -> bool {
-        self.verdict == Verdict::ImplementationDependent || self.reason.is_some()
+        let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
+        self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
 
     /// Whether its failures are not held against the code.

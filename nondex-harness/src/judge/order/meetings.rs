@@ -1,0 +1,215 @@
+//! Which tests may disturb each other when they run at the same time, and over what: the most suspicious first.
+//!
+//! What one test changes and another one uses is a reason to let them meet. There may be more such pairs than anybody has time for, so
+//! they have an order: what belongs to the project comes before what belongs to its dependencies; what one is known to change and the
+//! other one to read before what both only change, and that before what one may not use at all; and every test has its first pair
+//! before any has its second.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many others are let meet each test over each part of the state.
+const MAX_WITH: usize = 64;
+
+/// What one test does with the parts of the state, which are numbered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    /// What it changes.
+    pub changes: BTreeSet<usize>,
+    /// What it reads.
+    pub reads: BTreeSet<usize>,
+}
+
+/// What is known of a part of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// Whether it belongs to a dependency, as its counters and caches do.
+    pub is_foreign: bool,
+    /// Whether it is known who reads it. Of a static, only who leaves it changed is.
+    pub has_readers: bool,
+}
+
+/// The whole of one test, or parts of it, in the middle of another one. Tests are numbered as their uses are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The one that is stopped.
+    pub outer: usize,
+    /// The one that runs meanwhile.
+    pub inner: usize,
+    /// The part of the state at whose accesses that is.
+    pub state: usize,
+    /// Whether the one in the middle is stopped, too.
+    pub in_parts: bool,
+}
+
+/// What is to be tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The pairs, the most suspicious first.
+    pub pairs: Vec<Pair>,
+    /// How many more there are, which are not tried.
+    pub dropped: usize,
+}
+
+/// How suspicious a pair is; the smaller the more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Conflict {
+    /// One changes what the other one reads.
+    Read,
+    /// Both change it.
+    Changed,
+    /// One changes it, and whether the other one uses it is not known.
+    Unknown,
+}
+
+/// The pairs of tests with these uses of which one `is_wanted`.
+#[must_use]
+pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) -> Plan {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); states.len()];
+    for (test, own) in uses.iter().enumerate() {
+        for state in own.changes.union(&own.reads) {
+            users[*state].push(test);
+        }
+    }
+    let all: Vec<usize> = (0..uses.len()).collect();
+    let mut plan = Plan::default();
+    let mut rounds: BTreeMap<(bool, Conflict, bool, usize), usize> = BTreeMap::new();
+    let mut keyed = Vec::new();
+    for (state, shared) in states.iter().enumerate() {
+        let has_changed = |test: usize| uses[test].changes.contains(&state);
+        let is_unread = shared.has_readers || shared.is_foreign;
+        let users = if is_unread { &users[state] } else { &all };
+        for &outer in users {
+            let others = users.iter().copied().filter(|inner| *inner != outer);
+            let others = others.filter(|inner| has_changed(*inner) || has_changed(outer));
+            let others = others.filter(|inner| is_wanted(*inner) || is_wanted(outer));
+            let mut others: Vec<(Conflict, usize)> = others
+                .map(|inner| (conflict(uses, outer, inner, state, *shared), inner))
+                .collect();
+            others.sort_unstable();
+            plan.dropped += others.len().saturating_sub(MAX_WITH);
+            others.truncate(MAX_WITH);
+            for in_parts in [false, true] {
+                for &(conflict, inner) in &others {
+                    // What the other one is to meet in the middle of this one must be changed by this one.
+                    if in_parts && !has_changed(outer) {
+                        continue;
+                    }
+                    let key = (shared.is_foreign, conflict, in_parts, outer);
+                    let round = rounds.entry(key).or_default();
+                    *round += 1;
+                    let pair = Pair {
+                        outer,
+                        inner,
+                        state,
+                        in_parts,
+                    };
+                    keyed.push(((shared.is_foreign, conflict, in_parts, *round), pair));
+                }
+            }
+        }
+    }
+    keyed.sort_unstable();
+    plan.pairs = keyed.into_iter().map(|(_, pair)| pair).collect();
+    plan
+}
+
+fn conflict(uses: &[Use], outer: usize, inner: usize, state: usize, shared: Shared) -> Conflict {
+    let [outer, inner] = [outer, inner].map(|test| &uses[test]);
+    let meets =
+        |one: &Use, other: &Use| one.changes.contains(&state) && other.reads.contains(&state);
+    let both = outer.changes.contains(&state) && inner.changes.contains(&state);
+    match both {
+        _ if meets(outer, inner) || meets(inner, outer) => Conflict::Read,
+        // Who changes a static has mostly read it.
+        true if !shared.has_readers => Conflict::Read,
+        true => Conflict::Changed,
+        false => Conflict::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Shared = Shared {
+        is_foreign: false,
+        has_readers: true,
+    };
+    const FOREIGN: Shared = Shared {
+        is_foreign: true,
+        ..OWN
+    };
+    const STATIC: Shared = Shared {
+        has_readers: false,
+        ..OWN
+    };
+
+    fn test(changes: &[usize], reads: &[usize]) -> Use {
+        Use {
+            changes: changes.iter().copied().collect(),
+            reads: reads.iter().copied().collect(),
+        }
+    }
+
+    fn whole(plan: &Plan) -> Vec<[usize; 3]> {
+        let pairs = plan.pairs.iter().filter(|pair| !pair.in_parts);
+        pairs
+            .map(|pair| [pair.outer, pair.inner, pair.state])
+            .collect()
+    }
+
+    #[test]
+    fn what_one_changes_and_another_one_reads_comes_first_and_what_is_the_dependencies_last() {
+        let uses = [
+            test(&[0, 1, 2], &[]),
+            test(&[0, 1, 2], &[]),
+            test(&[], &[2]),
+            test(&[0], &[1]),
+        ];
+        let states = [FOREIGN, OWN, OWN];
+        let plan = plan(&uses, &states, &|_| true);
+        let pairs = whole(&plan);
+        let place = |pair: [usize; 3]| pairs.iter().position(|known| *known == pair).unwrap();
+        assert!(place([2, 0, 2]) < place([0, 1, 2]));
+        assert!(place([3, 0, 1]) < place([0, 1, 1]));
+        assert!(place([0, 1, 2]) < place([0, 1, 0]));
+        // Nobody changes what they both only read.
+        assert!(!pairs.contains(&[2, 3, 1]) && !pairs.contains(&[2, 3, 0]));
+        assert_eq!(plan.dropped, 0);
+    }
+
+    #[test]
+    fn every_test_has_its_first_pair_before_any_has_its_second() {
+        let uses = vec![test(&[0], &[0]); 5];
+        let pairs = whole(&plan(&uses, &[OWN], &|_| true));
+        let first: BTreeSet<usize> = pairs[..5].iter().map(|[outer, ..]| *outer).collect();
+        assert_eq!((pairs.len(), first.len()), (20, 5));
+    }
+
+    #[test]
+    fn of_a_static_that_one_changes_all_others_may_be_readers() {
+        let uses = [test(&[0], &[]), test(&[], &[]), test(&[0], &[])];
+        let pairs = whole(&plan(&uses, &[STATIC], &|_| true));
+        assert_eq!(pairs[..2], [[0, 2, 0], [2, 0, 0]]);
+        assert_eq!(pairs.len(), 6);
+        let foreign = Shared {
+            is_foreign: true,
+            ..STATIC
+        };
+        let pairs = whole(&plan(&uses, &[foreign], &|_| true));
+        assert_eq!(pairs, [[0, 2, 0], [2, 0, 0]]);
+    }
+
+    #[test]
+    fn only_pairs_with_a_wanted_test_are_planned_and_what_is_dropped_is_counted() {
+        let uses = vec![test(&[0], &[0]); 4];
+        let wanted = plan(&uses, &[OWN], &|test| test == 2);
+        assert!(!wanted.pairs.is_empty());
+        let has_wanted = |pair: &Pair| pair.outer == 2 || pair.inner == 2;
+        assert!(wanted.pairs.iter().all(has_wanted));
+        let many = vec![test(&[0], &[0]); MAX_WITH + 3];
+        let plan = plan(&many, &[OWN], &|_| true);
+        assert_eq!(plan.dropped, 2 * many.len());
+        assert_eq!(whole(&plan).len(), MAX_WITH * many.len());
+    }
+}
