@@ -14,6 +14,7 @@ mod clocks;
 mod command_line;
 mod config;
 mod daemons;
+mod deadlocks;
 mod deflake;
 mod distance;
 mod doctests;

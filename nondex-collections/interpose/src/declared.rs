@@ -322,7 +322,7 @@ constants! { c_int:
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
     SA_SIGINFO = 4, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
-    SIG_BLOCK = 0, SIG_SETMASK = 2, SIGTRAP = 5, SIGKILL = 9, SIGCHLD = 17,
+    SIG_BLOCK = 0, SIG_SETMASK = 2, SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11, SIGCHLD = 17,
     SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
     SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30, SO_DOMAIN = 39,
     WNOHANG = 1, WEXITED = 4, WNOWAIT = 0x100_0000,
@@ -359,14 +359,14 @@ constants! { *mut c_void:
 
 #[cfg(target_arch = "x86_64")]
 constants! { c_long:
-    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_fstat = 5, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
+    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_fstat = 5, SYS_rt_sigaction = 13, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_getpid = 39, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
     SYS_connect = 42, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47, SYS_getsockopt = 55,
     SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_getrandom = 318, SYS_execveat = 322, SYS_pidfd_open = 434,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 constants! { c_long:
-    SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_fstat = 80, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124,
+    SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_fstat = 80, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124, SYS_rt_sigaction = 134, SYS_getpid = 172,
     SYS_getdents64 = 61, SYS_connect = 203, SYS_sendto = 206, SYS_recvfrom = 207, SYS_getsockopt = 209, SYS_sendmsg = 211,
     SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_getrandom = 278, SYS_execveat = 281, SYS_pidfd_open = 434,
 }

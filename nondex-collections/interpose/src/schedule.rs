@@ -37,6 +37,7 @@ mod stamps;
 mod systematic;
 mod thread;
 mod trace;
+mod wakers;
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -392,7 +393,7 @@ pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     me.state.set(State::Outside);
     shared.counts.outside += 1;
     shared.add_outside();
-    baton::leave(shared);
+    baton::leave(me, shared);
     drop(busy.errno.take());
     let result = call();
     busy.errno = Some(Errno::save());

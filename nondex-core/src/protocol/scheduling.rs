@@ -109,8 +109,10 @@ json::object!(ScheduleEnd { kind, waits });
 /// What came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduleEndKind {
-    /// Every thread waits for another one.
+    /// Every thread waits for another one, and nobody else could let one go on.
     Deadlock,
+    /// Every thread waits, and nobody outside let one go on for long, who could have: another process, a signal, a thread that is not scheduled.
+    Outside,
     /// The limit of operations.
     Steps,
     /// The limit of virtual time.
@@ -119,8 +121,9 @@ pub enum ScheduleEndKind {
 
 impl ScheduleEndKind {
     /// Every kind.
-    pub const ALL: [ScheduleEndKind; 3] = [
+    pub const ALL: [ScheduleEndKind; 4] = [
         ScheduleEndKind::Deadlock,
+        ScheduleEndKind::Outside,
         ScheduleEndKind::Steps,
         ScheduleEndKind::Time,
     ];
@@ -130,6 +133,7 @@ impl ScheduleEndKind {
     pub const fn name(self) -> &'static str {
         match self {
             ScheduleEndKind::Deadlock => "deadlock",
+            ScheduleEndKind::Outside => "outside",
             ScheduleEndKind::Steps => "steps",
             ScheduleEndKind::Time => "time",
         }

@@ -14,6 +14,7 @@ use super::tree::Tree;
 use nondex_core::{Outcome, Threads};
 
 use crate::judge::Options;
+use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{self, Conclusion, Limits, conclude, detect};
 use crate::judge::run::Run;
@@ -57,6 +58,17 @@ impl Behind<'_> {
         let place = |case: &&TestCase| names.iter().position(|name| *name == case.name);
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
+        let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
+        let options = &match runs.all(deadlock::is_proven) {
+            true => Options {
+                timeout: deadlock::limit_of_process(
+                    self.options.timeout,
+                    known.iter().map(Option::as_ref),
+                ),
+                ..self.options.clone()
+            },
+            false => self.options.clone(),
+        };
         let tree = Tree::none();
         let processes = Processes {
             tree: &tree,
@@ -65,7 +77,7 @@ impl Behind<'_> {
             tests,
             unstarted: Mutex::default(),
             threads: Threads::Each,
-            options: self.options,
+            options,
             progress: self.progress,
             stop: self.stop,
         };
@@ -75,8 +87,10 @@ impl Behind<'_> {
             let Some(run) = run else { continue };
             if asked.contains(&test) {
                 // What it meets in a folder for temporary files may come from earlier runs: it is run again with an empty one, if it
-                // passes behind others.
-                ending.extend((!matches!(run.outcome, Outcome::Failed)).then_some(test));
+                // passes behind others. With real threads a deadlock does not end.
+                let is_ending =
+                    !matches!(run.outcome, Outcome::Failed) || deadlock::is_proven(&run);
+                ending.extend(is_ending.then_some(test));
                 continue;
             }
             let experiment = Experiment {

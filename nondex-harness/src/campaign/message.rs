@@ -83,6 +83,9 @@ pub(super) fn returned(output: &str) -> Option<String> {
 pub fn of_schedule(end: &ScheduleEnd) -> Failure {
     let why = match end.kind {
         ScheduleEndKind::Deadlock => "deadlock: every thread waits for another one",
+        ScheduleEndKind::Outside => {
+            "no end: every thread waits, and nothing outside the test has let one go on"
+        }
         ScheduleEndKind::Steps => {
             "no end: its threads did as many operations as they may (`--max-steps`)"
         }

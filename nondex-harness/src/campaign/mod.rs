@@ -45,6 +45,7 @@ use self::memo::Memo;
 use self::queue::{Workload, execute};
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
+use crate::judge::deadlock;
 use crate::judge::isolation::{self, Judgement, Runs, Wanted};
 use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::run::Run;
@@ -329,9 +330,11 @@ impl Campaign<'_> {
             let comparison = Comparison::new(builder, stop);
             for (test, concluded) in broken {
                 let (suite, case) = self.tests[test];
-                let compared = comparison.compare(suite, case, self.options[test].timeout);
-                let is_known = matches!(compared, Ordinary::Runs(_));
                 let evidence = concluded.runs.judged_by(concluded.judgement.as_ref());
+                let usual = self.options[test].timeout;
+                let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
+                let compared = comparison.compare(suite, case, limit);
+                let is_known = matches!(compared, Ordinary::Runs(_));
                 if stop.is_set() && !is_known && ordinary::is_only_limited(evidence) {
                     concluded.judgement = None;
                     self.lock_reports()[test] = None;

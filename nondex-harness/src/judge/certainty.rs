@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nondex_core::Source;
 
+use super::deadlock;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
 use super::run::Run;
@@ -105,6 +106,14 @@ pub(super) fn may_pass(
     let natural = natural_spec(test, options);
     let known = evidence.of(&natural);
     let passes = |runs: &[Run]| runs.iter().any(Run::passed);
+    let clean = evidence.of(&clean_spec(test, options));
+    if deadlock::is_proven_of(clean) {
+        // One that does not end says enough; of one that does, others tell whose doing the deadlock is.
+        return match passes(evidence.made(&natural, 1)?) {
+            false => Ok(false),
+            true => Ok(passes(evidence.made(&natural, clean.len())?)),
+        };
+    }
     let uses_chance = known.iter().any(|run| !run.sources.is_empty());
     if passes(known) || !uses_chance {
         return Ok(passes(known));

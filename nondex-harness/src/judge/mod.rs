@@ -12,6 +12,7 @@ pub mod certainty;
 pub mod change;
 pub mod conclusion;
 pub mod culprit;
+pub mod deadlock;
 pub mod equivalence;
 pub mod evidence;
 pub mod exhaustive;

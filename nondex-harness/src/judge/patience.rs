@@ -3,12 +3,14 @@
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches its time limit where the clean
 //! runs end may only be slow. It is no result until the run was made again with a longer limit; if it ends then, that is its
 //! outcome. A hang is waited for so long once at each level. After that the usual limit will do for the same test there, unless its
-//! clean run takes a good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order.
+//! clean run takes a good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order. Nor is
+//! one with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
 use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
+use super::deadlock;
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
 
@@ -47,7 +49,7 @@ pub fn patiently<T>(
         });
     }
     conclude().map_err(|Missing(specs)| Wave {
-        limit: limits.next(&specs),
+        limit: deadlock::limit_of(&specs, usual, evidence).or_else(|| limits.next(&specs)),
         specs,
     })
 }
@@ -94,6 +96,8 @@ struct Limits {
     is_slow: bool,
     /// The levels at which a run hangs for certain.
     proven: Vec<Level>,
+    /// Whether it is known why runs with real threads do not end.
+    is_deadlock: bool,
 }
 
 impl Limits {
@@ -112,6 +116,7 @@ impl Limits {
             of_others: usual.max(clean * PROPORTION_OF_OTHERS),
             is_slow: ended().any(|(_, run)| is_late(run, usual)),
             proven: hanging.map(|(spec, _)| spec.level).collect(),
+            is_deadlock: deadlock::limit(usual, evidence).is_some(),
         }
     }
 
@@ -129,7 +134,8 @@ impl Limits {
         if evidence.all().all(|(_, run)| is_cut(run)) {
             return None;
         }
-        let mut runs = evidence.all();
+        let is_understood = |spec: &RunSpec| self.is_deadlock && deadlock::is_natural(spec);
+        let mut runs = evidence.all().filter(|(spec, _)| !is_understood(spec));
         runs.find(|(spec, run)| is_cut(run) && run.limit < self.sufficient(spec.level))
             .map(|(spec, _)| spec)
     }

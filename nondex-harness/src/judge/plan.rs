@@ -7,11 +7,12 @@
 //! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
 //! holds with pass and fail exchanged.
 
-use nondex_core::{Level, Outcome, RunSpec, ScheduleEndKind, Selection};
+use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use super::certainty;
 use super::conclusion::{Conclusion, Dependence};
 use super::culprit;
+use super::deadlock;
 use super::evidence::{Evidence, Missing};
 use super::exhaustive::{Exploration, explore};
 use super::latent;
@@ -61,11 +62,7 @@ pub(super) fn judge(
         return Ok(non_deterministic(natural));
     }
     // It is said at once that no thread can go on: once more, to see why.
-    let is_deadlock = |run: &Run| {
-        let end = run.schedule_end();
-        end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
-    };
-    if conclusion == Conclusion::Broken && clean.iter().any(is_deadlock) {
+    if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
         evidence.made(&shown_spec(test, options), 1)?;
     }
     if conclusion != Conclusion::Stable {
@@ -335,12 +332,17 @@ fn answered_specs(
         hangs += evidence
             .answers(&specs[answered..end])?
             .iter()
-            .filter(|answer| answer.run.outcome == Outcome::TimedOut)
+            .filter(|answer| is_long(answer.run))
             .count();
         answered = end;
     }
     specs.truncate(answered);
     Ok(specs)
+}
+
+/// Whether a run took as long as a run may that does not end.
+fn is_long(run: &Run) -> bool {
+    run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
 }
 
 enum Reproduction {

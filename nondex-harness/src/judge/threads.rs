@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use nondex_core::{Outcome, ScheduleEndKind};
 
+use super::deadlock;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
 use super::prerequisite;
@@ -42,6 +43,18 @@ pub fn settled<'o>(
     // A limit of ours is no end of the test's.
     if evidence.all().any(|(_, run)| is_cut(run)) && evidence.made(&natural, 1)?[0].passed() {
         return Ok(Cow::Owned(options.with_real_threads()));
+    }
+    // That a test also passes when it is scheduled shows that both ends are its own.
+    if deadlock::is_proven_of(clean) {
+        let passes_always = known.len() >= times && known.iter().all(Run::passed);
+        let passes_scheduled = || {
+            let mut runs = evidence.all();
+            runs.any(|(spec, run)| spec.scheduled && run.passed())
+        };
+        return match passes_always && !passes_scheduled() {
+            true => Ok(Cow::Owned(options.with_real_threads())),
+            false => as_asked,
+        };
     }
     if clean.iter().all(Run::passed) && fails_by_nature {
         return Ok(Cow::Owned(options.with_real_threads()));

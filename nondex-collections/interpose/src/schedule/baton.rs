@@ -34,8 +34,21 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
         return Woken::Free;
     }
     me.state.set(State::Blocked);
-    hand_on(me, shared);
+    if has_baton(me, &mut shared) || shared.running.is_none() {
+        hand_on(me, shared);
+    } else {
+        drop(shared);
+        await_baton(me);
+    }
     me.woken.get()
+}
+
+/// Whether this thread still has the baton: not if others were let go in the moment before it came with the lock.
+pub(super) fn has_baton(me: Ref, shared: &mut Shared) -> bool {
+    if me.is_stuck.swap(false, Ordering::Relaxed) {
+        shared.remove_outside();
+    }
+    shared.running.is_some_and(|running| running.is(me))
 }
 
 /// Gives the baton on, and waits until it is back.
@@ -60,8 +73,11 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Gives the baton on for good, or until this thread comes [back](come_back).
-pub(super) fn leave(mut shared: Guard<'_, Shared>) {
+/// Gives the baton on for good, or until this thread comes [back](come_back), if nobody else was given it.
+pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
+    if !has_baton(me, &mut shared) && shared.running.is_some() {
+        return;
+    }
     shared.running = None;
     match shared.pick() {
         Next::Thread(next) => {
@@ -222,6 +238,11 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         ending::end(Some(me), ScheduleEndKind::Steps);
     }
     let mut shared = SHARED.lock();
+    if me.is_stuck.load(Ordering::Relaxed) {
+        drop(shared);
+        is_running(me);
+        return;
+    }
     shared.sync_time();
     shared.wake_due();
     shared.end_long_holds();
@@ -270,6 +291,11 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
 
 /// Gives the baton to a thread that is ready, and waits for a turn.
 pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
+    if me.is_stuck.load(Ordering::Relaxed) {
+        drop(shared);
+        is_running(me);
+        return;
+    }
     shared.take_out(next);
     shared.make_ready(me, Woken::Done);
     change_to(me, next, shared);

@@ -13,7 +13,7 @@ use nondex_core::hash::mix;
 use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
-use super::shared::{READY, SHARED, is_any_outside};
+use super::shared::{ALIVE, READY, SHARED, is_any_outside};
 use super::systematic;
 use super::thread::{MARKS, Ref};
 use super::{Operation, trace};
@@ -364,7 +364,10 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see it.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
+    // The operations of a thread that is alone are not counted: it would be woken again and again.
+    let is_alone = ALIVE.load(Ordering::Relaxed) < 2;
     if !is_drawn()
+        || is_alone
         || LOCKED.contains(&expected)
         || expected != PARKED && expected & SHARED != 0
         || !word(me, SPURIOUS, me.operations.get()).is_multiple_of(16)

@@ -220,6 +220,9 @@ pub(super) fn flush() {
 fn tell(end: &ScheduleEnd) {
     let mut text = String::from(match end.kind {
         ScheduleEndKind::Deadlock => "\ndeadlock: every thread of the test waits for another one\n",
+        ScheduleEndKind::Outside => {
+            "\nno end in sight: every thread of the test waits, and nobody else has let one go on\n"
+        }
         ScheduleEndKind::Steps => {
             "\nno end in sight: the threads of the test did more operations than they may\n"
         }

@@ -138,6 +138,7 @@ fn wait(
         me.address.set(address);
         shared.wait_by_asking(me);
     } else {
+        me.expected.set(expected);
         shared.wait_at(me, Operation::FutexWait, address, bits);
     }
     if let Some(deadline) = deadline {

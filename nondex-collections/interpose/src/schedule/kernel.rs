@@ -141,6 +141,46 @@ pub(super) fn end_process(code: c_long) -> ! {
     }
 }
 
+/// An open file, to be read.
+pub(super) struct File(c_long);
+
+impl File {
+    /// Opens what has this name, which ends in NUL.
+    pub(super) fn open(path: &[u8]) -> Option<Self> {
+        assert!(path.contains(&0));
+        let at_cwd = c_long::from(libc::AT_FDCWD);
+        let arguments = [at_cwd, path.as_ptr().addr() as c_long, 0, 0, 0, 0];
+        // SAFETY: the path ends in NUL.
+        let file = unsafe { syscall(libc::SYS_openat, arguments) };
+        (file >= 0).then_some(File(file))
+    }
+
+    /// The next bytes of a file; none at its end.
+    pub(super) fn read<'r>(&self, room: &'r mut [u8]) -> &'r [u8] {
+        self.fill(libc::SYS_read, room)
+    }
+
+    /// The next entries of a folder, as the system writes them; none at its end.
+    pub(super) fn entries<'r>(&self, room: &'r mut [u8]) -> &'r [u8] {
+        self.fill(libc::SYS_getdents64, room)
+    }
+
+    fn fill<'r>(&self, call: c_long, room: &'r mut [u8]) -> &'r [u8] {
+        let len = room.len() as c_long;
+        let arguments = [self.0, room.as_mut_ptr().addr() as c_long, len, 0, 0, 0];
+        // SAFETY: no more is written than there is room for.
+        let len = unsafe { syscall(call, arguments) };
+        &room[..usize::try_from(len).unwrap_or(0)]
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the file is this one's.
+        unsafe { syscall(libc::SYS_close, [self.0, 0, 0, 0, 0, 0]) };
+    }
+}
+
 /// Whether a thread of this process sleeps in the kernel; `None` when that cannot be known.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
     use ::std::io::Write;
@@ -148,21 +188,18 @@ pub(super) fn sleeps(thread: i32) -> Option<bool> {
     let mut path = [0_u8; 48];
     write!(&mut path[..47], "/proc/self/task/{thread}/stat").ok()?;
     let mut text = [0_u8; 512];
-    let at_cwd = c_long::from(libc::AT_FDCWD);
-    // SAFETY: the path ends in NUL, and no more is read than there is room for.
-    let len = unsafe {
-        let open = [at_cwd, path.as_ptr().addr() as c_long, 0, 0, 0, 0];
-        let file = syscall(libc::SYS_openat, open);
-        if file < 0 {
-            return None;
-        }
-        let room = text.len() as c_long;
-        let read = [file, text.as_mut_ptr().addr() as c_long, room, 0, 0, 0];
-        let len = syscall(libc::SYS_read, read);
-        syscall(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
-        len
-    };
-    let text = text.get(..usize::try_from(len).ok()?)?;
+    let text = File::open(&path)?.read(&mut text);
     let end = text.iter().rposition(|&byte| byte == b')')?;
     Some(matches!(text.get(end + 2)?, b'S' | b'D'))
+}
+
+/// Whether a function of the program treats this signal.
+pub(super) fn is_handled(signal: libc::c_int) -> bool {
+    /// What is first in what the system writes: the function, 0 for what is usual, or 1 for nothing.
+    const IGNORED: u64 = 1;
+    let mut action = [0_u64; 4];
+    let place = action.as_mut_ptr().addr() as c_long;
+    // SAFETY: that is as long as what is written, with a set of 64 signals.
+    let done = unsafe { syscall(libc::SYS_rt_sigaction, [signal.into(), 0, place, 8, 0, 0]) };
+    done == 0 && action[0] > IGNORED
 }

@@ -201,7 +201,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if me.is_detached.get() {
         shared.give_back(me);
     }
-    baton::leave(shared);
+    baton::leave(me, shared);
 }
 
 type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;

@@ -7,7 +7,7 @@ use ::std::sync::atomic::Ordering;
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
-use super::{Busy, Object, Operation, choices, futex, kernel, me};
+use super::{Busy, Object, Operation, choices, futex, kernel, me, wakers};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -69,6 +69,10 @@ fn take(
             return Err(Woken::Free);
         }
         let _busy = Busy::begin(me);
+        // Another process may give it free, which only libc sees.
+        if is_first && wakers::is_shared(lock.addr()) == Some(true) {
+            return Err(Woken::Free);
+        }
         if is_first {
             deadline = choices::later(me, deadline);
         }

@@ -14,6 +14,7 @@ use super::kernel;
 use super::lock::Lock;
 use super::stamps::{self, Stamps};
 use super::thread::{List, Place, Ref, State, Thread, Timers, Woken};
+use super::wakers;
 use crate::libc;
 
 /// How long an operation takes, in nanoseconds of virtual time, as everything here.
@@ -22,7 +23,7 @@ pub(super) const STEP: u64 = 100;
 /// How long a thread runs while others could.
 pub(super) const SLICE: u64 = 1_000_000;
 
-/// How long nothing may come of what only the world outside could do, in real time, until that is a deadlock.
+/// How long nothing may come of what only the world outside could do, in real time, until the process ends.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
 /// How many operations of others a thread is held back for at most: as many as there are in the longest hold of a loaded machine.
@@ -106,6 +107,8 @@ pub(super) struct Shared {
     pub(super) quiet: u32,
     /// Whether a thread is about to end the process.
     pub(super) is_ending: bool,
+    /// Whether it was seen that somebody could wake a thread who is none of them.
+    has_company: bool,
     pub(super) counts: Counts,
     pub(super) stamps: Stamps,
 }
@@ -142,6 +145,7 @@ impl Shared {
             progress: 0,
             quiet: 0,
             is_ending: false,
+            has_company: false,
             counts: Counts {
                 threads: 0,
                 switches: 0,
@@ -421,11 +425,46 @@ impl Shared {
                 }
                 continue;
             }
-            if self.polls.is_empty() || self.has_idled() {
+            self.has_company = self.has_company || self.polls.is_empty() && self.may_be_woken();
+            if self.polls.is_empty() && !self.has_company {
                 return Next::End(ScheduleEndKind::Deadlock);
+            }
+            if self.wake_unseen() {
+                continue;
+            }
+            if self.has_idled() {
+                return Next::End(ScheduleEndKind::Outside);
             }
             return Next::Nobody;
         }
+    }
+
+    /// Whether somebody could wake one of the threads who is none of them.
+    fn may_be_woken(&self) -> bool {
+        let threads = || self.alive.iter().chain(&self.ended).chain(&self.free);
+        let is_known = |number| threads().any(|thread| thread.number.get() == number);
+        wakers::may_come(self.alive.iter().copied(), is_known)
+    }
+
+    /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are any.
+    fn wake_unseen(&mut self) -> bool {
+        let has_changed = |thread: &&Ref| {
+            let address = thread.address.get();
+            // SAFETY: the thread waits there, and passed a futex.
+            let futex = || unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(address) };
+            thread.state.get() == State::Blocked
+                && thread.operation.get() == Operation::FutexWait
+                && thread.place.get() == Place::Address
+                && futex().load(Ordering::SeqCst) != thread.expected.get()
+        };
+        let changed = self.alive.iter().find(has_changed).copied();
+        if self.has_company
+            && let Some(thread) = changed
+        {
+            self.make_ready(thread, Woken::Done);
+            return true;
+        }
+        false
     }
 
     /// Begins to wait for the world outside; whether that was too long.

@@ -79,6 +79,8 @@ pub(super) struct Thread {
     pub(super) looked_at: [Cell<usize>; 4],
     /// Where its stack begins, which grows downwards.
     pub(super) stack: Cell<usize>,
+    /// The value that it waits for a change of, in a futex.
+    pub(super) expected: Cell<u32>,
     /// Its number in the system.
     pub(super) number: Cell<i32>,
     pub(super) handle: Cell<libc::pthread_t>,
@@ -138,6 +140,7 @@ impl Thread {
             idle: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
             stack: Cell::new(0),
+            expected: Cell::new(0),
             number: Cell::new(0),
             handle: Cell::new(0),
             path: Cell::new(None),

@@ -142,6 +142,9 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     };
     let mut text = match scheduled.end.as_deref() {
         Some("deadlock") => "every thread waits for another one".to_owned(),
+        Some("outside") => {
+            "every thread waits, and nothing outside the test has let one go on".to_owned()
+        }
         _ => "where each thread was in the end".to_owned(),
     };
     for WaitReport {

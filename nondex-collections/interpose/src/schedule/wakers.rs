@@ -1,0 +1,175 @@
+//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that all of these wait is a deadlock.
+//!
+//! What waits for descriptors or a child is known elsewhere. Here are the others: a function that treats a signal, which anybody may send; a
+//! thread that was not started through this library; and another process, by a condition of C in memory that it shares.
+
+use super::thread::Ref;
+use super::{Operation, kernel};
+use crate::libc;
+
+/// The signals that a thread sends itself by what it does, and those that the C library keeps for itself.
+const OF_NOBODY_ELSE: [libc::c_int; 6] = [
+    libc::SIGILL,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGSEGV,
+    32,
+    33,
+];
+
+/// Whether somebody could wake one of these threads, of which all wait. `known` says whether a thread of the process is, or was, one of the
+/// test's.
+pub(super) fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
+    (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
+        || has_other_thread(known)
+        || shares_locks(waiting)
+}
+
+/// Whether the process has a thread that is not known, but for the harness's, its first; also when that cannot be found out.
+fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
+    let Some(folder) = kernel::File::open(b"/proc/self/task\0") else {
+        return true;
+    };
+    // SAFETY: the call has no arguments.
+    let process = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) } as i32;
+    let mut room = [0; 4096];
+    loop {
+        let mut entries = folder.entries(&mut room);
+        if entries.is_empty() {
+            return false;
+        }
+        while let Some((name, rest)) = entry(entries) {
+            entries = rest;
+            let number = number(name);
+            if number.is_some_and(|number| number != process && !known(number)) {
+                return true;
+            }
+        }
+    }
+}
+
+/// The name that the first of these entries begins with, and the others.
+fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
+    /// Where the length of an entry is, and its name.
+    const LEN: usize = 16;
+    const NAME: usize = 19;
+    let len = usize::from(u16::from_ne_bytes([
+        *entries.get(LEN)?,
+        *entries.get(LEN + 1)?,
+    ]));
+    Some((entries.get(NAME..len)?, &entries[len..]))
+}
+
+/// The number that a name which ends in NUL is.
+fn number(name: &[u8]) -> Option<i32> {
+    let digits = name.split(|&byte| byte == 0).next()?;
+    ::std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Whether one of these threads waits for a lock of C in memory that other processes may have, too; also when that cannot be found out.
+fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
+    let mut locks = waiting.filter(|thread| thread.operation.get() == Operation::Pthread);
+    locks.any(|thread| is_shared(thread.address.get()) != Some(false))
+}
+
+/// Whether an address is in memory that other processes may have, too; `None` if it is in none that is known.
+pub(super) fn is_shared(address: usize) -> Option<bool> {
+    let file = kernel::File::open(b"/proc/self/maps\0")?;
+    let mut room = [0; 1024];
+    let mut line = Line::default();
+    loop {
+        let bytes = file.read(&mut room);
+        if bytes.is_empty() {
+            return None;
+        }
+        for &byte in bytes {
+            if let Some(is_shared) = line.take(byte, address) {
+                return Some(is_shared);
+            }
+        }
+    }
+}
+
+/// What is known of a line of `/proc/self/maps`: `5581a4c00000-5581a4c21000 rw-p …`.
+#[derive(Default)]
+struct Line {
+    /// The part that the next byte belongs to, separated by `-` and blanks.
+    part: u8,
+    bounds: [usize; 2],
+    /// How many bytes of the permissions were taken.
+    permissions: u8,
+}
+
+impl Line {
+    /// Whether the memory is shared, when that is said of a line that has this address.
+    fn take(&mut self, byte: u8, address: usize) -> Option<bool> {
+        match (byte, self.part) {
+            (b'\n', _) => *self = Line::default(),
+            (b'-', 0) | (b' ', 1 | 2) => self.part += 1,
+            (_, 0 | 1) => {
+                let digit = char::from(byte).to_digit(16).unwrap_or(0) as usize;
+                let bound = &mut self.bounds[usize::from(self.part)];
+                *bound = *bound << 4 | digit;
+            }
+            (_, 2) => {
+                self.permissions += 1;
+                let [start, end] = self.bounds;
+                if self.permissions == 4 && (start..end).contains(&address) {
+                    return Some(byte == b's');
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_of_this_process_is_known_or_not() {
+        let thread = ::std::thread::spawn(|| {
+            let own = kernel::thread_number();
+            // The harness of these tests has threads that only it knows.
+            (
+                own,
+                has_other_thread(|_| true),
+                has_other_thread(|number| number != own),
+            )
+        });
+        let (_, all_known, all_but_one) = thread.join().unwrap();
+        assert!(!all_known);
+        assert!(all_but_one);
+    }
+
+    #[test]
+    fn memory_that_is_shared_is_told_from_memory_that_is_not() {
+        let lines = b"1000-2000 rw-p 00000000 00:00 0\n7f00-8f00 rw-s 00001000 00:01 5 /dev/shm/a-b c\n9000-9100 r--p 0 0:0 0\n";
+        let told = |address| {
+            let mut line = Line::default();
+            lines.iter().find_map(|&byte| line.take(byte, address))
+        };
+        for (address, is_shared) in [
+            (0x0fff, None),
+            (0x1000, Some(false)),
+            (0x2000, None),
+            (0x7f00, Some(true)),
+            (0x8eff, Some(true)),
+            (0x90ff, Some(false)),
+            (0x9100, None),
+        ] {
+            assert_eq!(told(address), is_shared, "{address:x}");
+        }
+        let own = Box::new(0_u8);
+        assert_eq!(is_shared(::std::ptr::from_ref(&*own).addr()), Some(false));
+    }
+
+    #[test]
+    fn a_signal_is_treated_by_a_function_or_as_usual() {
+        assert!(!kernel::is_handled(12));
+        // The run-time system of Rust looks for overflows of stacks.
+        assert!(kernel::is_handled(libc::SIGSEGV));
+    }
+}

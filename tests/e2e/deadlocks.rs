@@ -1,0 +1,88 @@
+//! Deadlocks are told soon, and only where nobody else could have let a thread go on.
+
+use nondex_core::Outcome;
+use nondex_harness::report::schema::Timing;
+use nondex_harness::report::{Report, TestReport, Verdict};
+
+use crate::support::{Fixture, Nondex, test};
+
+fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
+    let output = Nondex::run_in(&fixture.path(".")).args(arguments).run();
+    output.report()
+}
+
+/// What is said of a test that deadlocks.
+fn told(found: &TestReport) -> String {
+    let scheduled = found.scheduled.as_ref().expect("it was scheduled");
+    format!(
+        "{:?} {:?} {:?} {:?} {:#?}",
+        found.verdict, found.reason, found.weakest_level, scheduled.end, scheduled.waits
+    )
+}
+
+#[test]
+fn a_deadlock_under_every_schedule_is_told_as_if_each_run_had_been_waited_for() {
+    let fixture = Fixture::new("deadlocks");
+    let few = ["--seeds", "2", "--levels", "STD", "always"];
+    let short = run(&fixture, &few);
+    // So short that nothing is shortened.
+    let long = run(&fixture, &[&["--timeout", "2"], &few[..]].concat());
+    for name in [
+        "always_join_under_the_lock",
+        "always_a_lock_taken_twice",
+        "always_left_alone",
+    ] {
+        let found = test(&short, name);
+        assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
+        assert_eq!(told(found), told(test(&long, name)));
+        let ended = |outcome: &Outcome| {
+            let mut failures = found.failures.iter();
+            failures.find(|failure| failure.outcome == *outcome)
+        };
+        assert!(ended(&Outcome::Failed).is_some(), "{found:#?}");
+        let waited = ended(&Outcome::TimedOut).expect("one run with real threads");
+        assert_ne!(waited.message, "no end after 60s");
+    }
+    let waits = |name| test(&short, name).scheduled.as_ref().unwrap().waits.clone();
+    let lines: Vec<_> = waits("always_join_under_the_lock")
+        .iter()
+        .map(|wait| wait.line)
+        .collect();
+    let marked = |mark| Some(fixture.marked("src/lib.rs", mark));
+    assert_eq!(lines, [marked("joins"), marked("locks")]);
+    // It sleeps for longer than the short limit before.
+    let found = test(&short, "always_after_a_sleep");
+    assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
+}
+
+#[test]
+fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
+    let fixture = Fixture::new("deadlocks");
+    let report = run(&fixture, &["seldom", "mostly"]);
+    for name in ["seldom_two_locks", "mostly_a_notification_too_early"] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+        assert_eq!(found.reason, Some(Timing::Race), "{found:#?}");
+        assert!(
+            found
+                .failures
+                .iter()
+                .all(|failure| failure.outcome != Outcome::TimedOut)
+        );
+        let end = found
+            .scheduled
+            .as_ref()
+            .and_then(|scheduled| scheduled.end.as_deref());
+        assert_eq!(end, Some("deadlock"), "{found:#?}");
+    }
+}
+
+#[test]
+fn who_is_woken_by_somebody_that_the_scheduler_does_not_see_is_in_no_deadlock() {
+    let fixture = Fixture::new("deadlocks");
+    let report = run(&fixture, &["--seeds", "2", "--levels", "STD", "right"]);
+    assert!(report.tests.len() >= 7);
+    for found in &report.tests {
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+    }
+}
