@@ -44,6 +44,7 @@ pub(super) fn add_orders(
     report: &mut Report,
 ) -> Result<()> {
     if session.stop.is_set() {
+        session.tree.restore();
         report.partial = true;
         report
             .notes

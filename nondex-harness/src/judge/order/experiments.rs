@@ -351,6 +351,25 @@ mod tests {
     }
 
     #[test]
+    fn the_exact_matrix_of_five_hundred_tests_takes_five_hundred_processes() {
+        let mut made = Experiments::new(true);
+        let all: Vec<usize> = (0..500).collect();
+        let wanted = made.pairs(500, &all).expect_err("there are none");
+        let executions = wanted.pairs.len() + wanted.orders.len();
+        for (first, then) in wanted.pairs {
+            made.add(experiment(&[first], &[Outcome::Passed], false));
+            let end = || made.ends(&[], first, 1, false).unwrap()[0].cloned();
+            let forks: Vec<_> = then.into_iter().map(|then| (then, end())).collect();
+            made.add_forks(first, forks);
+        }
+        assert_eq!(made.pairs(500, &all), Ok(()));
+        assert_eq!(
+            (executions, made.count(), made.forks()),
+            (500, 500, 250_000)
+        );
+    }
+
+    #[test]
     fn what_comes_behind_the_end_of_a_process_was_not_started() {
         let mut made = Experiments::new(false);
         let cut = experiment(&[0, 1, 2], &[Outcome::Passed, Outcome::Exited(0)], false);
