@@ -181,7 +181,8 @@ impl Drop for File {
     }
 }
 
-/// Whether a thread of this process sleeps in the kernel; `None` when that cannot be known.
+/// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that cannot be known. What waits for a disk goes on
+/// by itself.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
     use ::std::io::Write;
 
@@ -190,7 +191,7 @@ pub(super) fn sleeps(thread: i32) -> Option<bool> {
     let mut text = [0_u8; 512];
     let text = File::open(&path)?.read(&mut text);
     let end = text.iter().rposition(|&byte| byte == b')')?;
-    Some(matches!(text.get(end + 2)?, b'S' | b'D'))
+    Some(*text.get(end + 2)? == b'S')
 }
 
 /// Whether a function of the program treats this signal.
