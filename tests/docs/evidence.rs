@@ -131,7 +131,14 @@ fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
         assert_eq!(tests.len().to_string(), row[3], "{row:?}");
         assert_eq!(known["reading"], *row[4]);
         for test in tests {
-            for part in ["name", "verdict", "written", "read"] {
+            for part in ["name", "verdict"] {
+                says(&page, &format!("`{}`", test[part].as_str().unwrap()));
+            }
+            // What cannot be seen is null.
+            if test["state"].is_null() {
+                continue;
+            }
+            for part in ["written", "read"] {
                 says(&page, &format!("`{}`", test[part].as_str().unwrap()));
             }
             says(&page, test["state"][1].as_str().unwrap());
