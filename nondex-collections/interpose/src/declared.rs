@@ -318,10 +318,10 @@ constants! { c_int:
     O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000, O_NONBLOCK = 0o4000, O_CLOEXEC = 0o2_000_000,
     PATH_MAX = 4096,
     PROT_READ = 1, PROT_WRITE = 2,
-    PR_SET_PDEATHSIG = 1, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
+    PR_SET_PDEATHSIG = 1, PR_SET_TSC = 26, PR_TSC_ENABLE = 1, PR_TSC_SIGSEGV = 2, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
-    SA_SIGINFO = 4, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
+    SA_SIGINFO = 4, SA_ONSTACK = 0x800_0000, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
     SIG_BLOCK = 0, SIG_SETMASK = 2, SIGILL = 4, SIGTRAP = 5, SIGBUS = 7, SIGFPE = 8, SIGKILL = 9, SIGSEGV = 11, SIGCHLD = 17,
     SOCK_STREAM = 1, SOCK_DGRAM = 2, SOCK_NONBLOCK = 0o4000, SOCK_CLOEXEC = 0o2_000_000,
     SOL_SOCKET = 1, SO_TYPE = 3, SO_ERROR = 4, SO_RCVTIMEO = 20, SO_SNDTIMEO = 21, SO_ACCEPTCONN = 30, SO_DOMAIN = 39,
@@ -346,6 +346,7 @@ constants! { c_short: POLLIN = 1, POLLOUT = 4, POLLRDNORM = 0x40 }
 constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PF_W = 2 }
 constants! { size_t: SIG_DFL = 0, SIG_IGN = 1 }
 constants! { u64: RLIM_INFINITY = u64::MAX }
+constants! { c_ulong: AT_SYSINFO_EHDR = 33 }
 constants! { mode_t: S_IXGRP = 0o10, S_ISGID = 0o2000, S_ISUID = 0o4000, S_IFIFO = 0o10_000, S_IFDIR = 0o40_000, S_IFBLK = 0o60_000, S_IFREG = 0o100_000, S_IFSOCK = 0o140_000, S_IFMT = 0o170_000 }
 constants! { c_uint:
     P_ALL = 0, P_PIDFD = 3,
@@ -361,14 +362,14 @@ constants! { *mut c_void:
 constants! { c_long:
     SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_fstat = 5, SYS_rt_sigaction = 13, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_getpid = 39, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
     SYS_connect = 42, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47, SYS_getsockopt = 55,
-    SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_getrandom = 318, SYS_execveat = 322, SYS_pidfd_open = 434,
+    SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_getrandom = 318, SYS_clock_gettime = 228, SYS_execveat = 322, SYS_pidfd_open = 434,
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 constants! { c_long:
     SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_fstat = 80, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124, SYS_rt_sigaction = 134, SYS_getpid = 172,
     SYS_getdents64 = 61, SYS_connect = 203, SYS_sendto = 206, SYS_recvfrom = 207, SYS_getsockopt = 209, SYS_sendmsg = 211,
-    SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_getrandom = 278, SYS_execveat = 281, SYS_pidfd_open = 434,
+    SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_getrandom = 278, SYS_clock_gettime = 113, SYS_execveat = 281, SYS_pidfd_open = 434,
 }
 
 unsafe extern "C" {
@@ -387,6 +388,7 @@ unsafe extern "C" {
     pub fn fgetxattr(file: c_int, name: *const c_char, value: *mut c_void, size: size_t) -> isize;
     pub fn fork() -> pid_t;
     pub fn fstat64(file: c_int, stat: *mut stat64) -> c_int;
+    pub fn getauxval(kind: c_ulong) -> c_ulong;
     pub fn getenv(name: *const c_char) -> *mut c_char;
     pub fn getgid() -> gid_t;
     pub fn gethostname(name: *mut c_char, len: size_t) -> c_int;

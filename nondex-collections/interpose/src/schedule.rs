@@ -56,6 +56,9 @@ pub(crate) use thread::Woken;
 use thread::{Ref, State};
 use trace::Object;
 
+use nondex_core::Source;
+use nondex_core::context::note_source;
+
 use crate::{Errno, libc};
 
 /// An operation by which threads see each other.
@@ -316,17 +319,36 @@ pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
 
 /// Reads the virtual time, by which it goes on: the more, the longer nothing else is done.
 pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
-    /// How long a reading takes.
-    const READING: u64 = 1_000;
     let Some(me) = me() else {
         return start_of(clock) + now();
     };
     operation(me, Operation::Clock);
+    pass_reading(me);
+    reading::show(me, clock)
+}
+
+/// Lets the virtual time go on by a reading.
+fn pass_reading(me: Ref) {
+    /// How long a reading takes.
+    const READING: u64 = 1_000;
+    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by another reads less.
+    const MEASURES: u32 = 1 << 16;
     let idle = me.idle.get().saturating_add(1);
     me.idle.set(idle);
-    let time = READING << (idle / 64).min(20);
+    let time = READING << (idle.saturating_sub(MEASURES) / 1024).min(20);
     NOW.fetch_add(time, Ordering::Relaxed);
-    reading::show(me, clock)
+}
+
+/// The virtual time of the monotonic clock, as a counter that no call is made for shows it: it goes on as by a reading of a clock, unless
+/// the system reads it for its own use. `None` where nothing is scheduled.
+pub(crate) fn counted_time(is_for_system: bool) -> Option<u64> {
+    let me = SELF.get()?;
+    if is_for_system || me.is_busy.load(Ordering::Relaxed) {
+        return Some(start_of(libc::CLOCK_MONOTONIC) + now());
+    }
+    note_source(Source::Clock);
+    pass_reading(me);
+    Some(start_of(libc::CLOCK_MONOTONIC) + now())
 }
 
 /// Blocks this thread until the virtual time, or somewhat longer, as the seed says.

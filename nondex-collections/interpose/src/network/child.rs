@@ -26,6 +26,7 @@ use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 use self::program::{HEADER, MAX_PATH, Program};
 use super::{Errno, fork, socket};
+use crate::counter;
 
 /// The start of the entry of an environment that names libraries to the loader.
 const PRELOAD: &CStr = c"LD_PRELOAD=";
@@ -135,6 +136,7 @@ unsafe fn observed(
     environment: Strings,
     start: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
+    let start = |environment| counter::allowed(|| start(environment));
     let Some(library) = LIBRARY
         .get()
         .filter(|_| program.loads && !environment.is_null())

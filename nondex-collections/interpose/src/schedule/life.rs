@@ -16,7 +16,7 @@ use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me, reading,
     trace,
 };
-use crate::{libc, original};
+use crate::{counter, libc, original};
 
 /// How many threads were started that are not scheduled.
 static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
@@ -81,6 +81,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     thread.stack.set(kernel::stack());
     SELF.set(Some(thread));
     IS_ON.store(true, Ordering::Relaxed);
+    counter::begin();
 }
 
 /// Lets all threads run free; what was done, if anything was scheduled.
@@ -95,6 +96,7 @@ pub(crate) fn end() -> Option<ScheduleRecord> {
     let record = ending::record(&shared);
     shared.free_all(me);
     SELF.set(None);
+    counter::allow();
     ending::forget();
     Some(record)
 }

@@ -7,9 +7,9 @@
 use ::std::ffi::{CStr, CString, c_char, c_int};
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
-use crate::libc;
 use crate::schedule::{self, Operation};
 use crate::{Errno, original};
+use crate::{counter, libc};
 
 const SHELL: &CStr = c"/bin/sh";
 
@@ -79,7 +79,7 @@ fn quote(word: &[u8], text: &mut Vec<u8>) {
 unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -> R {
     // SAFETY: as the caller promises.
     let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) }));
-    run(own.flatten().as_ref().map_or(command, |own| own.as_ptr()))
+    counter::allowed(|| run(own.flatten().as_ref().map_or(command, |own| own.as_ptr())))
 }
 
 #[unsafe(no_mangle)]
