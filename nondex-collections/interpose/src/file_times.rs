@@ -19,6 +19,13 @@ fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
         .checked_add(rest)
 }
 
+/// Whether it is a file that may have been written. What the system makes up when it is read, as in `/proc`, nobody wrote, and its times are those
+/// at which somebody looked.
+const fn may_be_written(mode: libc::mode_t, size: u64) -> bool {
+    const WRITABLE: libc::mode_t = 0o222;
+    mode & libc::S_IFMT == libc::S_IFREG && (size > 0 || mode & WRITABLE != 0)
+}
+
 /// What `statx` fills in, from the start of its times.
 #[repr(C)]
 struct ExtendedTime {
@@ -31,7 +38,9 @@ struct ExtendedTime {
 struct Extended {
     before: [u8; 28],
     mode: u16,
-    between: [u8; 34],
+    between: [u8; 10],
+    size: u64,
+    more: [u8; 16],
     accessed: ExtendedTime,
     created: ExtendedTime,
     changed: ExtendedTime,
@@ -70,11 +79,17 @@ unsafe extern "C" fn statx(
 /// The structure must be valid.
 unsafe fn show_extended(result: *mut Extended) {
     // SAFETY: as the caller promises.
-    let (mode, written) = unsafe { (u32::from((*result).mode), &(*result).modified) };
+    let (mode, size, written) = unsafe {
+        (
+            u32::from((*result).mode),
+            (*result).size,
+            &(*result).modified,
+        )
+    };
     let Some(written) = nanoseconds(written.seconds, written.rest.into()) else {
         return;
     };
-    if mode & libc::S_IFMT != libc::S_IFREG {
+    if !may_be_written(mode, size) {
         return;
     }
     schedule::show_times(written, |show| {
@@ -170,6 +185,9 @@ mod status {
     /// Where the times are: seconds and nanoseconds of the last access, of the last writing, of the last change.
     const TIMES: usize = 72;
 
+    /// Where the size is.
+    const SIZE: usize = 48;
+
     /// Asks the system itself: an old C library has none of these functions, only what they were made of.
     ///
     /// # Safety
@@ -201,11 +219,12 @@ mod status {
         if done != 0 || !schedule::is_scheduled() {
             return done;
         }
-        // SAFETY: the structure is valid, and has six numbers there.
-        let (mode, times) = unsafe {
+        // SAFETY: the structure is valid, and has a number and six others there.
+        let (mode, size, times) = unsafe {
             let times = result.byte_add(TIMES).cast::<[i64; 2]>();
             (
                 (*result).st_mode,
+                *result.byte_add(SIZE).cast::<u64>(),
                 ::std::slice::from_raw_parts_mut(times, 3),
             )
         };
@@ -213,7 +232,7 @@ mod status {
         let [accessed, modified, changed] = times else {
             return done;
         };
-        if mode & libc::S_IFMT == libc::S_IFREG
+        if super::may_be_written(mode, size)
             && let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
         {
             let mut all = [m, c, a];
