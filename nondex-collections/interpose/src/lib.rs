@@ -19,7 +19,6 @@
 
 mod accessed;
 mod clock;
-mod counter;
 mod covered;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub mod declared;

@@ -21,6 +21,7 @@ pub(crate) mod atomics;
 mod baton;
 pub(crate) mod child;
 mod choices;
+pub(crate) mod counter;
 mod descriptor;
 mod ending;
 mod file_times;
@@ -55,9 +56,6 @@ use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
 use thread::{Ref, State};
 use trace::Object;
-
-use nondex_core::Source;
-use nondex_core::context::note_source;
 
 use crate::{Errno, libc};
 
@@ -337,18 +335,6 @@ fn pass_reading(me: Ref) {
     me.idle.set(idle);
     let time = READING << (idle.saturating_sub(MEASURES) / 1024).min(20);
     NOW.fetch_add(time, Ordering::Relaxed);
-}
-
-/// The virtual time of the monotonic clock, as a counter that no call is made for shows it: it goes on as by a reading of a clock, unless
-/// the system reads it for its own use. `None` where nothing is scheduled.
-pub(crate) fn counted_time(is_for_system: bool) -> Option<u64> {
-    let me = SELF.get()?;
-    if is_for_system || me.is_busy.load(Ordering::Relaxed) {
-        return Some(start_of(libc::CLOCK_MONOTONIC) + now());
-    }
-    note_source(Source::Clock);
-    pass_reading(me);
-    Some(start_of(libc::CLOCK_MONOTONIC) + now())
 }
 
 /// Blocks this thread until the virtual time, or somewhat longer, as the seed says.

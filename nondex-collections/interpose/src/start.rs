@@ -3,7 +3,7 @@
 use nondex_core::Context;
 use nondex_core::context;
 
-use crate::{clock, counter, covered, fork, operations, own, process};
+use crate::{clock, covered, fork, operations, own, process, schedule};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
@@ -26,7 +26,7 @@ pub unsafe fn begin() {
 
 /// Lets the operations of this program be observed, for the run of `context`.
 pub fn observe(context: &Context) {
-    counter::prepare();
+    schedule::counter::prepare();
     operations::observe(context);
     fork::prepare();
     #[cfg(feature = "network")]

@@ -8,6 +8,8 @@ use crate::libc;
 
 pub(crate) use limit::Limit;
 
+#[path = "schedule/counter.rs"]
+pub(crate) mod counter;
 #[path = "schedule/limit.rs"]
 mod limit;
 

@@ -26,7 +26,7 @@ use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 use self::program::{HEADER, MAX_PATH, Program};
 use super::{Errno, fork, socket};
-use crate::counter;
+use crate::schedule::counter;
 
 /// The start of the entry of an environment that names libraries to the loader.
 const PRELOAD: &CStr = c"LD_PRELOAD=";

@@ -13,10 +13,10 @@ use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, ending, kernel, me, reading,
-    trace,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, ending, kernel, me,
+    reading, trace,
 };
-use crate::{counter, libc, original};
+use crate::{libc, original};
 
 /// How many threads were started that are not scheduled.
 static FREE_THREADS: AtomicU32 = AtomicU32::new(0);

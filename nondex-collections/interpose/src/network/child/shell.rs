@@ -7,9 +7,9 @@
 use ::std::ffi::{CStr, CString, c_char, c_int};
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
-use crate::schedule::{self, Operation};
+use crate::libc;
+use crate::schedule::{self, Operation, counter};
 use crate::{Errno, original};
-use crate::{counter, libc};
 
 const SHELL: &CStr = c"/bin/sh";
 

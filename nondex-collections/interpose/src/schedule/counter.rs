@@ -5,8 +5,10 @@
 //! from its first fault on, and so may every program that is started: the system keeps the prohibition across `exec`. What the system's own
 //! code in the process (the vDSO) reads is always real. Other processors' counters are not asked for permission, and are real.
 
+#[cfg(all(target_arch = "x86_64", feature = "network"))]
+pub(crate) use faults::allowed;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use faults::{allow, allowed, begin, prepare};
+pub(crate) use faults::{allow, begin, prepare};
 
 /// Nothing is to be prepared on this processor.
 #[cfg(not(target_arch = "x86_64"))]
@@ -34,8 +36,11 @@ mod faults {
     use ::std::sync::OnceLock;
     use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+    use nondex_core::Source;
+    use nondex_core::context::note_source;
+
+    use super::super::{SELF, now, pass_reading, start_of};
     use crate::libc;
-    use crate::schedule;
 
     /// The counter and the clock at the start of the process.
     static START: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -90,10 +95,11 @@ mod faults {
     }
 
     /// Does something that starts a program, which may read it.
+    #[cfg(feature = "network")]
     pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
         allow();
         let result = call();
-        if IS_PROHIBITED.load(Ordering::Relaxed) && schedule::is_scheduled() {
+        if IS_PROHIBITED.load(Ordering::Relaxed) && SELF.get().is_some() {
             set_allowed(false);
         }
         result
@@ -146,6 +152,17 @@ mod faults {
         counter.wrapping_add(passed as u64)
     }
 
+    /// The virtual time of the monotonic clock, which goes on as by a reading of it, unless the system reads the counter for its own use.
+    /// `None` where nothing is scheduled.
+    fn counted_time(is_for_system: bool) -> Option<u64> {
+        let me = SELF.get()?;
+        if !is_for_system && !me.is_busy.load(Ordering::Relaxed) {
+            note_source(Source::Clock);
+            pass_reading(me);
+        }
+        Some(start_of(libc::CLOCK_MONOTONIC) + now())
+    }
+
     /// Whether the system's own code in this process is at this place.
     fn is_of_system(place: usize) -> bool {
         /// More than it has.
@@ -183,7 +200,7 @@ mod faults {
                 _ => return pass_on(signal, information, context),
             };
             let is_own = is_of_system(place as usize);
-            let Some(time) = schedule::counted_time(is_own) else {
+            let Some(time) = counted_time(is_own) else {
                 // It reads it once more.
                 return set_allowed(true);
             };
