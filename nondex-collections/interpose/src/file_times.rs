@@ -280,3 +280,29 @@ mod status {
         fstatat64 c"fstatat64" At: (folder: c_int, path: Text, result: Place, flags: c_int) => folder, path, flags, result;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ::std::fs;
+    use ::std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn what_the_system_makes_up_was_not_written_and_every_other_file_may_have_been() {
+        let may = |path: &::std::path::Path| {
+            let metadata = fs::metadata(path).unwrap();
+            may_be_written(metadata.mode(), metadata.len())
+        };
+        assert!(!may("/proc/self/maps".as_ref()));
+        let file = ::std::env::temp_dir().join(format!("nondex-times-{}", ::std::process::id()));
+        fs::write(&file, "").unwrap();
+        let is_empty_one = may(&file);
+        fs::write(&file, "text").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+        let is_protected_one = may(&file);
+        fs::remove_file(&file).unwrap();
+        assert!(is_empty_one && is_protected_one);
+        assert!(!may("/".as_ref()));
+    }
+}

@@ -3,7 +3,7 @@
 //! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`), and the handler of the fault answers with
 //! virtual time, at the counter's own rate: clocks that are set by one another stay so. A thread that is not scheduled may read it again
 //! from its first fault on, and so may every program that is started: the system keeps the prohibition across `exec`. What the system's own
-//! code in the process (the vDSO) reads is always real. Other processors' counters are not asked for permission, and are real.
+//! code in the process (the vDSO) reads is always real. The counters of other kinds of processors are left alone, and are real.
 
 #[cfg(all(target_arch = "x86_64", feature = "network"))]
 pub(crate) use faults::allowed;
@@ -39,7 +39,7 @@ mod faults {
     use nondex_core::Source;
     use nondex_core::context::note_source;
 
-    use super::super::{SELF, now, pass_reading, start_of};
+    use super::super::{SELF, kernel, now, pass_reading, start_of};
     use crate::libc;
 
     /// The counter and the clock at the start of the process.
@@ -51,15 +51,26 @@ mod faults {
     /// What handled the fault before.
     static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// `rdtsc`, and the two bytes that `rdtscp` begins with, which has a third one.
-    const RDTSC: [u8; 2] = [0x0f, 0x31];
-    const RDTSCP: [u8; 3] = [0x0f, 0x01, 0xf9];
+    /// The length of the instruction at this place, if it is one that reads the counter.
+    ///
+    /// # Safety
+    /// The processor must have read the instruction.
+    unsafe fn reading_at(place: *const u8) -> Option<u64> {
+        // SAFETY: no such instruction is shorter than two bytes, and the third one belongs to those that begin so.
+        unsafe {
+            match place.cast::<[u8; 2]>().read() {
+                [0x0f, 0x31] => Some(2),
+                [0x0f, 0x01] if place.add(2).read() == 0xf9 => Some(3),
+                _ => None,
+            }
+        }
+    }
 
     /// Notes where the counter is, before `main`: its rate is told from there.
     pub(crate) fn prepare() {
         set_allowed(true);
         START[0].store(counter(), Ordering::Relaxed);
-        START[1].store(real_time(), Ordering::Relaxed);
+        START[1].store(kernel::clock(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
     }
 
     /// Lets readings of this thread, and of those that it starts, fault.
@@ -119,17 +130,6 @@ mod faults {
         unsafe { _rdtsc() }
     }
 
-    /// The time of the system, which is asked itself: the vDSO reads the counter.
-    fn real_time() -> u64 {
-        let mut now = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: the time is written to a place of this function.
-        unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, &raw mut now) };
-        now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-    }
-
     /// The real counter, in a thread that may not read it.
     fn real_counter() -> u64 {
         set_allowed(true);
@@ -145,7 +145,12 @@ mod faults {
         let [counter, clock] = [0, 1].map(|i| START[i].load(Ordering::Relaxed));
         let (ticks, nanoseconds) = *RATE.get_or_init(|| {
             let ticks = real_counter().saturating_sub(counter);
-            (ticks, real_time().saturating_sub(clock).max(1))
+            (
+                ticks,
+                kernel::clock(libc::CLOCK_MONOTONIC)
+                    .saturating_sub(clock)
+                    .max(1),
+            )
         });
         let since = u128::from(time.saturating_sub(clock));
         let passed = since * u128::from(ticks) / u128::from(nanoseconds);
@@ -190,14 +195,9 @@ mod faults {
         unsafe {
             let registers = context.cast::<u64>().add(REGISTERS);
             let place = *registers.add(RIP) as usize as *const u8;
-            let length = match (*information).si_code == SI_KERNEL {
-                true if place.cast::<[u8; 2]>().read() == RDTSC => 2,
-                true if place.cast::<[u8; 2]>().read() == [RDTSCP[0], RDTSCP[1]]
-                    && place.add(2).read() == RDTSCP[2] =>
-                {
-                    3
-                }
-                _ => return pass_on(signal, information, context),
+            let is_processors = (*information).si_code == SI_KERNEL;
+            let Some(length) = is_processors.then(|| reading_at(place)).flatten() else {
+                return pass_on(signal, information, context);
             };
             let is_own = is_of_system(place as usize);
             let Some(time) = counted_time(is_own) else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::NetworkMode;
 
 use crate::campaign::{Selected, StopFlag};
@@ -176,7 +176,7 @@ fn plan(args: &RunArgs, asked: &Asked) -> Result<BuildPlan> {
 }
 
 /// What the flags say.
-fn options(args: &RunArgs, root: camino::Utf8PathBuf) -> Options {
+fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     let mut options = Options::new(root);
     options.levels = args.levels();
     options.seeds = args.seeds();

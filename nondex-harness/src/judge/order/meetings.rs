@@ -76,8 +76,9 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
     let mut keyed = Vec::new();
     for (state, shared) in states.iter().enumerate() {
         let has_changed = |test: usize| uses[test].changes.contains(&state);
-        let is_unread = shared.has_readers || shared.is_foreign;
-        let users = if is_unread { &users[state] } else { &all };
+        // Where only who changes it is known, any test may read it; of dependencies that is not tried.
+        let are_known = shared.has_readers || shared.is_foreign;
+        let users = if are_known { &users[state] } else { &all };
         for &outer in users {
             let others = users.iter().copied().filter(|inner| *inner != outer);
             let others = others.filter(|inner| has_changed(*inner) || has_changed(outer));

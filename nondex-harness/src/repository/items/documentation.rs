@@ -1,0 +1,73 @@
+//! Who may read what documents an item: macros, which find it among its attributes.
+
+use syn::punctuated::Punctuated;
+
+/// Whether one of these attributes, or a derive, is not known to leave alone what documents the item.
+pub(super) fn may_be_read(attributes: &[syn::Attribute]) -> bool {
+    const QUIET: [&str; 22] = [
+        "allow",
+        "cfg",
+        "cfg_attr",
+        "cold",
+        "deny",
+        "deprecated",
+        "doc",
+        "expect",
+        "ignore",
+        "inline",
+        "macro_export",
+        "must_use",
+        "non_exhaustive",
+        "path",
+        "repr",
+        "rustfmt",
+        "should_panic",
+        "test",
+        "track_caller",
+        "unsafe",
+        "warn",
+        "default",
+    ];
+    const DERIVES: [&str; 9] = [
+        "Clone",
+        "Copy",
+        "Debug",
+        "Default",
+        "Eq",
+        "Hash",
+        "Ord",
+        "PartialEq",
+        "PartialOrd",
+    ];
+    let is_one_of = |path: &syn::Path, names: &[&str]| {
+        let last = path.segments.last();
+        last.is_some_and(|last| names.iter().any(|name| last.ident == name))
+    };
+    attributes.iter().any(|attribute| {
+        if !attribute.path().is_ident("derive") {
+            return !is_one_of(attribute.path(), &QUIET);
+        }
+        let parse = Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
+        attribute
+            .parse_args_with(parse)
+            .is_ok_and(|derives| derives.iter().any(|path| !is_one_of(path, &DERIVES)))
+    })
+}
+
+/// The attributes of an item that may have some that read what documents it.
+pub(super) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    use syn::Item;
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        _ => &[],
+    }
+}
