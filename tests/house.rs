@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `nondex-harness/src`, and its files beside them, from the top floor down, each with those below that it may know.
+/// The folders of `cargo-nondex/src` and then of `nondex-harness/src`, and its files beside them, from the top floor down, each with those
+/// below that it may know.
 const HARNESS: [(&str, &[&str]); 15] = [
     (
         "command",
@@ -147,8 +148,10 @@ fn folders(folder: &Path) -> BTreeSet<PathBuf> {
     below.map(Path::to_owned).collect()
 }
 
-fn harness() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../src")
+/// The folders of sources of the command line and of the library below it.
+fn driver() -> [PathBuf; 2] {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    ["src", "../src"].map(|folder| own.join(folder))
 }
 
 /// The first name of a path below `root`, without its extension.
@@ -166,7 +169,6 @@ fn room(root: &Path, file: &Path) -> String {
 
 #[test]
 fn arrows_between_folders_lead_downward_only() {
-    let root = harness();
     for (floor, (name, below)) in HARNESS.iter().enumerate() {
         for other in *below {
             let found = HARNESS.iter().position(|(known, _)| known == other);
@@ -177,13 +179,23 @@ fn arrows_between_folders_lead_downward_only() {
         }
     }
     let mut used = BTreeSet::new();
-    for file in files(&root) {
-        let own = room(&root, &file);
+    let roots = driver();
+    let files = roots
+        .iter()
+        .flat_map(|root| files(root).into_iter().map(move |file| (root, file)));
+    for (root, file) in files {
+        let own = room(root, &file);
         let Some((_, below)) = HARNESS.iter().find(|(name, _)| *name == own) else {
-            assert_eq!(own, "lib", "{} has no place in the house", file.display());
+            let is_root = ["lib", "main"].contains(&&*own);
+            assert!(is_root, "{} has no place in the house", file.display());
             continue;
         };
-        for other in imported(&source(&file), "crate::") {
+        let text = source(&file);
+        let (inside, library) = (
+            imported(&text, "crate::"),
+            imported(&text, "nondex_harness::"),
+        );
+        for other in inside.union(&library).copied() {
             let is_room = HARNESS.iter().any(|(name, _)| *name == other);
             assert!(
                 !is_room || other == own || below.contains(&other),
@@ -209,6 +221,7 @@ fn files_of_one_folder_know_each_other_in_one_direction_only() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     // The top floor of the driver has its own list, and that of the mirror is std's.
     for (root, with_top) in [
+        ("src", false),
         ("../src", false),
         ("../../nondex-core/src", true),
         ("../../nondex-collections/interpose/src", true),

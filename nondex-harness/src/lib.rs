@@ -1,37 +1,29 @@
 //! The harness of `cargo nondex`.
 //!
-//! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature `cli`) is the driver, in
-//! which data flows one way: `cli` → `project` → `campaign` → `report`.
+//! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature `driver`) is what
+//! `cargo-nondex` stands on, in which data flows one way: `project` → `campaign` → `judge` → `report`.
 
 pub mod inprocess;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod campaign;
-#[cfg(feature = "cli")]
-pub mod cli;
-#[cfg(feature = "cli")]
-pub mod command;
-#[cfg(feature = "cli")]
-pub mod config;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod error;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod exit_code;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod findings;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod judge;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod project;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod report;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod repository;
-#[cfg(feature = "cli")]
-pub mod repro;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod shell;
-#[cfg(feature = "cli")]
+#[cfg(feature = "driver")]
 pub mod statistics;
 
 pub use inprocess::{Trial, main};

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cargo_nondex::cli::{Command as Asked, ConfirmArgs, RunArgs};
+use cargo_nondex::command::configuration::{self, Refusal};
 use nondex_core::Level;
-use nondex_harness::cli::{Command as Asked, ConfirmArgs, RunArgs};
-use nondex_harness::command::configuration::{self, Refusal};
 use nondex_harness::exit_code::ExitCode;
 
 /// A configuration file in a folder of its own.

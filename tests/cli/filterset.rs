@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cargo_metadata::MetadataCommand;
-use nondex_harness::cli::filterset::{Expression, Platform, Query, Workspace};
+use cargo_nondex::cli::filterset::{Expression, Platform, Query, Workspace};
 
 const FIXTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

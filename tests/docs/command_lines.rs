@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_harness::config::{KEYS, OF_NO_KEY, variable};
+use cargo_nondex::config::{KEYS, OF_NO_KEY, variable};
 use nondex_harness::exit_code::ExitCode;
 
 use crate::binary;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use nondex_harness::config::{self, KEYS};
+use cargo_nondex::config::{self, KEYS};
 
 use crate::binary::{self, OptionHelp};
 use crate::page::{Page, repository};

@@ -9,10 +9,10 @@ mod source;
 
 use std::collections::BTreeSet;
 
+use cargo_nondex::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
 use nondex_core::Level;
 use nondex_core::protocol::operation::OPERATIONS;
 use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
-use nondex_harness::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
@@ -221,7 +221,11 @@ fn every_item_of_the_library_that_a_page_names_is_there() {
 #[test]
 fn the_picture_of_the_house_has_every_room() {
     let page = Page::of_book("contributing/house");
-    for folder in ["nondex-harness/src", "nondex-core/src"] {
+    for folder in [
+        "nondex-harness/cargo-nondex/src",
+        "nondex-harness/src",
+        "nondex-core/src",
+    ] {
         for entry in std::fs::read_dir(page::repository().join(folder)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{}/", entry.file_name().to_string_lossy());

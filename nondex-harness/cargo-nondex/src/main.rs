@@ -7,5 +7,5 @@ fn main() -> ExitCode {
     if let Some(code) = nondex_harness::project::intercept() {
         return code;
     }
-    nondex_harness::command::main(std::env::args_os()).into()
+    cargo_nondex::command::main(std::env::args_os()).into()
 }

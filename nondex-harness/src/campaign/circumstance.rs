@@ -21,7 +21,7 @@ const BUSY: usize = 2;
 ///
 /// # Errors
 /// When the circumstance cannot be brought about.
-pub(crate) fn under<T>(
+pub fn under<T>(
     circumstance: Circumstance,
     binary: &TestBinary,
     folder: &Path,

@@ -380,7 +380,7 @@ fn is_reference(spec: &RunSpec) -> bool {
 }
 
 /// How cargo would start the test; with a spec, if there is one.
-pub(crate) fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
+pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
     let executable = binary.executable_of(test);
     let mut command = match binary.runner.split_first() {
         Some((runner, arguments)) => {
@@ -422,7 +422,7 @@ fn in_variable(spec: &RunSpec) -> String {
 }
 
 /// How a run of `test` ended if its record does not say it; `None` when it was stopped.
-pub(crate) fn outcome_of(binary: &TestBinary, test: &TestCase, end: End) -> Option<Outcome> {
+pub fn outcome_of(binary: &TestBinary, test: &TestCase, end: End) -> Option<Outcome> {
     let outcome = outcome(binary.harness, end)?;
     Some(match outcome {
         Outcome::TimedOut => Outcome::TimedOut,
@@ -440,12 +440,7 @@ fn should_panic(test: &TestCase) -> bool {
 }
 
 /// Why a run of `test` failed whose record does not say it.
-pub(crate) fn explain(
-    test: &TestCase,
-    outcome: &Outcome,
-    output: &str,
-    timeout: Duration,
-) -> Failure {
+pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     if should_panic(test) && *outcome == Outcome::Failed {
         return Failure {
             message: "test did not panic as expected".to_owned(),
@@ -465,7 +460,7 @@ pub(crate) fn explain(
 }
 
 /// How the run of a test with this harness ended, by how its process did; `None` when it was stopped.
-pub(crate) const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
+pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     Some(match (harness, end) {
         (_, End::Stopped) => return None,
         (_, End::TimedOut) => Outcome::TimedOut,

@@ -6,7 +6,7 @@
 
 pub mod across;
 pub mod brittle;
-pub(crate) mod circumstance;
+pub mod circumstance;
 pub mod comparison;
 pub mod experiment;
 mod flags;

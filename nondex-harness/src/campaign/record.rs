@@ -10,7 +10,7 @@ use nondex_core::{Event, RunRecord};
 const MAX_RECORD: u64 = 256 << 20;
 
 /// The events of a record; none when the test reached nothing and wrote no record.
-pub(crate) fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
+pub fn read_events(record: &Utf8Path) -> Result<Vec<Event>, String> {
     let mut bytes = Vec::new();
     match File::open(record) {
         Ok(file) => file

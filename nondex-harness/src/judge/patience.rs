@@ -55,18 +55,13 @@ pub fn patiently<T>(
 }
 
 /// Whether a run ended, but only after the usual time limit.
-pub(crate) fn is_late(run: &Run, usual: Duration) -> bool {
+pub fn is_late(run: &Run, usual: Duration) -> bool {
     !is_cut(run) && run.took > usual
 }
 
 /// The longer limit that a run needs so that it ends as it did: that of a run which ended late or, of one that hangs, that at which a
 /// hang at its level was proven.
-pub(crate) fn needed(
-    spec: &RunSpec,
-    run: &Run,
-    usual: Duration,
-    evidence: &Evidence,
-) -> Option<Duration> {
+pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -> Option<Duration> {
     if is_late(run, usual) {
         return Some(run.limit);
     }

@@ -1,6 +1,6 @@
 //! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of being run.
 //!
-//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it [keeps](keep) the executable and fails, so that
+//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and fails, so that
 //! rustdoc, at the end, tells for each name the number that was written. Each doctest is compiled by itself, also where rustdoc
 //! would put all of a package into one program (edition 2024), because the places in that one are nowhere in the source.
 
@@ -11,7 +11,7 @@ mod package;
 mod place;
 mod transcript;
 
-pub(crate) use self::place::{block, same};
+pub use self::place::{block, same};
 
 use std::ffi::OsString;
 use std::fs;

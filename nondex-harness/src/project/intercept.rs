@@ -21,8 +21,8 @@ use super::platform;
 use super::runtime::Runtime;
 use super::rustix;
 
-/// The environment variable that carries an [`Intercept`] as JSON to ourselves.
-pub(crate) const VARIABLE: &str = "NONDEX_INTERCEPT";
+/// The environment variable that carries an `Intercept` as JSON to ourselves.
+pub const VARIABLE: &str = "NONDEX_INTERCEPT";
 
 /// The first argument of a call as target runner.
 pub(super) const RECORD: &str = "__record";

@@ -8,7 +8,7 @@ mod cargo;
 mod config;
 pub mod coverage;
 mod doc_place;
-pub(crate) mod doctest;
+pub mod doctest;
 mod dwarf;
 pub mod intercept;
 mod listing;

@@ -15,7 +15,7 @@ pub(super) fn place_of(text: &str) -> Option<DocPlace> {
 }
 
 /// The lines of the doctest at a line of a source, from 1, without what makes them documentation: first what opens the block, then the code.
-pub(crate) fn block(source: &str, line: u32) -> Vec<&str> {
+pub fn block(source: &str, line: u32) -> Vec<&str> {
     let first = (line as usize).saturating_sub(1);
     let mut lines = source.lines().skip(first).map(unmarked);
     let opened = lines.next();
@@ -34,7 +34,7 @@ fn is_fence(line: &str) -> bool {
 }
 
 /// The lines, from 1, at which a source has a doctest with these lines.
-pub(crate) fn same(source: &str, lines: &[&str]) -> Vec<u32> {
+pub fn same(source: &str, lines: &[&str]) -> Vec<u32> {
     let count = u32::try_from(source.lines().count()).unwrap_or(u32::MAX);
     let opens = |line: &u32| {
         let found = block(source, *line);

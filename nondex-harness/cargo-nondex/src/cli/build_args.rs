@@ -1,0 +1,250 @@
+//! What is built, and how: the flags of `cargo test`, by cargo's names.
+
+use std::num::NonZeroUsize;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
+
+use super::location_args::LocationArgs;
+use super::values::{positive, words};
+use nondex_harness::project::{BuildPlan, Mode};
+
+/// Cargo's selection of packages, targets, features and profile, and the files it works on.
+#[derive(Args, Clone, Debug, Default)]
+pub struct BuildArgs {
+    /// Package to test
+    #[arg(short = 'p', long = "package", value_name = "SPEC")]
+    #[arg(help_heading = "Package selection")]
+    pub packages: Vec<String>,
+
+    /// Test all packages in the workspace
+    #[arg(long, alias = "all", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Package selection")]
+    pub workspace: Option<bool>,
+
+    /// Exclude packages from the test
+    #[arg(long, value_name = "SPEC", help_heading = "Package selection")]
+    pub exclude: Vec<String>,
+
+    /// Test only this package's library
+    #[arg(long, help_heading = "Target selection")]
+    pub lib: bool,
+
+    /// Test all binaries
+    #[arg(long, help_heading = "Target selection")]
+    pub bins: bool,
+
+    /// Test only the specified binary
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub bin: Vec<String>,
+
+    /// Test all examples
+    #[arg(long, help_heading = "Target selection")]
+    pub examples: bool,
+
+    /// Test only the specified example
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub example: Vec<String>,
+
+    /// Test all targets that have `test = true` set
+    #[arg(long, help_heading = "Target selection")]
+    pub tests: bool,
+
+    /// Test only the specified test target
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub test: Vec<String>,
+
+    /// Test all targets that have `bench = true` set
+    #[arg(long, help_heading = "Target selection")]
+    pub benches: bool,
+
+    /// Test only the specified bench target
+    #[arg(long, value_name = "NAME", help_heading = "Target selection")]
+    pub bench: Vec<String>,
+
+    /// Test all targets
+    #[arg(long, help_heading = "Target selection")]
+    pub all_targets: bool,
+
+    /// Test only the documentation of libraries
+    #[arg(long, help_heading = "Target selection")]
+    #[arg(conflicts_with_all = [
+        "lib", "bins", "bin", "examples", "example", "tests", "test", "benches", "bench", "all_targets",
+    ])]
+    pub doc: bool,
+
+    /// Test all, whatever fails: what is done anyway, in the words of `cargo test`
+    #[arg(long, hide = true)]
+    pub no_fail_fast: bool,
+
+    /// Space or comma separated list of features to activate
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    #[arg(help_heading = "Feature selection")]
+    pub features: Vec<String>,
+
+    /// Activate all available features
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    pub all_features: Option<bool>,
+
+    /// Do not activate the `default` feature
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Feature selection")]
+    pub no_default_features: Option<bool>,
+
+    /// Number of parallel build jobs and test runs [default: the number of CPUs]
+    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(help_heading = "Compilation options", value_parser = positive::<NonZeroUsize>)]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Build in release mode, with optimizations
+    #[arg(short = 'r', long, conflicts_with = "cargo_profile")]
+    #[arg(help_heading = "Compilation options")]
+    pub release: bool,
+
+    /// Build with the specified cargo profile
+    #[arg(long, value_name = "NAME", help_heading = "Compilation options")]
+    pub cargo_profile: Option<String>,
+
+    /// Build for the target triple
+    #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
+    pub target: Option<String>,
+
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Compilation options")]
+    pub target_dir: Option<Utf8PathBuf>,
+
+    /// Stop threads at plain loads and stores of the workspace's own crates, too
+    #[arg(long, help_heading = "Compilation options")]
+    pub races: bool,
+
+    /// Whole program, or only what imports `nondex-collections` [default: program]
+    #[arg(long, value_name = "MODE", value_parser = words(Mode::ALL, Mode::name))]
+    #[arg(help_heading = "Compilation options")]
+    pub mode: Option<Mode>,
+
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// Assert that `Cargo.lock` will remain unchanged
+    #[arg(long, help_heading = "Manifest options")]
+    pub locked: bool,
+
+    /// Build without accessing the network
+    #[arg(long, help_heading = "Manifest options")]
+    pub offline: bool,
+
+    /// Equivalent to specifying both --locked and --offline
+    #[arg(long, help_heading = "Manifest options")]
+    pub frozen: bool,
+
+    /// Override a cargo configuration value
+    #[arg(long, value_name = "KEY=VALUE|PATH", help_heading = "Manifest options")]
+    pub config: Vec<String>,
+}
+
+impl BuildArgs {
+    /// Whether only some of the packages or targets are built that could be.
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        let names = [
+            &self.packages,
+            &self.exclude,
+            &self.bin,
+            &self.example,
+            &self.test,
+            &self.bench,
+        ];
+        let kinds = [
+            self.lib,
+            self.bins,
+            self.examples,
+            self.tests,
+            self.benches,
+            self.doc,
+        ];
+        names.into_iter().any(|names| !names.is_empty()) || kinds.contains(&true)
+    }
+
+    /// What is built when the command is given in `directory`.
+    #[must_use]
+    pub fn plan(&self, directory: &Utf8Path) -> BuildPlan {
+        BuildPlan {
+            directory: directory.to_owned(),
+            manifest_path: self.manifest_path.clone(),
+            target_dir: self.target_dir.clone(),
+            target: self.target.clone(),
+            mode: self.mode.unwrap_or_default(),
+            races: self.races,
+            packages: self.packages.clone(),
+            workspace: self.workspace.unwrap_or(false),
+            exclude: self.exclude.clone(),
+            targets: self.targets(),
+            doc: self.doc,
+            flags: self.flags(),
+            locked: self.locked,
+            offline: self.offline,
+            frozen: self.frozen,
+            config: self.config.clone(),
+            jobs: self.jobs,
+            ..BuildPlan::default()
+        }
+    }
+
+    fn targets(&self) -> Vec<String> {
+        let kinds = words_of([
+            ("--lib", self.lib),
+            ("--bins", self.bins),
+            ("--examples", self.examples),
+            ("--tests", self.tests),
+            ("--benches", self.benches),
+            ("--all-targets", self.all_targets),
+        ]);
+        let named = [
+            ("--bin", &self.bin),
+            ("--example", &self.example),
+            ("--test", &self.test),
+            ("--bench", &self.bench),
+        ];
+        let named = named
+            .into_iter()
+            .flat_map(|(flag, names)| with(flag, names));
+        kinds.into_iter().chain(named).collect()
+    }
+
+    fn flags(&self) -> Vec<String> {
+        let mut words = words_of([
+            ("--all-features", self.all_features.unwrap_or(false)),
+            (
+                "--no-default-features",
+                self.no_default_features.unwrap_or(false),
+            ),
+            ("--release", self.release),
+        ]);
+        words.extend(with("--features", &self.features));
+        words.extend(with("--profile", self.cargo_profile.as_slice()));
+        words
+    }
+
+    /// Where the project is, for another command.
+    #[must_use]
+    pub fn location(&self) -> LocationArgs {
+        LocationArgs {
+            manifest_path: self.manifest_path.clone(),
+            target_dir: self.target_dir.clone(),
+        }
+    }
+}
+
+/// The flags that are set.
+fn words_of<const N: usize>(flags: [(&str, bool); N]) -> Vec<String> {
+    let set = flags.into_iter().filter(|(_, is_set)| *is_set);
+    set.map(|(flag, _)| flag.to_owned()).collect()
+}
+
+/// A flag before each of its values.
+fn with<'a>(flag: &'a str, values: &'a [String]) -> impl Iterator<Item = String> {
+    let words = values.iter().flat_map(move |value| [flag, value]);
+    words.map(str::to_owned)
+}

@@ -1,0 +1,37 @@
+//! `cargo nondex classify`: how often a test is run again before nothing more is tried.
+
+use clap::Args;
+
+use super::run_args::RunArgs;
+use nondex_harness::judge::reruns::Limits;
+
+/// The options of `cargo nondex classify`.
+#[derive(Args, Clone, Debug)]
+pub struct ClassifyArgs {
+    /// Runs alone, in base order, of a test that nothing made fail
+    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(help_heading = "Classify options")]
+    pub alone: u64,
+
+    /// Runs of it on one processor, under load, and in a clean environment, each
+    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(help_heading = "Classify options")]
+    pub circumstances: u64,
+
+    /// Runs of it in an ordinary build
+    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(help_heading = "Classify options")]
+    pub natural: u64,
+
+    /// What is tried first.
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl ClassifyArgs {
+    /// How often a test is run under each circumstance.
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        Limits::new(self.alone, self.circumstances, self.natural)
+    }
+}

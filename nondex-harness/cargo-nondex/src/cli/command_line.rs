@@ -1,0 +1,228 @@
+//! The command line as a whole: `cargo nondex [COMMAND] [OPTIONS]`.
+
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use super::bisect_args::BisectArgs;
+use super::build_args::BuildArgs;
+use super::check_args::CheckArgs;
+use super::classify_args::ClassifyArgs;
+use super::config_args::ConfigArgs;
+use super::confirm_args::ConfirmArgs;
+use super::deflake_args::DeflakeArgs;
+use super::explain_args::ExplainArgs;
+use super::known_args::KnownArgs;
+use super::location_args::LocationArgs;
+use super::network_list_args::NetworkListArgs;
+use super::order_args::OrderArgs;
+use super::output_args::OutputArgs;
+use super::replay_args::ReplayArgs;
+use super::report_args::ReportArgs;
+use super::run_args::RunArgs;
+use super::test_filter::FilterArgs;
+use nondex_harness::exit_code::ExitCode;
+
+/// Finds tests whose outcome depends on choices that std leaves open
+///
+/// Runs the project's own tests while open choices of std (the order of a `HashMap`, of a directory, of the
+/// environment) are made from a seed, and names the call whose choice changes the outcome of a test.
+#[derive(Debug, Parser)]
+#[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]
+#[command(args_conflicts_with_subcommands = true, after_help = after_help())]
+#[command(max_term_width = 100)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Run the tests and find those that depend on an open choice (the default)
+    Run(Box<RunArgs>),
+    /// Run the tests with other choices and in other orders: everything that finds flaky tests, for CI
+    Check(Box<CheckArgs>),
+    /// Run the tests, and those that nothing makes fail again under other circumstances: what kind of flaky is each?
+    Classify(Box<ClassifyArgs>),
+    /// Find tests that depend on those before them in their process: run them in other orders
+    Order(Box<OrderArgs>),
+    /// Run a finding again: one test with the choices that made it fail
+    Replay(Box<ReplayArgs>),
+    /// Go on with the search for what makes a test fail, from where its budget ended
+    Explain(Box<ExplainArgs>),
+    /// Show the last report again, list the findings, or export them as regressions
+    Report(Box<ReportArgs>),
+    /// Run ordinary builds of tests many times: how often do they fail without this tool?
+    Confirm(Box<ConfirmArgs>),
+    /// Run the tests, and say which failures have nothing to do with a change
+    Deflake(Box<DeflakeArgs>),
+    /// Find the commit since which a test is flaky
+    Bisect(Box<BisectArgs>),
+    /// Tests that may be flaky until a date, as long as the cause stays the same
+    Known(Box<KnownArgs>),
+    /// List the tests that would be run
+    List(Box<ListArgs>),
+    /// List the tests that need the network, with the hosts they ask for
+    Network(Box<NetworkListArgs>),
+    /// List the modelled APIs: what is open, and what to do instead
+    Models(ModelsArgs),
+    /// Remove what cargo nondex built and reported
+    Clean(CleanArgs),
+    /// Write the completions of the command line for a shell
+    Completions(CompletionsArgs),
+    /// Write the manual page
+    Man(ManArgs),
+}
+
+/// The options of `cargo nondex completions`.
+#[derive(Args, Clone, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", help_heading = "Arguments")]
+    pub shell: clap_complete::Shell,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex man`.
+#[derive(Args, Clone, Debug)]
+pub struct ManArgs {
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex list`.
+#[derive(Args, Clone, Debug)]
+pub struct ListArgs {
+    /// Which tests.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+
+    /// What is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex models`.
+#[derive(Args, Clone, Debug)]
+pub struct ModelsArgs {
+    /// Only models whose `family/api` matches
+    #[arg(value_name = "REGEX")]
+    pub filter: Option<regex::Regex>,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex clean`.
+#[derive(Args, Clone, Debug)]
+pub struct CleanArgs {
+    /// Also remove the runtimes that were built for this user, of all toolchains
+    #[arg(long)]
+    pub cache: bool,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl CommandLine {
+    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own name, `nondex`, once more.
+    ///
+    /// # Errors
+    /// When they cannot be understood, and for `--help` and `--version`. clap's error says which, and prints itself.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+        let mut args: Vec<OsString> = args.into_iter().collect();
+        if args.get(1).is_some_and(|arg| arg == "nondex") {
+            args.remove(1);
+        }
+        let line = Self::try_parse_from(&args)?;
+        match line.command {
+            Some(command) => Ok(command),
+            None => {
+                expect_no_command(&Self::command(), &args, &line.run)?;
+                Ok(Command::Run(Box::new(line.run)))
+            }
+        }
+    }
+}
+
+/// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes both for a filter, and the
+/// user would wait for a build.
+fn expect_no_command(
+    definition: &clap::Command,
+    args: &[OsString],
+    run: &RunArgs,
+) -> Result<(), clap::Error> {
+    let commands = || definition.get_subcommands().map(clap::Command::get_name);
+    let filters = &run.filter.names.filters;
+    let conflict =
+        |message| CommandLine::command().error(clap::error::ErrorKind::ArgumentConflict, message);
+    if let Some(name) = filters
+        .iter()
+        .find(|filter| commands().any(|name| name == *filter))
+    {
+        return Err(conflict(format!(
+            "'{name}' is a command and must come first: `cargo nondex {name} [OPTIONS]`; as a test filter it comes \
+             last: `cargo nondex [OPTIONS] -- {name}`"
+        )));
+    }
+    let first = filters
+        .first()
+        .filter(|first| args.get(1).is_some_and(|arg| arg == first.as_str()));
+    let near = |first: &String| {
+        let mut commands = commands().chain(["help"]);
+        commands.find(|name| strsim::damerau_levenshtein(name, first) == 1)
+    };
+    match first.and_then(|first| Some((first, near(first)?))) {
+        None => Ok(()),
+        Some((first, name)) => Err(conflict(format!(
+            "'{first}' is no command; did you mean `cargo nondex {name}`? As a test filter it comes last: \
+             `cargo nondex [OPTIONS] -- {first}`"
+        ))),
+    }
+}
+
+/// The table of exit codes under the help text.
+fn after_help() -> String {
+    let mut text = String::from("Exit codes:\n");
+    for (code, meaning) in ExitCode::ALL {
+        text.push_str(&format!("  {:>3}  {meaning}\n", code as u8));
+    }
+    text.push_str(
+        "\nMost options of `run` are also keys of a profile in .config/nondex.toml (`clean-runs = 3`) and variables \
+         (NONDEX_CLEAN_RUNS=3); what these switch on is switched off by --FLAG=false. The command line wins over a variable, a \
+         variable over the profile.\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

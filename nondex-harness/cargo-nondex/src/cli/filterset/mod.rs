@@ -1,0 +1,67 @@
+//! Nextest's language for sets of tests, by our own parser.
+//!
+//! `package(serde) and not test(/^slow_/)`: predicates, combined by operators. The reference is
+//! <https://nexte.st/docs/filtersets/reference>; the differences are that `default()` is all tests (there is no
+//! configured default filter here), that `group()` is refused (so are groups), and that a tab counts as a space.
+//!
+//! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a [`Workspace`] it is a
+//! [`Filterset`], which says of each test whether it belongs to the set.
+
+mod error;
+mod expression;
+mod matcher;
+mod parser;
+mod tree;
+mod workspace;
+
+pub use error::FiltersetError;
+pub use expression::{Expression, Filterset};
+pub use workspace::Workspace;
+
+use nondex_harness::project::{Suite, TestCase};
+
+/// What a built test binary was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// The machine that compiles: procedural macros.
+    Host,
+    /// The machine the program runs on: everything else.
+    Target,
+}
+
+/// What an expression can ask about a test.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// The package's name.
+    pub package: &'a str,
+    /// The target's name.
+    pub binary: &'a str,
+    /// As nextest names the binary, such as `serde::test-target`.
+    pub binary_id: &'a str,
+    /// The target's kind, such as `lib`.
+    pub kind: &'a str,
+    /// What it was compiled for.
+    pub platform: Platform,
+    /// The test's name.
+    pub test: &'a str,
+}
+
+impl<'a> Query<'a> {
+    /// What is asked about a test of a suite.
+    #[must_use]
+    pub fn of(suite: &'a Suite, test: &'a TestCase) -> Self {
+        let binary = &suite.binary;
+        Query {
+            package: &binary.package,
+            binary: &binary.target,
+            binary_id: &binary.id,
+            kind: &binary.kind,
+            platform: if binary.kind == "proc-macro" {
+                Platform::Host
+            } else {
+                Platform::Target
+            },
+            test: &test.name,
+        }
+    }
+}

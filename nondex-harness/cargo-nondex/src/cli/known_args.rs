@@ -1,0 +1,78 @@
+//! `cargo nondex known`: tests that may be flaky until a date.
+
+use chrono::NaiveDate;
+use clap::{Args, Subcommand};
+
+use super::location_args::LocationArgs;
+use super::output_args::OutputArgs;
+use nondex_harness::findings::known::date;
+
+/// The options of `cargo nondex known`.
+#[derive(Args, Clone, Debug)]
+pub struct KnownArgs {
+    /// What is done with the known flakes.
+    #[command(subcommand)]
+    pub action: KnownAction,
+}
+
+/// What is done with the known flakes.
+#[derive(Clone, Debug, Subcommand)]
+pub enum KnownAction {
+    /// Add a test that the last report calls flaky, with its cause: it does not fail a run until that day, unless by another cause
+    Add(KnownAddArgs),
+    /// Say which entries the last report shows to be overdue: their day is over, or their tests are stable
+    Check(KnownCheckArgs),
+    /// Remove the entries that are overdue
+    Prune(KnownCheckArgs),
+}
+
+/// The options of `cargo nondex known add`.
+#[derive(Args, Clone, Debug)]
+pub struct KnownAddArgs {
+    /// The test's id, or a part of it that no other flaky test of the last report has
+    #[arg(value_name = "TEST", help_heading = "Arguments")]
+    pub test: String,
+
+    /// Why it is not mended yet
+    #[arg(long, value_name = "TEXT", help_heading = "Entry options")]
+    pub reason: String,
+
+    /// The last day on which it may be flaky, such as 2027-01-31
+    #[arg(long, value_name = "DATE", value_parser = date::parse, help_heading = "Entry options")]
+    pub expires: NaiveDate,
+
+    /// Where that is written, such as the address of an issue
+    #[arg(long, value_name = "LINK", help_heading = "Entry options")]
+    pub link: Option<String>,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The options of `cargo nondex known check` and `prune`.
+#[derive(Args, Clone, Debug)]
+pub struct KnownCheckArgs {
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl KnownAction {
+    /// How results are shown.
+    #[must_use]
+    pub const fn output(&self) -> &OutputArgs {
+        match self {
+            KnownAction::Add(args) => &args.output,
+            KnownAction::Check(args) | KnownAction::Prune(args) => &args.output,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Where a project is, for the commands that build nothing.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use nondex_harness::shell;
+
+/// Where a project and what was found in it are.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LocationArgs {
+    /// Path to Cargo.toml
+    #[arg(long, value_name = "PATH", help_heading = "Manifest options")]
+    pub manifest_path: Option<Utf8PathBuf>,
+
+    /// Directory for all generated artifacts
+    #[arg(long, value_name = "DIRECTORY", help_heading = "Manifest options")]
+    pub target_dir: Option<Utf8PathBuf>,
+}
+
+impl LocationArgs {
+    /// The flags by which another command finds the same. Quoted for a shell.
+    #[must_use]
+    pub fn flags(&self) -> Vec<String> {
+        let paths = [
+            ("--manifest-path", &self.manifest_path),
+            ("--target-dir", &self.target_dir),
+        ];
+        let flags = paths.into_iter().filter_map(|(flag, path)| {
+            let path = path.as_ref()?;
+            Some([flag.to_owned(), shell::quote(path.as_str()).into_owned()])
+        });
+        flags.flatten().collect()
+    }
+}

@@ -1,0 +1,51 @@
+//! What is done about the network.
+
+use clap::Args;
+use nondex_core::NetworkMode;
+
+use super::values::words;
+use nondex_harness::judge::prerequisite::{Limit, Policy};
+
+/// The options about the network.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Network options")]
+pub struct NetworkArgs {
+    /// Observe the network, block everything beyond the loopback, let single operations fail, or do not look at it
+    /// [default: observe]
+    #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
+    pub network: Option<NetworkMode>,
+
+    /// Hosts that are reached although the network is blocked or fails; `*.` stands for subdomains
+    #[arg(long, value_name = "HOST", value_delimiter = ',')]
+    pub network_allow: Vec<String>,
+
+    /// Run each test that fails because the network is blocked once more with the network, to know whether it then passes
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL")]
+    pub network_verify: Option<bool>,
+
+    /// Fail when more tests, or a larger share of them, are sanitised
+    #[arg(long, value_name = "N|P%")]
+    pub max_sanitised: Option<Limit>,
+
+    /// Failures that a missing network or another missing prerequisite explains are failures like any other
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL")]
+    pub no_sanitise: Option<bool>,
+}
+
+impl NetworkArgs {
+    /// What these options ask for.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        let mode = self.network.unwrap_or_default();
+        Policy {
+            verify: self.network_verify.unwrap_or(false),
+            ..Policy::new(
+                mode,
+                self.network_allow.clone(),
+                !self.no_sanitise.unwrap_or(false),
+            )
+        }
+    }
+}

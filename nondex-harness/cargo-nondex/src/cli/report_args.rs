@@ -1,0 +1,90 @@
+//! `cargo nondex report`: what was found before.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Subcommand};
+
+use super::location_args::LocationArgs;
+use super::output_args::OutputArgs;
+use nondex_harness::findings::DEFAULT_FILE;
+
+/// The options of `cargo nondex report`.
+#[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ReportArgs {
+    /// What else is done with reports.
+    #[command(subcommand)]
+    pub action: Option<ReportAction>,
+
+    /// The run, by the name of its directory in `target/nondex/runs` [default: the last one]
+    #[arg(value_name = "RUN", conflicts_with_all = ["list", "export", "report"])]
+    #[arg(help_heading = "Arguments")]
+    pub run: Option<String>,
+
+    /// List the findings that can be replayed, with `-v` every failing run
+    #[arg(long, conflicts_with = "export", help_heading = "Report options")]
+    pub list: bool,
+
+    /// Add the findings to a file that is committed, for later runs to try first
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = DEFAULT_FILE)]
+    #[arg(help_heading = "Report options")]
+    pub export: Option<Utf8PathBuf>,
+
+    /// Show this report, such as one that a CI job wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
+    #[arg(help_heading = "Report options")]
+    pub report: Option<Utf8PathBuf>,
+
+    /// Show what became of a test run by run; without a name, of all that were not always stable
+    #[arg(long, value_name = "TEST", num_args = 0..=1, conflicts_with_all = ["list", "export", "report", "run", "junit"])]
+    #[arg(help_heading = "Report options")]
+    pub history: Option<Option<String>>,
+
+    /// Where that is kept [default: target/nondex/history]
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "history",
+        help_heading = "Report options"
+    )]
+    pub history_dir: Option<Utf8PathBuf>,
+
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "export"])]
+    #[arg(help_heading = "Report options")]
+    pub junit: Option<Utf8PathBuf>,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What else is done with reports.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ReportAction {
+    /// Join the reports of several runs, such as of the jobs of a CI matrix: what they found together, each cause once
+    Merge(MergeArgs),
+}
+
+/// The options of `cargo nondex report merge`.
+#[derive(Args, Clone, Debug)]
+pub struct MergeArgs {
+    /// The reports, or folders with reports (`*.json`) in them
+    #[arg(value_name = "PATH", required = true, help_heading = "Arguments")]
+    pub paths: Vec<Utf8PathBuf>,
+
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Report options")]
+    pub junit: Option<Utf8PathBuf>,
+
+    /// Where the project is.
+    #[command(flatten)]
+    pub location: LocationArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

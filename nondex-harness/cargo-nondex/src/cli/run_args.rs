@@ -1,0 +1,147 @@
+//! `cargo nondex run`: what a campaign is asked to do.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use nondex_core::{Level, Schedule};
+
+use super::build_args::BuildArgs;
+use super::changed_args::ChangedArgs;
+use super::config_args::ConfigArgs;
+use super::model_args::ModelArgs;
+use super::network_args::NetworkArgs;
+use super::output_args::OutputArgs;
+use super::seeds::Seeds;
+use super::test_filter::FilterArgs;
+use super::values::{drawn, positive, seconds};
+use nondex_harness::judge::options::DEFAULT_SEEDS;
+
+/// The options of `cargo nondex run`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// Which tests.
+    #[command(flatten)]
+    pub filter: FilterArgs,
+
+    /// Which of them, by what is changed.
+    #[command(flatten)]
+    pub changed: ChangedArgs,
+
+    /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
+    #[arg(long, value_name = "N|A..B|LIST")]
+    #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
+    pub seeds: Option<Seeds>,
+
+    /// The one seed to try
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    #[arg(help_heading = "Campaign options")]
+    pub seed: Option<u64>,
+
+    /// Which orders the first seeds mean: a covering design, or random ones like all others [default: covering]
+    #[arg(long, value_name = "covering|random")]
+    #[arg(help_heading = "Campaign options", value_parser = drawn)]
+    pub schedule: Option<Schedule>,
+
+    /// Levels to try, of STD, ONE, EQ, ID, FULL [default: all]
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    #[arg(help_heading = "Campaign options")]
+    pub levels: Vec<Level>,
+
+    /// Runs of each test in the order std has today, before all others [default: 2]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
+    pub clean_runs: Option<NonZeroU32>,
+
+    /// Time limit of one run of one test [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of the families `schedule` and `time`
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    pub real_threads: Option<bool>,
+
+    /// How many operations the threads of a test may do together while they are scheduled [default: 10000000]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Campaign options")]
+    pub max_steps: Option<u64>,
+
+    /// Run every test at every seed and level, even where the outcome is known already
+    #[arg(long)]
+    #[arg(help_heading = "Campaign options")]
+    pub no_prune: bool,
+
+    /// Run a test under all orders, and under all schedules with few preemptions, if there are at most so many [default: the number of seeds]
+    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Campaign options")]
+    pub exhaustive: Option<u64>,
+
+    /// How many runs the search for the culprits of one test may take [default: 200]
+    #[arg(long, value_name = "RUNS")]
+    #[arg(help_heading = "Campaign options")]
+    pub budget: Option<usize>,
+
+    /// How long all runs may take together: what is known by then is reported [default: no limit]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub max_time: Option<Duration>,
+
+    /// Findings that are advice, such as those at level FULL only, are failures too
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
+    #[arg(value_name = "BOOL", help_heading = "Campaign options")]
+    pub strict: Option<bool>,
+
+    /// Failures to try first, as `report --export` wrote them [default: .config/nondex-regressions.json]
+    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Campaign options")]
+    pub regressions: Option<Utf8PathBuf>,
+
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub junit: Option<Utf8PathBuf>,
+
+    /// What about the network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
+    /// Which models.
+    #[command(flatten)]
+    pub models: ModelArgs,
+
+    /// Which configuration.
+    #[command(flatten)]
+    pub config: ConfigArgs,
+
+    /// What is built.
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// How results are shown.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl RunArgs {
+    /// The seeds: `--seed`, `--seeds`, or the default.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<u64> {
+        match (self.seed, &self.seeds) {
+            (Some(seed), _) => Seeds::one(seed),
+            (None, Some(seeds)) => seeds.clone(),
+            (None, None) => Seeds::first(DEFAULT_SEEDS),
+        }
+        .into_vec()
+    }
+
+    /// The levels, from the most to the least realistic, each once; all when none is given.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        Level::ALL
+            .into_iter()
+            .filter(|level| self.levels.is_empty() || self.levels.contains(level))
+            .collect()
+    }
+}

@@ -1,0 +1,333 @@
+//! Which tests of the built binaries are run: names as libtest filters them, and nextest's filtersets.
+
+use clap::{Args, Parser};
+
+use super::filterset::{Expression, Filterset, Query, Workspace};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::project::{Doctests, Names, Suite, TestCase};
+
+/// Filters by name, as libtest has them.
+#[derive(Args, Clone, Debug, Default)]
+pub struct NameArgs {
+    /// Run only tests whose name contains one of these
+    #[arg(value_name = "FILTER", help_heading = "Arguments")]
+    pub filters: Vec<String>,
+
+    /// Filters match the whole name
+    #[arg(long, help_heading = "Test selection")]
+    pub exact: bool,
+
+    /// Leave out tests whose name contains this
+    #[arg(long, value_name = "FILTER", help_heading = "Test selection")]
+    pub skip: Vec<String>,
+
+    /// Run only ignored tests
+    #[arg(long, conflicts_with = "include_ignored")]
+    #[arg(help_heading = "Test selection")]
+    pub ignored: bool,
+
+    /// Run ignored tests too
+    #[arg(long, help_heading = "Test selection")]
+    pub include_ignored: bool,
+}
+
+/// All filters of the command line.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FilterArgs {
+    /// Filters by name, before `--`.
+    #[command(flatten)]
+    pub names: NameArgs,
+
+    /// Run only tests of this nextest filterset, such as `package(foo) and test(bar)`
+    #[arg(
+        short = 'E',
+        long = "filterset",
+        alias = "filter-expr",
+        value_name = "EXPR"
+    )]
+    #[arg(help_heading = "Test selection")]
+    pub filtersets: Vec<String>,
+
+    /// More filters, as libtest takes them: FILTER, --exact, --skip, --ignored, --include-ignored
+    #[arg(last = true, value_name = "ARGS", help_heading = "Arguments")]
+    #[arg(allow_hyphen_values = true)]
+    pub libtest: Vec<String>,
+}
+
+/// What stands after `--`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct LibtestArgs {
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Which ignored tests are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ignored {
+    #[default]
+    No,
+    Also,
+    Only,
+}
+
+/// Parsed filters, before it is known which packages there are.
+#[derive(Clone, Debug, Default)]
+pub struct TestFilter {
+    names: Names,
+    ignored: Ignored,
+    expressions: Vec<Expression>,
+}
+
+impl FilterArgs {
+    /// Whether there is any filter.
+    #[must_use]
+    pub fn is_given(&self) -> bool {
+        let lists = [
+            &self.names.filters,
+            &self.names.skip,
+            &self.filtersets,
+            &self.libtest,
+        ];
+        lists.into_iter().any(|list| !list.is_empty())
+    }
+
+    /// Parses the filters.
+    ///
+    /// # Errors
+    /// When a filterset or what stands after `--` cannot be understood.
+    pub fn parse(&self) -> Result<TestFilter> {
+        let after = LibtestArgs::try_parse_from(&self.libtest)
+            .map_err(|error| misplaced(&error))?
+            .names;
+        let before = &self.names;
+        let ignored = before.ignored || after.ignored;
+        let include_ignored = before.include_ignored || after.include_ignored;
+        let expressions = self.filtersets.iter().map(|text| {
+            Expression::parse(text)
+                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
+        });
+        Ok(TestFilter {
+            names: Names {
+                filters: [before.filters.clone(), after.filters].concat(),
+                skip: [before.skip.clone(), after.skip].concat(),
+                exact: before.exact || after.exact,
+            },
+            ignored: match (ignored, include_ignored) {
+                (false, false) => Ignored::No,
+                (false, true) => Ignored::Also,
+                (true, false) => Ignored::Only,
+                (true, true) => {
+                    return Err(Error::usage(
+                        "--ignored and --include-ignored cannot be used together",
+                    ));
+                }
+            },
+            expressions: expressions.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// The error for what stands after `--`.
+fn misplaced(error: &clap::Error) -> Error {
+    const EXPECTED: &str = "test filters, --exact, --skip, --ignored or --include-ignored";
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first);
+    let is_about_output = ["--nocapture", "--no-capture", "--show-output"]
+        .iter()
+        .any(|flag| first.contains(flag));
+    let hint = if is_about_output {
+        ". What a test writes is shown by `cargo nondex replay`, and with `-v` for each failing one"
+    } else {
+        ""
+    };
+    Error::usage(format!("after `--`: {what}; expected {EXPECTED}{hint}"))
+}
+
+/// What a filter says of one test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    /// It is run.
+    Run,
+    /// It was asked for, but is `#[ignore]`d: reported as not run.
+    Ignored,
+    /// It was not asked for.
+    Out,
+}
+
+impl TestFilter {
+    /// Whether [`resolve`](Self::resolve) looks at the workspace at all.
+    #[must_use]
+    pub fn has_filtersets(&self) -> bool {
+        !self.expressions.is_empty()
+    }
+
+    /// The doctests that can be among what it selects.
+    #[must_use]
+    pub fn doctests(&self) -> Doctests {
+        Doctests::Named {
+            names: self.names.clone(),
+            ignored: self.ignored != Ignored::No,
+        }
+    }
+
+    /// Resolves the filtersets against the packages of the workspace.
+    ///
+    /// # Errors
+    /// When one names a package or a binary that does not exist.
+    pub fn resolve(&self, workspace: &Workspace) -> Result<ResolvedFilter<'_>> {
+        let filtersets = self.expressions.iter().map(|expression| {
+            expression
+                .resolve(workspace)
+                .map_err(|error| Error::usage(format!("invalid filterset: {error}")))
+        });
+        Ok(ResolvedFilter {
+            filter: self,
+            filtersets: filtersets.collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// A filter that can be asked about tests.
+#[derive(Debug)]
+pub struct ResolvedFilter<'a> {
+    filter: &'a TestFilter,
+    filtersets: Vec<Filterset>,
+}
+
+impl ResolvedFilter<'_> {
+    /// What it says of one test of a suite. A test must match one of the filtersets, if there are any, and one of the
+    /// name filters, if there are any, and no `--skip`.
+    #[must_use]
+    pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
+        let query = Query::of(suite, test);
+        let filter = self.filter;
+        let asked_for = filter.names.matches(&suite.binary.id, &test.name)
+            && (self.filtersets.is_empty()
+                || self.filtersets.iter().any(|set| set.contains(&query)));
+        match (asked_for, test.ignored, filter.ignored) {
+            (false, _, _) | (true, false, Ignored::Only) => Match::Out,
+            (true, true, Ignored::No) => Match::Ignored,
+            (true, _, _) => Match::Run,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use nondex_harness::project::{Harness, TestBinary};
+
+    pub(crate) fn suite() -> Suite {
+        let test = |name: &str, ignored| TestCase {
+            name: name.to_owned(),
+            file: None,
+            line: None,
+            ignored,
+            doctest: None,
+        };
+        Suite {
+            binary: TestBinary {
+                id: "shop::cart".to_owned(),
+                package: "shop".to_owned(),
+                target: "cart".to_owned(),
+                kind: "test".to_owned(),
+                executable: "cart".into(),
+                cwd: ".".into(),
+                env: BTreeMap::new(),
+                runner: Vec::new(),
+                harness: Harness::Nondex,
+                preload: None,
+            },
+            tests: vec![
+                test("add", false),
+                test("add::twice", false),
+                test("remove", false),
+                test("slow::add", true),
+            ],
+        }
+    }
+
+    /// The tests that are run, and those that are reported as ignored.
+    fn selected(args: &[&str]) -> Result<(Vec<String>, Vec<String>), String> {
+        #[derive(Debug, Parser)]
+        struct Line {
+            #[command(flatten)]
+            filter: FilterArgs,
+        }
+        let line = Line::try_parse_from(["test"].iter().chain(args)).map_err(|e| e.to_string())?;
+        let filter = line.filter.parse().map_err(|e| e.to_string())?;
+        let filter = filter
+            .resolve(&Workspace::default())
+            .map_err(|e| e.to_string())?;
+        let suite = suite();
+        let named = |wanted| {
+            let tests = suite.tests.iter();
+            let tests = tests.filter(|test| filter.matches(&suite, test) == wanted);
+            tests.map(|test| test.name.clone()).collect()
+        };
+        Ok((named(Match::Run), named(Match::Ignored)))
+    }
+
+    #[test]
+    fn names_select_as_in_libtest_wherever_they_stand() {
+        for (args, run, ignored) in [
+            (
+                &[][..],
+                &["add", "add::twice", "remove"][..],
+                &["slow::add"][..],
+            ),
+            (&["add"], &["add", "add::twice"], &["slow::add"]),
+            (&["--", "add"], &["add", "add::twice"], &["slow::add"]),
+            (&["twice", "--", "rem"], &["add::twice", "remove"], &[]),
+            (&["add", "--", "--exact"], &["add"], &[]),
+            (&["--exact", "add"], &["add"], &[]),
+            (&["add", "--skip", "twice"], &["add"], &["slow::add"]),
+            (
+                &["--", "--skip", "twice", "--skip", "slow"],
+                &["add", "remove"],
+                &[],
+            ),
+            (
+                &["--exact", "--skip", "add"],
+                &["add::twice", "remove"],
+                &["slow::add"],
+            ),
+            (&["--ignored"], &["slow::add"], &[]),
+            (
+                &["--", "--include-ignored", "add"],
+                &["add", "add::twice", "slow::add"],
+                &[],
+            ),
+            (&["none"], &[], &[]),
+            (
+                &["shop::cart$add"],
+                &["add", "add::twice"],
+                &["slow::add"][..0],
+            ),
+            (&["--exact", "shop::cart$add"], &["add"], &[]),
+            (&["--skip", "cart$add"], &["remove"], &["slow::add"]),
+            (&["other$add"], &[], &[]),
+        ] {
+            let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(selected(args), Ok((names(run), names(ignored))), "{args:?}");
+        }
+    }
+
+    #[test]
+    fn a_test_must_match_one_filterset_and_one_name() {
+        let run = |args: &[&str]| selected(args).unwrap().0;
+        assert_eq!(
+            run(&["-E", "test(twice)", "-E", "test(remove)"]),
+            ["add::twice", "remove"]
+        );
+        assert_eq!(
+            run(&["-E", "kind(test) - test(=add)", "add"]),
+            ["add::twice"]
+        );
+        assert!(run(&["-E", "kind(lib)"]).is_empty());
+    }
+}

@@ -1,0 +1,378 @@
+//! `cargo nondex bisect`: since which commit a test is flaky.
+//!
+//! The test is introduced by one commit, which git's history of its function tells, and made flaky by that one or by a later one, which is searched.
+//! Commits are tried in a checkout of our own; what was tried is kept, so that an interrupted search goes on.
+
+mod oracle;
+mod progress;
+
+use camino::Utf8Path;
+
+use self::oracle::{Oracle, Trial};
+use self::progress::Kept;
+use super::console::Console;
+use super::folders::Folders;
+use super::{interrupt, known};
+use crate::cli::{BisectArgs, MessageFormat};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::judge::bisect::{Next, Tried, next};
+use nondex_harness::report::bisection::{
+    Bisection, BisectionStep, CommitReport, FileCounts, FlakySince,
+};
+use nondex_harness::report::schema::Line;
+use nondex_harness::report::{Report, TestReport, store};
+use nondex_harness::repository::{Commit, FileKind, Git, Lineage, changes, lineage, short};
+
+/// Searches the commit that made a test flaky. The code says whether the search came to its end.
+pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
+    let place = Folders::find(&args.location)?;
+    let report = match &args.report {
+        Some(file) => store::read(file)?,
+        None => store::read_latest(&place.target_dir)?,
+    };
+    let test = known::choose(&report, &args.test)?;
+    let git = Git::around(&place.workspace_root)?;
+    let bad = git.commit(&args.bad)?;
+    let good = args
+        .good
+        .as_ref()
+        .map(|good| git.commit(good))
+        .transpose()?;
+    if let Some(good) = good
+        .as_ref()
+        .filter(|good| !git.leads_to(&good.id, &bad.id))
+    {
+        return Err(Error::usage(format!(
+            "`{}` does not lead to `{}`: the good commit must come before the bad one",
+            short(&good.id),
+            args.bad
+        )));
+    }
+    if !git.is_complete() {
+        console.note("the history is shallow: what came before it is not searched (`git fetch --unshallow` fetches it)");
+    }
+    let stop = interrupt::install()?;
+    let mut oracle = Oracle::new(args, &place, &git, &report, test, &stop)?;
+    let folder = place.target_dir.join("nondex/bisect");
+    let mut kept = Kept::read(&folder, &oracle.key());
+    let mut search = Search {
+        git: &git,
+        oracle: &mut oracle,
+        kept: &mut kept,
+        console,
+        steps: Vec::new(),
+    };
+    let found = search.run(&bad, good.as_ref(), &report, test, &place.workspace_root);
+    let steps = std::mem::take(&mut search.steps);
+    let (introduced, found) = match found {
+        Ok(found) => found,
+        Err(Stopped::Error(error)) => return Err(error),
+        Err(Stopped::Interrupted) => {
+            console.warning("interrupted: the same command goes on from here");
+            (None, Vec::new())
+        }
+    };
+    let bisection = Bisection {
+        test: test.id.clone(),
+        category: test.verdict.name().to_owned(),
+        introduced: introduced.as_ref().map(commit_report),
+        flaky_since: None,
+        commits_between: None,
+        days_between: None,
+        remaining: found.iter().skip(1).cloned().collect(),
+        steps,
+        builds: oracle.builds,
+        runs: oracle.runs,
+    };
+    let Some(since) = found.first() else {
+        show(&bisection, console)?;
+        return Ok(ExitCode::Found);
+    };
+    let since = git.commit(since)?;
+    let between = introduced.as_ref().map(|introduced| {
+        let range = format!("{}..{}", introduced.id, since.id);
+        git.read(&["rev-list", "--count", &range])
+    });
+    let between = between.and_then(|count| count.ok()?.trim().parse().ok());
+    let days = introduced.map(|introduced| (since.time - introduced.time) / (24 * 60 * 60));
+    let at_fault = kept.place_at(&since.id);
+    let bisection = Bisection {
+        flaky_since: Some(flaky_since(
+            &git,
+            &place.workspace_root,
+            test,
+            since,
+            at_fault,
+        )?),
+        commits_between: between,
+        days_between: days,
+        ..bisection
+    };
+    show(&bisection, console)?;
+    Ok(ExitCode::Ok)
+}
+
+fn commit_report(commit: &Commit) -> CommitReport {
+    CommitReport {
+        commit: commit.id.clone(),
+        date: commit.date.clone(),
+        subject: commit.subject.clone(),
+    }
+}
+
+/// A path of the workspace, from the root of the repository.
+fn in_repository(git: &Git, workspace: &Utf8Path, file: &str) -> String {
+    let prefix = workspace
+        .strip_prefix(git.root())
+        .unwrap_or(Utf8Path::new(""));
+    prefix.join(file).into_string()
+}
+
+fn flaky_since(
+    git: &Git,
+    workspace: &Utf8Path,
+    test: &TestReport,
+    commit: Commit,
+    at_fault: Option<Line>,
+) -> Result<FlakySince> {
+    let changes = changes(git, &commit.id)?;
+    let own = test
+        .file
+        .as_ref()
+        .map(|file| in_repository(git, workspace, file));
+    let text = |file: &str| git.text(&commit.id, file);
+    let count = |kind| changes.count(kind, own.as_deref(), text) as u64;
+    let line = at_fault.and_then(|line| {
+        let file = in_repository(git, workspace, &line.file);
+        let nearest = changes.nearest(&file, line.line)?;
+        Some(Line {
+            line: nearest,
+            ..line
+        })
+    });
+    Ok(FlakySince {
+        files: FileCounts {
+            test: count(FileKind::Test),
+            other_tests: count(FileKind::OtherTests),
+            code: count(FileKind::Code),
+            build: count(FileKind::Build),
+        },
+        line,
+        commit: commit.id,
+        date: commit.date,
+        subject: commit.subject,
+    })
+}
+
+fn show(bisection: &Bisection, console: &Console) -> Result<()> {
+    if console.format == MessageFormat::Json {
+        return console.json(bisection);
+    }
+    let line =
+        |commit: &str, date: &str, subject: &str| format!("{} {date} {subject}", short(commit));
+    if let Some(CommitReport {
+        commit,
+        date,
+        subject,
+    }) = &bisection.introduced
+    {
+        console.status("Introduced", &line(commit, date, subject));
+    }
+    if let Some(since) = &bisection.flaky_since {
+        let later = match (bisection.commits_between, bisection.days_between) {
+            (Some(0), _) => ", which introduced the test".to_owned(),
+            (Some(commits), Some(days)) => format!(", {commits} commits and {days} days later"),
+            _ => String::new(),
+        };
+        let text = line(&since.commit, &since.date, &since.subject);
+        console.status("Flaky since", &format!("{text}{later}"));
+        if let Some(Line { file, line }) = &since.line {
+            console.status(
+                "Changed",
+                &format!("{file}:{line}, nearest to the call that is responsible"),
+            );
+        }
+    }
+    if !bisection.remaining.is_empty() {
+        let commits: Vec<&str> = bisection
+            .remaining
+            .iter()
+            .map(|commit| short(commit))
+            .collect();
+        console.status(
+            "Remaining",
+            &format!("{}: these could not be tried", commits.join(", ")),
+        );
+    }
+    console.status(
+        "Searched",
+        &format!("{} builds, {} runs", bisection.builds, bisection.runs),
+    );
+    Ok(())
+}
+
+/// Why a search has no result.
+enum Stopped {
+    Interrupted,
+    Error(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Stopped::Error(error)
+    }
+}
+
+fn flaky_already(good: &str) -> Stopped {
+    Error::usage(format!("the test is flaky at {} already", short(good))).into()
+}
+
+struct Search<'a, 'b> {
+    git: &'a Git,
+    oracle: &'a mut Oracle<'b>,
+    kept: &'a mut Kept,
+    console: &'a Console,
+    steps: Vec<BisectionStep>,
+}
+
+impl Search<'_, '_> {
+    /// The commit that introduced the test, and those that may have made it flaky, the one that is known to have first.
+    fn run(
+        &mut self,
+        bad: &Commit,
+        good: Option<&Commit>,
+        report: &Report,
+        test: &TestReport,
+        workspace: &Utf8Path,
+    ) -> Result<(Option<Commit>, Vec<String>), Stopped> {
+        let mut introduced = None;
+        for name in self.oracle.tests() {
+            let mut known = report
+                .tests
+                .iter()
+                .filter(|other| other.binary == test.binary);
+            let file = known
+                .find(|other| other.name == name)
+                .and_then(|other| other.file.as_ref());
+            let found = match file {
+                Some(file) => lineage(
+                    self.git,
+                    &bad.id,
+                    &in_repository(self.git, workspace, file),
+                    &name,
+                )?,
+                None => Lineage::default(),
+            };
+            if name == test.name {
+                introduced = found.introduced;
+            }
+            self.oracle.names.insert(name, found.names);
+        }
+        if introduced.is_none() {
+            self.console.note("the source of the test was not found in the history: the whole history is searched");
+        }
+        let introduced = introduced.map(|id| self.git.commit(&id)).transpose()?;
+        self.oracle.introduced = introduced.as_ref().map(|commit| commit.id.clone());
+        let at_bad = self.attempt(&bad.id)?;
+        if at_bad.tried != Tried::Flaky {
+            return Err(Error::setup(format!(
+                "at {} the test is not found to be flaky: {}",
+                short(&bad.id),
+                at_bad.what
+            ))
+            .into());
+        }
+        let mut goods: Vec<String> = Vec::new();
+        let mut flaky = bad.id.clone();
+        match (good, &introduced) {
+            (Some(good), _) => {
+                if self.attempt(&good.id)?.tried == Tried::Flaky {
+                    return Err(flaky_already(&good.id));
+                }
+                goods.push(good.id.clone());
+            }
+            (None, Some(introduced)) => match self.attempt(&introduced.id)?.tried {
+                Tried::Flaky => {
+                    flaky.clone_from(&introduced.id);
+                    goods = self.git.parents(&introduced.id)?;
+                }
+                Tried::Stable => goods.push(introduced.id.clone()),
+                Tried::Skipped => goods = self.git.parents(&introduced.id)?,
+            },
+            (None, None) => {}
+        }
+        let mut confirmed: Vec<String> = Vec::new();
+        loop {
+            let known: Vec<&str> = goods.iter().map(String::as_str).collect();
+            let between = self.git.between(&flaky, &known)?;
+            let tried = self.kept.tried();
+            match next(&flaky, &between, &tried) {
+                Next::Try(commit) => match self.attempt(&commit)?.tried {
+                    Tried::Flaky => flaky = commit,
+                    Tried::Stable => goods.push(commit),
+                    Tried::Skipped => {}
+                },
+                Next::Found(found) => {
+                    let parents = self.git.parents(&flaky)?;
+                    let doubtful = parents.into_iter().find(|parent| {
+                        goods.contains(parent)
+                            && tried.contains_key(parent)
+                            && !confirmed.contains(parent)
+                    });
+                    let Some(parent) = doubtful.filter(|_| self.oracle.may_err()) else {
+                        return Ok((introduced, found));
+                    };
+                    confirmed.push(parent.clone());
+                    self.console
+                        .status("Confirming", &format!("{} with more runs", short(&parent)));
+                    if self.renewed(&parent)?.tried == Tried::Flaky {
+                        if good.is_some_and(|good| good.id == parent) {
+                            return Err(flaky_already(&parent));
+                        }
+                        goods.retain(|good| *good != parent);
+                        if introduced.as_ref().is_some_and(|first| first.id == parent) {
+                            goods.extend(self.git.parents(&parent)?);
+                        }
+                        flaky = parent;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a commit is, from last time or now.
+    fn attempt(&mut self, commit: &str) -> Result<Trial, Stopped> {
+        let trial = match self.kept.of(commit) {
+            Some(trial) => trial,
+            None => self
+                .oracle
+                .attempt(commit, false)?
+                .ok_or(Stopped::Interrupted)?,
+        };
+        self.note(commit, trial)
+    }
+
+    /// What a commit is after more runs.
+    fn renewed(&mut self, commit: &str) -> Result<Trial, Stopped> {
+        let trial = self
+            .oracle
+            .attempt(commit, true)?
+            .ok_or(Stopped::Interrupted)?;
+        self.note(commit, trial)
+    }
+
+    fn note(&mut self, commit: &str, trial: Trial) -> Result<Trial, Stopped> {
+        self.console.status(
+            "Tried",
+            &format!("{} {}: {}", short(commit), trial.tried, trial.what),
+        );
+        self.steps.push(BisectionStep {
+            commit: commit.to_owned(),
+            result: trial.tried,
+            what: trial.what.clone(),
+        });
+        self.kept.keep(commit, &trial)?;
+        Ok(trial)
+    }
+}

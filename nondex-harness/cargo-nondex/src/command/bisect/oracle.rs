@@ -1,0 +1,434 @@
+//! Whether a test is flaky at a commit.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
+use serde::{Deserialize, Serialize};
+
+use crate::cli::BisectArgs;
+use crate::command::folders::Folders;
+use nondex_harness::campaign::launch::Launcher;
+use nondex_harness::campaign::{self, Selected, Silent, StopFlag, process};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::judge::Options;
+use nondex_harness::judge::bisect::{Tried, runs_without_failure};
+use nondex_harness::judge::specs::clean_spec;
+use nondex_harness::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
+use nondex_harness::report::schema::Line;
+use nondex_harness::report::{Report, RunDirectory, TestReport, Verdict};
+use nondex_harness::repository::{Copy, Git};
+use nondex_harness::statistics::wilson;
+
+/// The probability with which a flaky test may be taken for a stable one at a commit, when chance decides.
+const ERROR: f64 = 0.01;
+
+/// At most so many runs are made of a test that fails by chance.
+const MAX_RUNS: usize = 500;
+
+/// What came of trying a commit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Trial {
+    /// What it is.
+    pub(super) tried: Tried,
+    /// The verdict, or why there is none.
+    pub(super) what: String,
+    /// The line of the call that is responsible.
+    pub(super) place: Option<Line>,
+}
+
+/// How a test is flaky, and what shows it.
+#[derive(Clone, Debug)]
+enum Category {
+    /// By choices at this level, of which this seed is known.
+    Choices {
+        level: Level,
+        known: Vec<(Schedule, Level, u64)>,
+    },
+    /// Behind these tests of its binary.
+    Order { before: Vec<String>, fails: bool },
+    /// By chance, seldom enough for so many runs.
+    Chance { runs: usize },
+}
+
+/// Whoever tries commits.
+pub(super) struct Oracle<'a> {
+    test: &'a TestReport,
+    /// The names that the function of a test had, by the name of the test as the report has it.
+    pub(super) names: BTreeMap<String, Vec<String>>,
+    /// The commit that introduced the test.
+    pub(super) introduced: Option<String>,
+    git: &'a Git,
+    category: Category,
+    seeds: u64,
+    copy: Copy,
+    plan: BuildPlan,
+    toolchain: String,
+    directory: RunDirectory,
+    stop: &'a StopFlag,
+    quiet: bool,
+    /// How many builds were made.
+    pub(super) builds: u64,
+    /// How many test processes were started.
+    pub(super) runs: u64,
+}
+
+impl<'a> Oracle<'a> {
+    /// For a test of a report.
+    ///
+    /// # Errors
+    /// When the kind of its flakiness cannot be searched, or no checkout can be made.
+    pub(super) fn new(
+        args: &BisectArgs,
+        place: &Folders,
+        git: &'a Git,
+        report: &Report,
+        test: &'a TestReport,
+        stop: &'a StopFlag,
+    ) -> Result<Self> {
+        let folder = place.target_dir.join("nondex/bisect");
+        let category = Category::of(test)?;
+        let copy = Copy::of(git, &place.workspace_root, &folder.join("checkout"))?;
+        let build = report.run.build.clone().unwrap_or_default();
+        let target = folder.join("target");
+        let plan = BuildPlan {
+            manifest_path: Some(copy.workspace().join("Cargo.toml")),
+            directory: copy.workspace().to_owned(),
+            target_dir: Some(target.clone()),
+            packages: vec![test.package.clone()],
+            workspace: false,
+            exclude: Vec::new(),
+            targets: Vec::new(),
+            doc: false,
+            offline: args.offline || build.offline,
+            locked: false,
+            frozen: false,
+            doctests: match test.binary.contains("::doc/") {
+                true => Doctests::one(&test.name),
+                false => Doctests::No,
+            },
+            ..build
+        };
+        let _ = process::disable_address_randomisation();
+        Ok(Oracle {
+            test,
+            names: BTreeMap::new(),
+            introduced: None,
+            git,
+            category,
+            seeds: args.seeds,
+            copy,
+            plan,
+            toolchain: report.run.toolchain.clone(),
+            directory: RunDirectory::create(&target)?,
+            stop,
+            quiet: args.output.quiet,
+            builds: 0,
+            runs: 0,
+        })
+    }
+
+    /// What decides what a commit is, besides the commit.
+    pub(super) fn key(&self) -> String {
+        let Oracle {
+            test,
+            category,
+            seeds,
+            toolchain,
+            ..
+        } = self;
+        format!("{ALGORITHM} {} {category:?} {seeds} {toolchain}", test.id)
+    }
+
+    /// Whether a commit may be taken for stable by mistake, where chance decides.
+    pub(super) const fn may_err(&self) -> bool {
+        matches!(self.category, Category::Chance { .. })
+    }
+
+    /// Tries a commit, with three times the runs if that is asked for; `None` when it was stopped.
+    pub(super) fn attempt(&mut self, commit: &str, thoroughly: bool) -> Result<Option<Trial>> {
+        let skipped = |what: String| Trial {
+            tried: Tried::Skipped,
+            what,
+            place: None,
+        };
+        if self.stop.is_set() {
+            return Ok(None);
+        }
+        if let Err(error) = self.copy.check_out(commit) {
+            return Ok(Some(skipped(error.to_string())));
+        }
+        self.builds += 1;
+        let project = project::build(&self.plan, self.quiet);
+        if self.stop.is_set() {
+            return Ok(None);
+        }
+        let project = match project {
+            Ok(project) => project,
+            Err(error) => {
+                let said = error.to_string();
+                return Ok(Some(skipped(
+                    said.lines().next().unwrap_or_default().to_owned(),
+                )));
+            }
+        };
+        let Some((suite, case)) = self.find(&project) else {
+            // Before it was introduced it cannot be flaky; where it was away for a while, nothing can be said.
+            let introduced = self.introduced.as_ref();
+            let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
+            let tried = match was_away {
+                true => Tried::Skipped,
+                false => Tried::Stable,
+            };
+            return Ok(Some(Trial {
+                tried,
+                ..skipped("there is no such test".to_owned())
+            }));
+        };
+        let trial = match &self.category {
+            Category::Choices { level, known } => {
+                let (level, known) = (*level, known.clone());
+                self.by_choices(suite, case, level, known)?
+            }
+            Category::Order { before, fails } => {
+                let (before, fails) = (before.clone(), *fails);
+                self.by_order(&project, suite, case, &before, fails)
+            }
+            Category::Chance { runs } => {
+                let runs = if thoroughly { runs * 3 } else { *runs };
+                self.by_chance(&project, suite, case, runs)
+            }
+        };
+        Ok(trial.filter(|_| !self.stop.is_set()))
+    }
+
+    /// The test, by its id, or else by the name of its function, in its own binary or else in the only one that has it.
+    fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
+        let own = project
+            .suites
+            .iter()
+            .find(|suite| suite.binary.id == self.test.binary);
+        let in_own = own.and_then(|suite| Some((suite, self.named(suite, &self.test.name)?)));
+        in_own.or_else(|| {
+            let suites = project.suites.iter();
+            let mut found =
+                suites.filter_map(|suite| Some((suite, self.named(suite, &self.test.name)?)));
+            found.next().filter(|_| found.next().is_none())
+        })
+    }
+
+    /// The test of a binary that the report calls so, or else the only one whose function has one of its names.
+    fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
+        let same = suite.tests.iter().find(|case| case.name == name);
+        same.or_else(|| {
+            let known = self.names.get(name)?;
+            let is_known = |case: &&TestCase| {
+                let function = case.name.rsplit("::").next();
+                function.is_some_and(|function| known.iter().any(|known| known == function))
+            };
+            let mut found = suite.tests.iter().filter(is_known);
+            found.next().filter(|_| found.next().is_none())
+        })
+    }
+
+    /// The tests whose lineage is asked for: the test and those that run before it.
+    pub(super) fn tests(&self) -> Vec<String> {
+        let before = match &self.category {
+            Category::Order { before, .. } => before.clone(),
+            Category::Choices { .. } | Category::Chance { .. } => Vec::new(),
+        };
+        [vec![self.test.name.clone()], before].concat()
+    }
+
+    fn options(&self, project: &Project) -> Options {
+        Options {
+            seeds: Vec::new(),
+            clean_runs: NonZeroU32::MIN,
+            ..Options::new(project.workspace_root.clone())
+        }
+    }
+
+    fn by_choices(
+        &mut self,
+        suite: &Suite,
+        case: &TestCase,
+        level: Level,
+        known: Vec<(Schedule, Level, u64)>,
+    ) -> Result<Option<Trial>> {
+        let selected = Selected {
+            suite,
+            tests: vec![(case.clone(), true)],
+        };
+        let options = Options {
+            levels: vec![level],
+            seeds: (0..self.seeds).collect(),
+            regressions: known,
+            ..Options::new(self.copy.workspace().to_owned())
+        };
+        let report = campaign::run(
+            &[selected],
+            &options,
+            &self.directory,
+            None,
+            &Silent,
+            self.stop,
+        )?;
+        self.runs += report.summary.runs;
+        let Some(test) = report.tests.into_iter().next().filter(|_| !report.partial) else {
+            return Ok(None);
+        };
+        let place = test.culprits.first().map(|culprit| {
+            let (file, line, _) = culprit.place();
+            Line {
+                file: file.to_owned(),
+                line,
+            }
+        });
+        Ok(Some(Trial {
+            tried: match test.verdict {
+                Verdict::Stable => Tried::Stable,
+                Verdict::Broken | Verdict::NotRun | Verdict::Network => Tried::Skipped,
+                _ => Tried::Flaky,
+            },
+            what: test.verdict.name().to_owned(),
+            place,
+        }))
+    }
+
+    /// Runs the test by itself and behind the others, twice each.
+    fn by_order(
+        &mut self,
+        project: &Project,
+        suite: &Suite,
+        case: &TestCase,
+        before: &[String],
+        fails: bool,
+    ) -> Option<Trial> {
+        let trial = |tried, what: &str| Trial {
+            tried,
+            what: what.to_owned(),
+            place: None,
+        };
+        let others = before.iter().map(|name| self.named(suite, name));
+        let others: Option<Vec<&TestCase>> = others.collect();
+        let Some(mut cases) = others else {
+            return Some(trial(Tried::Stable, "the tests before it are not there"));
+        };
+        let before = cases.iter().map(|case| case.name.clone()).collect();
+        cases.push(case);
+        let options = self.options(project);
+        let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
+        let alone = clean_spec(&case.name, &options);
+        let behind = RunSpec {
+            before,
+            ..alone.clone()
+        };
+        let mut passed = [Vec::new(), Vec::new()];
+        for _ in 0..2 {
+            passed[0].push(launcher.run(&suite.binary, case, &alone)?.passed());
+            let runs = launcher.experiment(options.timeout, &suite.binary, &cases, &behind)?;
+            passed[1].push(runs.last()?.passed());
+            self.runs += 2;
+        }
+        let is = |passed: &[bool], expected: bool| passed.iter().all(|passed| *passed == expected);
+        Some(match passed {
+            [alone, behind] if is(&alone, fails) && is(&behind, !fails) => {
+                trial(Tried::Flaky, self.test.verdict.name())
+            }
+            [alone, behind] if is(&alone, true) && is(&behind, true) => {
+                trial(Tried::Stable, "stable")
+            }
+            [alone, behind] if is(&alone, false) && is(&behind, false) => {
+                trial(Tried::Skipped, "broken")
+            }
+            _ => trial(Tried::Skipped, "the order is not what decides"),
+        })
+    }
+
+    /// Runs the test in base order until it has passed and failed.
+    fn by_chance(
+        &mut self,
+        project: &Project,
+        suite: &Suite,
+        case: &TestCase,
+        runs: usize,
+    ) -> Option<Trial> {
+        let options = self.options(project);
+        let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
+        let spec = clean_spec(&case.name, &options);
+        let [mut passed, mut failed] = [0, 0];
+        while passed + failed < runs && (passed == 0 || failed == 0) {
+            let run = launcher.run(&suite.binary, case, &spec)?;
+            *if run.passed() {
+                &mut passed
+            } else {
+                &mut failed
+            } += 1;
+            self.runs += 1;
+        }
+        let tried = match (passed, failed) {
+            (_, 0) => Tried::Stable,
+            (0, _) => Tried::Skipped,
+            _ => Tried::Flaky,
+        };
+        Some(Trial {
+            tried,
+            what: format!("{failed} of {} runs failed", passed + failed),
+            place: None,
+        })
+    }
+}
+
+impl Category {
+    /// How a test of a report is flaky.
+    fn of(test: &TestReport) -> Result<Self> {
+        if let (Some(level), Some(_)) = (test.weakest_level, test.culprits.first()) {
+            let known = test
+                .failures
+                .iter()
+                .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)));
+            let known = known.filter(|(_, at, _)| *at == level).take(3);
+            return Ok(Category::Choices {
+                level,
+                known: known.collect(),
+            });
+        }
+        match (test.verdict, &test.order, test.weakest_level) {
+            (Verdict::ImplementationDependent, _, Some(level)) => Ok(Category::Choices {
+                level,
+                known: Vec::new(),
+            }),
+            (Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle, Some(order), _) => {
+                let fails = test.verdict == Verdict::OrderDependentVictim;
+                let all = if fails {
+                    &order.polluters
+                } else {
+                    &order.setters
+                };
+                let before = order.sets.first().cloned();
+                let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
+                Ok(Category::Order {
+                    before,
+                    // It passes alone and fails behind a polluter; with a setter it is the other way round.
+                    fails,
+                })
+            }
+            // One that is of unknown cause fails by chance, too.
+            (Verdict::NonDeterministic | Verdict::Unknown, ..) => {
+                let steps = test.steps.iter().map(|step| [step.failures, step.runs]);
+                let all = steps.chain(test.ordinary);
+                let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
+                    [failures + of[0], runs + of[1]]
+                });
+                let [low, _] = wilson(failures, runs.max(1));
+                Ok(Category::Chance {
+                    runs: runs_without_failure(low, ERROR).min(MAX_RUNS),
+                })
+            }
+            (verdict, ..) => Err(Error::usage(format!(
+                "`{}` is `{verdict}` in the report: nothing is known that shows it again at another commit",
+                test.id
+            ))),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `cargo nondex check`: choices and orders in one build and one report, for CI.
+
+use super::configuration::Asked;
+use super::console::Console;
+use super::deflake::Change;
+use super::run;
+use super::session::{Session, Stages};
+use crate::cli::CheckArgs;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::judge::order::OrderOptions;
+use nondex_harness::report::{Report, combined};
+
+/// Runs a campaign, then the tests in other orders. `line` is the command line, for the report.
+pub(super) fn check(
+    args: &CheckArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    let usual = OrderOptions::default();
+    let tried = OrderOptions {
+        orders: args.orders.unwrap_or(usual.orders),
+        ..usual
+    };
+    let stages = Stages::ChoicesAndOrders;
+    run::within(&args.run, asked, line, console, stages, |session| {
+        let base = args.base.as_deref();
+        let change = base.map(|base| Change::since(Some(base), session));
+        let change = change.transpose()?;
+        let mut report = session.campaign()?;
+        add_orders(&tried, session, &mut report)?;
+        if let Some(change) = change {
+            change.blame(false, session, console, &mut report)?;
+        }
+        Ok(report)
+    })
+}
+
+/// Runs the tests of the session in other orders, and adds what that shows to its report.
+pub(super) fn add_orders(
+    tried: &OrderOptions,
+    session: &Session<'_>,
+    report: &mut Report,
+) -> Result<()> {
+    if session.stop.is_set() {
+        session.tree.restore();
+        report.partial = true;
+        report
+            .notes
+            .push("no other order of tests was tried: the run was stopped before".to_owned());
+        return Ok(());
+    }
+    combined::add_orders(report, session.in_orders(tried)?);
+    Ok(())
+}

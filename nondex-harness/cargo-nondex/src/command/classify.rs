@@ -1,0 +1,67 @@
+//! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al. (OOPSLA 2020) and more.
+//!
+//! First everything that `check` does. Then a test that nothing made fail is run again under other circumstances: see
+//! [`judge::reruns`](nondex_harness::judge::reruns).
+
+use super::check;
+use super::configuration::Asked;
+use super::console::Console;
+use super::run;
+use super::session::{Session, Stages};
+use crate::cli::ClassifyArgs;
+use nondex_harness::campaign::reruns::Reruns;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::judge::order::OrderOptions;
+use nondex_harness::report::{Report, Verdict, combined};
+
+/// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
+pub(super) fn classify(
+    args: &ClassifyArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    let is_named = args.run.filter.is_given();
+    let stages = Stages::ChoicesAndOrders;
+    run::within(&args.run, asked, line, console, stages, |session| {
+        let mut report = session.campaign()?;
+        check::add_orders(&OrderOptions::default(), session, &mut report)?;
+        investigate(args, is_named, session, &mut report, console);
+        Ok(report)
+    })
+}
+
+/// Investigates the stable tests that were named or, where none was, those that chance may act on.
+fn investigate(
+    args: &ClassifyArgs,
+    is_named: bool,
+    session: &Session<'_>,
+    report: &mut Report,
+    console: &Console,
+) {
+    let reruns = Reruns::new(
+        session.directory.records(),
+        session.options,
+        args.limits(),
+        session.ordinary,
+        session.stop,
+    );
+    let tests = session.selected.iter().flat_map(|selected| {
+        let tests = selected.tests.iter();
+        tests.map(move |(case, _)| (selected.suite, case))
+    });
+    for ((suite, case), test) in tests.zip(&mut report.tests) {
+        let is_open = test.verdict == Verdict::Stable && (is_named || !test.sources.is_empty());
+        if !is_open {
+            continue;
+        }
+        console.status("Rerunning", &test.id);
+        reruns.investigate(suite, case, test);
+        if session.stop.is_set() {
+            report.partial = true;
+            break;
+        }
+    }
+    combined::sum_up(report);
+}

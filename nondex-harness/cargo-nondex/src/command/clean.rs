@@ -1,0 +1,88 @@
+//! `cargo nondex clean`: removes what this tool wrote.
+
+use std::io::ErrorKind;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::console::Console;
+use crate::cli::CleanArgs;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::project::{self, BuildPlan};
+
+/// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this user.
+pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
+    let target = if let Some(target) = &args.location.target_dir {
+        target.clone()
+    } else {
+        let plan = BuildPlan::of(args.location.manifest_path.as_deref());
+        project::metadata(&plan, false)?.target_directory
+    };
+    remove(&target.join("nondex"), console)?;
+    if args.cache {
+        for runtime in runtimes(&project::cache_dir()?)? {
+            remove(&runtime, console)?;
+        }
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may have chosen the folder.
+fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    let failed = |error| Error::setup(format!("failed to read the cache `{cache}`: {error}"));
+    let entries = match cache.read_dir_utf8() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) && is_runtime(entry.file_name()) {
+            found.push(entry.into_path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether this is the name of a runtime's folder: its key of 16 hexadecimal digits, then a process while it is built.
+fn is_runtime(name: &str) -> bool {
+    let (key, process) = name.split_once('.').unwrap_or((name, ""));
+    key.len() == 16
+        && key.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && process.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn remove(directory: &Utf8Path, console: &Console) -> Result<()> {
+    match std::fs::remove_dir_all(directory) {
+        Ok(()) => console.status("Removed", directory.as_str()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            console.status("Removed", &format!("nothing: there is no {directory}"));
+        }
+        Err(error) => {
+            return Err(Error::setup(format!(
+                "failed to remove `{directory}`: {error}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_as_a_runtime_is_removed_from_the_cache() {
+        for (name, ours) in [
+            ("0123456789abcdef", true),
+            ("0123456789abcdef.4711", true),
+            ("0123456789abcdef.toml", false),
+            ("src", false),
+            ("0123", false),
+        ] {
+            assert_eq!(is_runtime(name), ours, "{name}");
+        }
+    }
+}

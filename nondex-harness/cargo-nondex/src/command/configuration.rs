@@ -1,0 +1,208 @@
+//! What the command line leaves out, filled in from variables and the configuration file.
+
+use std::ffi::OsString;
+
+use crate::cli::{
+    BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, NetworkArgs, OrderArgs, RunArgs,
+};
+use crate::config::{self, Config, Given, Settings, Variables};
+use nondex_harness::error::{Error, Result};
+
+/// What is to be done, and by which configuration.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What to do, with all options filled in.
+    pub command: Command,
+    /// What else the configuration says.
+    pub config: Config,
+    /// What wins over overrides for single tests.
+    pub given: Given,
+    /// What is strange about the variables, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is nothing to do.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The command line cannot be understood, or asks for help only. clap's error says which, and prints itself.
+    Usage(clap::Error),
+    /// A variable or the configuration file cannot be understood.
+    Setup(Error),
+}
+
+/// Reads the arguments of a process, its name first, with these variables.
+///
+/// # Errors
+/// When they, or what they say of a configuration, cannot be understood.
+pub fn understand(
+    args: impl IntoIterator<Item = OsString>,
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<Asked, Refusal> {
+    let mut command = CommandLine::parse(args).map_err(Refusal::Usage)?;
+    let variables = Variables::new(variables).map_err(Refusal::Setup)?;
+    let mut given = Given::default();
+    let mut config = load(&command, &variables).map_err(Refusal::Setup)?;
+    let overrides = std::mem::take(&mut config.profile.overrides);
+    let settings = config.variables.clone().over(config.profile.clone());
+    match &mut command {
+        Command::Run(args) => {
+            given = given_by(args, &config.variables);
+            fill_run(args, &settings);
+        }
+        Command::Check(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
+        Command::Classify(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
+        Command::Deflake(args) => {
+            given = given_by(&args.run, &config.variables);
+            fill_run(&mut args.run, &settings);
+        }
+        Command::Order(args) => {
+            given = given_by(&RunArgs::from(OrderArgs::clone(args)), &config.variables);
+            fill_build(&mut args.build, &settings);
+            fill_filter(&mut args.filter, &settings);
+            args.timeout = args.timeout.or(settings.timeout);
+            args.max_time = args.max_time.or(settings.max_time);
+            fill(&mut args.junit, &settings.junit);
+            fill(&mut args.changed.history_dir, &settings.history_dir);
+            fill(&mut args.models.models, &settings.models);
+            fill(&mut args.models.skip_models, &settings.skip_models);
+            fill_network(&mut args.network, &settings);
+        }
+        Command::Confirm(args) => {
+            fill_build(&mut args.build, &settings);
+            fill_filter(&mut args.filter, &settings);
+            args.timeout = args.timeout.or(settings.timeout);
+        }
+        Command::List(args) => {
+            fill_build(&mut args.build, &settings);
+            fill_filter(&mut args.filter, &settings);
+        }
+        Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
+        Command::Network(args) => {
+            fill_build(&mut args.build, &settings);
+            fill_filter(&mut args.filter, &settings);
+        }
+        _ => {}
+    }
+    config.profile.overrides = overrides;
+    Ok(Asked {
+        command,
+        config,
+        given,
+        warnings: variables.unknown(),
+    })
+}
+
+/// The configuration, for commands that select tests.
+fn load(command: &Command, variables: &Variables) -> Result<Config> {
+    let (config, build): (&ConfigArgs, &BuildArgs) = match command {
+        Command::Run(args) => (&args.config, &args.build),
+        Command::Check(args) => (&args.run.config, &args.run.build),
+        Command::Classify(args) => (&args.run.config, &args.run.build),
+        Command::Deflake(args) => (&args.run.config, &args.run.build),
+        Command::Order(args) => (&args.config, &args.build),
+        Command::Confirm(args) => (&args.config, &args.build),
+        Command::List(args) => (&args.config, &args.build),
+        Command::Network(args) => (&args.config, &args.build),
+        Command::Report(args) if args.history.is_some() => {
+            let manifest = args.location.manifest_path.as_deref();
+            return config::load(variables, None, manifest, None);
+        }
+        _ => return Ok(Config::default()),
+    };
+    config::load(
+        variables,
+        config.config_file.as_deref(),
+        build.manifest_path.as_deref(),
+        config.profile.as_deref(),
+    )
+}
+
+/// What the command line or a variable gives.
+fn given_by(args: &RunArgs, variables: &Settings) -> Given {
+    let models = [&args.models.models, &args.models.skip_models];
+    let variable = [&variables.models, &variables.skip_models];
+    Given {
+        levels: !args.levels.is_empty() || variables.levels.is_some(),
+        models: models.into_iter().chain(variable).any(Option::is_some),
+        network: args.network.network.or(variables.network).is_some(),
+        sanitise: args.network.no_sanitise.or(variables.no_sanitise).is_some(),
+        timeout: args.timeout.or(variables.timeout).is_some(),
+    }
+}
+
+fn fill_run(args: &mut RunArgs, settings: &Settings) {
+    fill_build(&mut args.build, settings);
+    fill_filter(&mut args.filter, settings);
+    if args.seed.is_none() {
+        fill(&mut args.seeds, &settings.seeds);
+    }
+    fill_list(&mut args.levels, settings.levels.as_ref());
+    fill(&mut args.schedule, &settings.schedule);
+    fill(&mut args.clean_runs, &settings.clean_runs);
+    fill(&mut args.timeout, &settings.timeout);
+    fill(&mut args.max_time, &settings.max_time);
+    fill(&mut args.exhaustive, &settings.exhaustive);
+    fill(&mut args.budget, &settings.budget);
+    fill(&mut args.strict, &settings.strict);
+    fill(&mut args.real_threads, &settings.real_threads);
+    fill(&mut args.max_steps, &settings.max_steps);
+    fill(&mut args.regressions, &settings.regressions);
+    fill(&mut args.junit, &settings.junit);
+    fill(&mut args.changed.history_dir, &settings.history_dir);
+    fill(&mut args.models.models, &settings.models);
+    fill(&mut args.models.skip_models, &settings.skip_models);
+    fill_network(&mut args.network, settings);
+}
+
+fn fill_network(network: &mut NetworkArgs, settings: &Settings) {
+    fill(&mut network.network, &settings.network);
+    let allow = settings.network_allow.as_ref().map(|names| &names.0);
+    fill_list(&mut network.network_allow, allow);
+    fill(&mut network.network_verify, &settings.network_verify);
+    fill(&mut network.max_sanitised, &settings.max_sanitised);
+    fill(&mut network.no_sanitise, &settings.no_sanitise);
+}
+
+fn fill_build(args: &mut BuildArgs, settings: &Settings) {
+    if args.packages.is_empty() && args.workspace.is_none() {
+        fill_list(&mut args.packages, settings.package.as_ref());
+        fill(&mut args.workspace, &settings.workspace);
+    }
+    if args.packages.is_empty() {
+        fill_list(&mut args.exclude, settings.exclude.as_ref());
+    }
+    fill_list(&mut args.features, settings.features.as_ref());
+    fill(&mut args.all_features, &settings.all_features);
+    fill(&mut args.no_default_features, &settings.no_default_features);
+    fill(&mut args.jobs, &settings.jobs);
+    if !args.release {
+        fill(&mut args.cargo_profile, &settings.cargo_profile);
+    }
+    fill(&mut args.mode, &settings.mode);
+}
+
+fn fill_filter(args: &mut FilterArgs, settings: &Settings) {
+    let texts = settings.filterset.as_ref().map(|sets| {
+        let texts = sets.iter().map(|set| set.0.clone());
+        texts.collect::<Vec<String>>()
+    });
+    fill_list(&mut args.filtersets, texts.as_ref());
+}
+
+fn fill<T: Clone>(option: &mut Option<T>, setting: &Option<T>) {
+    if option.is_none() {
+        option.clone_from(setting);
+    }
+}
+
+fn fill_list<T: Clone>(option: &mut Vec<T>, setting: Option<&Vec<T>>) {
+    if let (true, Some(setting)) = (option.is_empty(), setting) {
+        option.clone_from(setting);
+    }
+}

@@ -1,0 +1,201 @@
+//! `cargo nondex confirm`: how often a test fails without this tool.
+
+mod confirmation;
+mod ordinary;
+
+use std::num::NonZeroUsize;
+use std::thread;
+
+use anstyle::AnsiColor;
+
+use self::confirmation::{Confirmation, Confirmed, Rate};
+use self::ordinary::{OrdinaryRuns, Seeded};
+use super::console::Console;
+use super::{interrupt, selection};
+use crate::cli::seeds::Seeds;
+use crate::cli::{ConfirmArgs, MessageFormat};
+use crate::repro::{Repro, Subject};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::{Finding, Store};
+use nondex_harness::judge::options::DEFAULT_TIMEOUT;
+use nondex_harness::project::{self, Mode};
+use nondex_harness::shell;
+
+/// Runs ordinary builds of the selected tests many times: 100 when one failed.
+pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {
+    let seeds = args.seeds.clone().map(Seeds::into_vec);
+    if seeds.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::usage("`--seeds 0` leaves nothing to run"));
+    }
+    let asked = &args.filter;
+    if asked.names.filters.is_empty() && asked.libtest.is_empty() && asked.filtersets.is_empty() {
+        return Err(Error::usage(
+            "name the tests to confirm: each is run many times",
+        ));
+    }
+    let filter = asked.parse()?;
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    let resolved = selection::resolve(&filter, &plan)?;
+    let stop = interrupt::install()?;
+    plan.mode = Mode::Plain;
+    plan.doctests = filter.doctests();
+    let project = project::build(&plan, console.quiet)?;
+    let selected = selection::select(&project.suites, &resolved);
+    selection::expect_some(&project.suites, &selected)?;
+    let running = selected.iter().flat_map(|selected| {
+        let tests = selected.tests.iter().filter(|(_, runs)| *runs);
+        tests.map(|(test, _)| (selected.suite, test))
+    });
+    let seeded = match seeds {
+        Some(seeds) => Some(Seeded::new(seeds, &project, args.build.target.as_deref())?),
+        None => None,
+    };
+    let jobs = args
+        .build
+        .jobs
+        .or_else(|| thread::available_parallelism().ok());
+    let findings = match &seeded {
+        None if !args.no_repro => Store::new(&project.target_dir).all()?.0,
+        _ => Vec::new(),
+    };
+    let mut confirmation = Confirmation {
+        partial: false,
+        tests: Vec::new(),
+    };
+    for (suite, test) in running {
+        let id = suite.test_id(test);
+        let what = match &seeded {
+            Some(seeded) => selection::count(seeded.seeds.len(), "seed"),
+            None => selection::count(args.runs.get() as usize, "run"),
+        };
+        console.status("Confirming", &format!("{id}: {what} of the ordinary build"));
+        let ordinary = OrdinaryRuns {
+            binary: &suite.binary,
+            test,
+            timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            stop: &stop,
+            seeded: seeded.as_ref(),
+        };
+        let jobs = jobs.unwrap_or(NonZeroUsize::MIN);
+        let mut confirmed = match &seeded {
+            Some(seeded) => ordinary.confirm_seeds(id, &seeded.seeds, jobs)?,
+            None => ordinary.confirm(id, args.runs.get().into(), jobs)?,
+        };
+        if let Some(finding) = finding_of(&confirmed.id, &findings) {
+            console.status("Reproducing", &format!("{}: {}", finding.id, confirmed.id));
+            let subject = Subject {
+                finding,
+                binary: &suite.binary,
+                test,
+                project: &project,
+                plan: &plan,
+                ordinary: (confirmed.rate.failures, confirmed.rate.runs),
+                timeout: args.timeout.unwrap_or(DEFAULT_TIMEOUT),
+                stop: &stop,
+            };
+            confirmed.repros = subject.reproduce()?;
+        }
+        if console.format == MessageFormat::Human {
+            tell(&confirmed, console);
+        }
+        confirmation.tests.push(confirmed);
+        if stop.is_set() {
+            confirmation.partial = true;
+            break;
+        }
+    }
+    if console.format == MessageFormat::Json {
+        console.json(&confirmation)?;
+    }
+    if confirmation.partial {
+        console.warning("interrupted: fewer runs were made than were asked for");
+    }
+    let failed = |confirmed: &Confirmed| {
+        let mut repros = confirmed.repros.iter();
+        confirmed.rate.failures > 0 || repros.any(|repro| repro.script.is_some())
+    };
+    Ok(
+        if confirmation.partial || confirmation.tests.iter().any(failed) {
+            ExitCode::Found
+        } else {
+            project.exit_code()
+        },
+    )
+}
+
+fn tell(confirmed: &Confirmed, console: &Console) {
+    let (color, word) = match confirmed.rate {
+        Rate { runs: 0, .. } => (AnsiColor::Yellow, "Unknown"),
+        Rate { failures: 0, .. } => (AnsiColor::Green, "Passes"),
+        Rate { failures, runs, .. } if failures == runs => (AnsiColor::Red, "Broken"),
+        _ => (AnsiColor::Red, "Flaky"),
+    };
+    console.result(
+        color,
+        word,
+        &format!("{}: {}", confirmed.id, confirmed.rate.text()),
+    );
+    let [low, high] = confirmed.rate.interval;
+    if let Some(beside) = confirmed.beside_itself
+        && !(low..=high).contains(&(beside.failures as f64 / beside.runs.max(1) as f64))
+    {
+        console.note(&format!(
+            "of the runs that were made several at a time, {} failed of {}; these were made one at a time, so that no run \
+             disturbs another",
+            beside.failures, beside.runs
+        ));
+    }
+    for (seeds, what) in [
+        (
+            &confirmed.failing_seeds,
+            "it fails every time with its entropy from",
+        ),
+        (
+            &confirmed.unrepeated_seeds,
+            "something else than entropy decides with its entropy from",
+        ),
+    ] {
+        if let Some(seeds) = seeds.as_ref().filter(|seeds| !seeds.is_empty()) {
+            let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            console.note(&format!("{what} seed {}", seeds.join(",")));
+        }
+    }
+    if confirmed.rate.failures > 0
+        && let Some(message) = &confirmed.message
+    {
+        console.note(&format!("the first failing run: {}", message.trim_end()));
+    }
+    if confirmed.rate.failures == 0 {
+        console.note(
+            "what differs on other machines, other versions of std or another day is the same in all these runs: that they \
+             pass does not refute a finding",
+        );
+    }
+    for repro in &confirmed.repros {
+        let Repro {
+            culprit,
+            explanation,
+            ..
+        } = repro;
+        match &repro.script {
+            Some(script) => console.result(
+                AnsiColor::Red,
+                "Reproduced",
+                &format!(
+                    "{culprit}: {} of {} times, without cargo nondex\nsh {}\n{explanation}",
+                    repro.failures,
+                    repro.runs,
+                    shell::quote(script.as_str())
+                ),
+            ),
+            None => console.note(&format!("no repro for {culprit}: {explanation}")),
+        }
+    }
+}
+
+/// The newest finding of a test that has a culprit.
+fn finding_of<'a>(test: &str, findings: &'a [Finding]) -> Option<&'a Finding> {
+    let mut findings = findings.iter();
+    findings.find(|finding| finding.test == test && !finding.culprits.is_empty())
+}

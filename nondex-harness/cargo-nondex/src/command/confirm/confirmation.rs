@@ -1,0 +1,96 @@
+//! What `confirm` says of each test: how often its ordinary build failed.
+
+use serde::Serialize;
+
+use crate::repro::Repro;
+use nondex_harness::statistics::wilson;
+
+/// What is known of all tests, as JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct Confirmation {
+    /// Whether it was interrupted before all runs were made.
+    pub(super) partial: bool,
+    pub(super) tests: Vec<Confirmed>,
+}
+
+/// What is known of one test.
+#[derive(Debug, Serialize)]
+pub(super) struct Confirmed {
+    pub(super) id: String,
+    /// The runs that count.
+    #[serde(flatten)]
+    pub(super) rate: Rate,
+    /// The runs at the time of which others of the same test were made, when some of them failed; those that count were then made
+    /// one at a time.
+    pub(super) beside_itself: Option<Rate>,
+    /// The seeds with which it failed twice, when entropy was seeded: those that count.
+    pub(super) failing_seeds: Option<Vec<u64>>,
+    /// The seeds with which it failed once and then passed: something else than entropy decided.
+    pub(super) unrepeated_seeds: Option<Vec<u64>>,
+    /// Why the first failing run failed, of those that count or else of the others.
+    pub(super) message: Option<String>,
+    /// What that run wrote.
+    pub(super) output: Option<String>,
+    /// What came of the attempts to make it fail as its newest finding says, without this tool.
+    pub(super) repros: Vec<Repro>,
+}
+
+/// How often it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Rate {
+    pub(super) failures: u64,
+    pub(super) runs: u64,
+    /// The interval in which the probability of a failure lies with a confidence of 95 %; see [`wilson`].
+    pub(super) interval: [f64; 2],
+}
+
+impl Rate {
+    pub(super) fn new(failures: u64, runs: u64) -> Self {
+        Rate {
+            failures,
+            runs,
+            interval: wilson(failures, runs),
+        }
+    }
+
+    pub(super) fn text(self) -> String {
+        let Rate {
+            failures,
+            runs,
+            interval: [low, high],
+        } = self;
+        format!(
+            "{failures} of {runs} runs failed: {:.1} % to {:.1} % with 95 % confidence",
+            low * 100.0,
+            high * 100.0
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_with_its_interval() {
+        for (failures, runs, text) in [
+            (
+                0,
+                100,
+                "0 of 100 runs failed: 0.0 % to 3.7 % with 95 % confidence",
+            ),
+            (
+                50,
+                100,
+                "50 of 100 runs failed: 40.4 % to 59.6 % with 95 % confidence",
+            ),
+            (
+                3,
+                3,
+                "3 of 3 runs failed: 43.9 % to 100.0 % with 95 % confidence",
+            ),
+        ] {
+            assert_eq!(Rate::new(failures, runs).text(), text);
+        }
+    }
+}

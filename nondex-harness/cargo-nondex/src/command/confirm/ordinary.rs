@@ -1,0 +1,189 @@
+//! The ordinary build of a test, run many times.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::confirmation::{Confirmed, Rate};
+use nondex_harness::campaign::{StopFlag, launch, process};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
+
+/// Seeds for the entropy of ordinary programs.
+pub(super) struct Seeded {
+    pub(super) seeds: Vec<u64>,
+    library: EntropyLibrary,
+}
+
+impl Seeded {
+    pub(super) fn new(seeds: Vec<u64>, project: &Project, target: Option<&str>) -> Result<Self> {
+        let has_runner = |suite: &project::Suite| !suite.binary.runner.is_empty();
+        if target.is_some() || project.suites.iter().any(has_runner) {
+            return Err(Error::setup(
+                "entropy cannot be seeded for another target or behind a target runner",
+            ));
+        }
+        let library = EntropyLibrary::build(&project.target_dir, &project.workspace_root)?;
+        // Addresses are a source of randomness that is not asked for.
+        let _ = process::disable_address_randomisation();
+        Ok(Seeded { seeds, library })
+    }
+}
+
+/// The runs of one test.
+pub(super) struct OrdinaryRuns<'a> {
+    pub(super) binary: &'a TestBinary,
+    pub(super) test: &'a TestCase,
+    pub(super) timeout: Duration,
+    pub(super) stop: &'a StopFlag,
+    pub(super) seeded: Option<&'a Seeded>,
+}
+
+/// A run that failed.
+#[derive(Debug)]
+struct Failed {
+    number: u64,
+    message: String,
+    output: String,
+}
+
+impl OrdinaryRuns<'_> {
+    /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one at a time: runs of one
+    /// test may disturb each other, and then it is not the test that is flaky.
+    pub(super) fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
+        let all: Vec<u64> = (0..runs).collect();
+        let mut counted = self.run(&all, jobs.get())?;
+        let mut beside_itself = None;
+        if !counted.failed.is_empty() && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
+            beside_itself = Some(counted.rate());
+            let alone = self.run(&all, 1)?;
+            counted = Runs {
+                first: alone.first.or(counted.first),
+                ..alone
+            };
+        }
+        Ok(Confirmed {
+            id,
+            rate: counted.rate(),
+            beside_itself,
+            failing_seeds: None,
+            unrepeated_seeds: None,
+            message: counted.first.as_ref().map(|first| first.message.clone()),
+            output: counted.first.map(|first| first.output),
+            repros: Vec::new(),
+        })
+    }
+
+    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once more, one at a time.
+    pub(super) fn confirm_seeds(
+        &self,
+        id: String,
+        seeds: &[u64],
+        jobs: NonZeroUsize,
+    ) -> Result<Confirmed> {
+        let all = self.run(seeds, jobs.get())?;
+        let again = self.run(&all.failed, 1)?;
+        let unrepeated = all
+            .failed
+            .iter()
+            .filter(|seed| !again.failed.contains(seed));
+        let unrepeated_seeds = Some(unrepeated.copied().collect());
+        let first = again.first.or(all.first);
+        Ok(Confirmed {
+            id,
+            rate: Rate::new(again.failed.len() as u64, all.made),
+            beside_itself: None,
+            failing_seeds: Some(again.failed),
+            unrepeated_seeds,
+            message: first.as_ref().map(|first| first.message.clone()),
+            output: first.map(|first| first.output),
+            repros: Vec::new(),
+        })
+    }
+
+    /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
+    fn run(&self, numbers: &[u64], jobs: usize) -> Result<Runs> {
+        let next = AtomicUsize::new(0);
+        let state = Mutex::new(Ok(Runs::default()));
+        let work = || {
+            while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.stop.is_set() {
+                    return;
+                }
+                let result = self.once(number);
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                match (result, &mut *state) {
+                    (Ok(Some(End::Passed)), Ok(runs)) => runs.made += 1,
+                    (Ok(Some(End::Failed(failed))), Ok(runs)) => runs.add(failed),
+                    (Err(error), Ok(_)) => *state = Err(error),
+                    (Ok(None), _) | (_, Err(_)) => return,
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..jobs {
+                scope.spawn(work);
+            }
+        });
+        let mut runs = state.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+        runs.failed.sort_unstable();
+        Ok(runs)
+    }
+
+    /// One run; `None` when it was stopped.
+    fn once(&self, number: u64) -> Result<Option<End>> {
+        let mut command = launch::command(self.binary, self.test, None);
+        if let Some(seeded) = self.seeded {
+            seeded.library.install(&mut command, self.binary, number);
+        }
+        let finished = process::run(command, self.timeout, self.stop).map_err(|e| {
+            let executable = self.binary.executable_of(self.test);
+            Error::setup(format!("failed to start `{executable}`: {e}"))
+        })?;
+        let Some(outcome) = launch::outcome_of(self.binary, self.test, finished.end) else {
+            return Ok(None);
+        };
+        if outcome.passed() {
+            return Ok(Some(End::Passed));
+        }
+        let output = finished.output.to_text();
+        Ok(Some(End::Failed(Failed {
+            number,
+            message: launch::explain(self.test, &outcome, &output, self.timeout).message,
+            output,
+        })))
+    }
+}
+
+/// How one run ended.
+enum End {
+    Passed,
+    Failed(Failed),
+}
+
+/// What came of some runs.
+#[derive(Debug, Default)]
+struct Runs {
+    made: u64,
+    /// The numbers of those that failed.
+    failed: Vec<u64>,
+    /// The failing one with the least number.
+    first: Option<Failed>,
+}
+
+impl Runs {
+    fn add(&mut self, failed: Failed) {
+        self.made += 1;
+        self.failed.push(failed.number);
+        let first = self.first.as_ref();
+        if first.is_none_or(|first| failed.number < first.number) {
+            self.first = Some(failed);
+        }
+    }
+
+    fn rate(&self) -> Rate {
+        Rate::new(self.failed.len() as u64, self.made)
+    }
+}

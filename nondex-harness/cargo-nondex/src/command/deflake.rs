@@ -1,0 +1,271 @@
+//! `cargo nondex deflake`: which failures have nothing to do with a change.
+//!
+//! A test that passed before and ran no changed code fails for another reason (Bell et al., "DeFlaker: automatically detecting flaky tests",
+//! ICSE 2018). What it runs is looked at in a build of its own, in which the project's crates tell it; nothing else is slower for that.
+
+mod base;
+mod opened;
+mod trials;
+
+use std::collections::BTreeSet;
+
+use self::base::Base;
+use self::opened::Opened;
+use self::trials::{Trial, Trials};
+use super::configuration::Asked;
+use super::console::Console;
+use super::effects::{self, Effects};
+use super::run;
+use super::session::{Session, Stages};
+use crate::cli::DeflakeArgs;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
+use nondex_harness::project::{self, BuildPlan};
+use nondex_harness::report::schema::{ChangeReport, Line};
+use nondex_harness::report::{Report, TestReport, Verdict};
+use nondex_harness::repository::{self, Commit, Git, short};
+
+/// Runs the tests, and says of those that fail whether the change is to blame. `line` is the command line, for the report.
+pub(super) fn deflake(
+    args: &DeflakeArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    run::within(
+        &args.run,
+        asked,
+        line,
+        console,
+        Stages::Choices,
+        |session| {
+            let change = Change::since(args.base.as_deref(), session)?;
+            let mut report = session.campaign()?;
+            change.blame(args.delayed, session, console, &mut report)?;
+            Ok(report)
+        },
+    )
+}
+
+/// A change that failures may come from.
+pub(super) struct Change {
+    git: Git,
+    base: Commit,
+}
+
+impl Change {
+    /// What is different from `base`, or without it from `HEAD`, or from its parent when nothing was changed since.
+    pub(super) fn since(base: Option<&str>, session: &Session<'_>) -> Result<Self> {
+        let git = Git::around(&session.options.workspace_root)?;
+        let base = repository::base(&git, base)?;
+        Ok(Change { git, base })
+    }
+
+    /// Says of each failing test of the report what it has to do with the change; `delayed`: nothing of others.
+    pub(super) fn blame(
+        &self,
+        delayed: bool,
+        session: &Session<'_>,
+        console: &Console,
+        report: &mut Report,
+    ) -> Result<()> {
+        let is_needed = !delayed || report.tests.iter().any(is_failing);
+        if is_needed && !session.stop.is_set() {
+            judge(delayed, session, console, (&self.git, &self.base), report)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_failing(test: &TestReport) -> bool {
+    !matches!(test.verdict, Verdict::Stable | Verdict::NotRun)
+}
+
+/// Says of each failing test of the report what it has to do with what is different from `base`.
+fn judge(
+    delayed: bool,
+    session: &Session<'_>,
+    console: &Console,
+    (git, base): (&Git, &Commit),
+    report: &mut Report,
+) -> Result<()> {
+    let plan = &session.ordinary.0;
+    let metadata = project::metadata(plan, true)?;
+    let effects = Effects::of(git, &base.id, &metadata)?;
+    console.status(
+        "Comparing",
+        &format!(
+            "with {} {}: {}",
+            short(&base.id),
+            base.subject,
+            effects.summary()
+        ),
+    );
+    let covered = BuildPlan {
+        covered: true,
+        ..plan.clone()
+    };
+    let project = project::build(&covered, console.quiet)?;
+    let notes = project
+        .notes
+        .iter()
+        .filter(|note| !report.notes.contains(note));
+    let notes: Vec<String> = notes.cloned().collect();
+    report.notes.extend(notes);
+    let mut trials = Trials::new(&project, &effects.data, session);
+    let before = match report.tests.iter().any(is_failing) {
+        true => {
+            let is_whole = effects::outside(&metadata, git.root()).is_none();
+            let of_base = (base.id.as_str(), is_whole);
+            Some(Base::of(git, of_base, &project, session, console))
+        }
+        false => None,
+    };
+    let mut ran = BTreeSet::new();
+    for test in &mut report.tests {
+        let is_failing = is_failing(test);
+        if session.stop.is_set() {
+            report.partial = true;
+            break;
+        }
+        if test.verdict == Verdict::NotRun || !is_failing && delayed {
+            continue;
+        }
+        let trial = trials.of(test, is_failing);
+        if is_failing {
+            let before = before.as_ref().filter(|_| !test.is_sanitised());
+            let met = effects.met_by(test, &trial.lines, trials.compiled());
+            let has_met = !met.is_empty() || !trial.opened.files.is_empty();
+            let names = effects.names_before(test);
+            let tried = before.map(|before| before.of_test(test, &names, has_met));
+            let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
+            let again = trial.passed.then_some(Witness::Rerun);
+            let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());
+            let mut change = judged(again);
+            if change.verdict == Blame::Unknown
+                && test.verdict == Verdict::Broken
+                && again.is_none()
+            {
+                change = judged(trials.again(test)?);
+            }
+            test.notes.push(words(&change, at_base, &trial.opened));
+            test.change = Some(change);
+        }
+        ran.extend(trial.lines);
+    }
+    if !delayed && !report.partial {
+        report.uncovered = effects.uncovered(trials.compiled(), &ran);
+    }
+    Ok(())
+}
+
+/// What is said of a failing test.
+fn change_of(
+    test: &TestReport,
+    passed_again: Option<Witness>,
+    trial: &Trial,
+    at_base: AtBase,
+    effects: &Effects,
+    met: Vec<Line>,
+) -> ChangeReport {
+    let culprits_are_known =
+        !test.culprits.is_empty() && test.culprits.iter().all(|culprit| culprit.confirmed);
+    let kind = match test.verdict {
+        _ if test.is_sanitised() => Kind::Explained,
+        Verdict::ImplementationDependent => Kind::Choice {
+            is_unchanged: culprits_are_known.then(|| {
+                let mut culprits = test.culprits.iter();
+                culprits.all(|culprit| {
+                    let (file, line, _) = culprit.place();
+                    !effects.has_changed(file, line)
+                })
+            }),
+        },
+        Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => Kind::Order,
+        Verdict::NonDeterministic | Verdict::Unknown => Kind::Chance,
+        _ => Kind::Broken,
+    };
+    let (verdict, witness) = blame(&Facts {
+        kind,
+        at_base,
+        ran_change: match met.is_empty() {
+            true => trial.is_known.then_some(false),
+            false => Some(true),
+        },
+        passed_again,
+        has_opened: !trial.opened.files.is_empty(),
+        may_have_read: !trial.opened.unseen.is_empty() || effects.may_have_doctest(test),
+    });
+    let failure = test.failures.first();
+    let place = failure.and_then(|failure| Some((failure.file.clone()?, failure.line?)));
+    let mut lines = met;
+    lines.sort_by_key(|Line { file, line }| match &place {
+        Some((at, near)) if at == file => (0, near.abs_diff(*line)),
+        _ => (1, *line),
+    });
+    ChangeReport {
+        verdict,
+        witness,
+        lines,
+        files: trial.opened.files.iter().cloned().collect(),
+    }
+}
+
+/// The same as a sentence.
+fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
+    let first = change
+        .lines
+        .first()
+        .map(|Line { file, line }| format!("{file}:{line}"));
+    match (change.verdict, change.witness, first) {
+        (Blame::Regression, Some(Witness::Culprit), _) => {
+            "the change may be to blame: it is at the call that is responsible".to_owned()
+        }
+        (Blame::Regression, Some(Witness::File), _) => format!(
+            "the change may be to blame: the test opens {}",
+            change.files.join(", ")
+        ),
+        (Blame::Regression, _, Some(first)) => match change.lines.len() {
+            1 => format!("the change may be to blame: the test runs into {first}"),
+            many => format!(
+                "the change may be to blame: the test runs into {first} and {} more changed lines",
+                many - 1
+            ),
+        },
+        (Blame::Regression, ..) => "the change may be to blame".to_owned(),
+        (Blame::Flaky, Some(Witness::Coverage), _) => {
+            "the change is not to blame: the test passes without it and runs nothing of it"
+                .to_owned()
+        }
+        (Blame::Flaky, Some(Witness::History), _) => {
+            "the change is not to blame: without it, the test passed before and fails now"
+                .to_owned()
+        }
+        (Blame::Flaky, Some(Witness::Culprit), _) => {
+            "the change is not to blame: the call that is responsible was so before".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::Rerun), _) => {
+            "the change is not to blame: the test passes, too, with the same code, and did so before or runs nothing of it".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::SameProcess), _) => {
+            "the change is not to blame: the test passes, too, when it runs again in the same process".to_owned()
+        }
+        (Blame::Flaky, Some(Witness::CleanEnvironment), _) => {
+            "the change is not to blame: the test passes, too, with an empty home and an empty folder for temporary files".to_owned()
+        }
+        (Blame::Flaky, ..) => "the change is not to blame".to_owned(),
+        (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
+        (Blame::Unknown, ..) if !opened.unseen.is_empty() => format!(
+            "whether the change is to blame is not known: it has files that the test may read, such as {}",
+            opened.unseen[0]
+        ),
+        (Blame::Unknown, ..) => match at_base {
+            AtBase::Untried => {
+                "whether the change is to blame is not known: the code before it could not be tried"
+                    .to_owned()
+            }
+            _ => "whether the change is to blame is not known".to_owned(),
+        },
+    }
+}

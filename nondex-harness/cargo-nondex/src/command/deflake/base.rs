@@ -1,0 +1,146 @@
+//! How tests end without the change.
+
+use std::cell::OnceCell;
+use std::num::NonZeroU32;
+
+use super::Session;
+use super::trials::behind;
+use crate::command::console::Console;
+use nondex_harness::campaign::launch::Launcher;
+use nondex_harness::campaign::{self, Selected, Silent};
+use nondex_harness::error::Result;
+use nondex_harness::judge::change::AtBase;
+use nondex_harness::project::{self, BuildPlan, Project};
+use nondex_harness::report::{TestReport, Verdict};
+use nondex_harness::repository::{Copy, Git};
+
+/// How often a test is run in base order that fails by chance.
+const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
+/// The project as it was.
+pub(super) struct Base<'a> {
+    git: &'a Git,
+    commit: &'a str,
+    now: &'a Project,
+    session: &'a Session<'a>,
+    console: &'a Console,
+    /// Its content, if that is known.
+    tree: Option<String>,
+    /// Built when it is needed first.
+    project: OnceCell<Option<Project>>,
+}
+
+impl<'a> Base<'a> {
+    /// The project at `commit`, and whether all sources of it are in the commit; `now` is the project as it is.
+    pub(super) fn of(
+        git: &'a Git,
+        (commit, is_whole): (&'a str, bool),
+        now: &'a Project,
+        session: &'a Session<'a>,
+        console: &'a Console,
+    ) -> Self {
+        Base {
+            git,
+            commit,
+            now,
+            session,
+            console,
+            tree: session.past.tree(commit).filter(|_| is_whole),
+            project: OnceCell::new(),
+        }
+    }
+
+    /// The project, built in a checkout of our own; none when it cannot be.
+    fn project(&self) -> Option<&Project> {
+        let built = self.project.get_or_init(|| {
+            let built = self.build();
+            if let Err(error) = &built {
+                self.console.note(&format!(
+                    "the code before the change could not be tried: {error}"
+                ));
+            }
+            built.ok()
+        });
+        built.as_ref()
+    }
+
+    fn build(&self) -> Result<Project> {
+        let root = &self.now.workspace_root;
+        let folder = self.now.target_dir.join("nondex/deflake");
+        let copy = Copy::of(self.git, root, &folder.join("checkout"))?;
+        copy.check_out(self.commit)?;
+        let plan = BuildPlan {
+            manifest_path: Some(copy.workspace().join("Cargo.toml")),
+            target_dir: Some(folder.join("target")),
+            ..self
+                .session
+                .ordinary
+                .0
+                .written(root)
+                .in_workspace(copy.workspace())
+        };
+        project::build(&plan, self.console.quiet)
+    }
+
+    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when
+    /// the test `met` the change: what made it fail may have changed meanwhile.
+    pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
+        let is_named_so = names.contains(&test.name);
+        let tree = self.tree.as_ref().filter(|_| is_named_so);
+        let remembered = tree.and_then(|tree| {
+            let past = self.session.past;
+            past.of_test(tree, &test.id, self.session.options)
+        });
+        let is_broken = test.verdict == Verdict::Broken;
+        match remembered {
+            Some(Verdict::Stable) if is_broken && !met => Ok(AtBase::Passes),
+            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test, names)? {
+                AtBase::Fails => AtBase::FailsNow,
+                AtBase::Untried => AtBase::Passes,
+                tried => tried,
+            }),
+            // It was so before.
+            Some(verdict) if !is_broken && verdict == test.verdict => Ok(AtBase::Fails),
+            _ => self.tried(test, names),
+        }
+    }
+
+    /// How a test ends: it is run as it was run with the change, and at least so often that chance shows.
+    fn tried(&self, test: &TestReport, names: &[String]) -> Result<AtBase> {
+        let Some(project) = self.project() else {
+            return Ok(AtBase::Untried);
+        };
+        let mut names = names.iter();
+        let found = names.find_map(|name| project::find(&project.suites, &test.binary, name));
+        let Some((suite, case)) = found else {
+            return Ok(AtBase::Absent);
+        };
+        let mut options = self.session.options.of(&test.id).into_owned();
+        let (directory, stop) = (self.session.directory, self.session.stop);
+        if test.verdict == Verdict::OrderDependentVictim {
+            let launcher = Launcher::new(directory.records(), options.timeout, stop);
+            let Some(runs) = behind(&launcher, suite, case, test, &options) else {
+                return Ok(AtBase::Untried);
+            };
+            return Ok(match runs.last() {
+                Some(run) if !run.passed() => AtBase::Fails,
+                // Without those before it, it has nothing to fail by.
+                _ => AtBase::Passes,
+            });
+        }
+        let selected = Selected {
+            suite,
+            tests: vec![(case.clone(), true)],
+        };
+        if test.verdict != Verdict::Broken {
+            options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
+        }
+        let report = campaign::run(&[selected], &options, directory, None, &Silent, stop)?;
+        let verdict = report.tests.first().map(|test| test.verdict);
+        Ok(match verdict.filter(|_| !report.partial) {
+            Some(Verdict::Stable) => AtBase::Passes,
+            None | Some(Verdict::NotRun | Verdict::Network) => AtBase::Untried,
+            Some(_) => AtBase::Fails,
+        })
+    }
+}

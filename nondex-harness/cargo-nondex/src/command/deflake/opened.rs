@@ -1,0 +1,138 @@
+//! Which changed files that are no code a test opens, itself or by a program that it starts: the system says so of every file that is watched.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use nix::errno::Errno;
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor};
+
+use crate::command::effects::Data;
+use nondex_harness::project::Project;
+
+/// The files that are watched.
+#[derive(Debug)]
+pub(super) struct Watched {
+    /// `None` where the system cannot watch.
+    inotify: Option<Inotify>,
+    files: BTreeMap<WatchDescriptor, Vec<String>>,
+    /// Files of which nobody sees whether a test has to do with them: those that are gone, that the compiler or a build script may have read, or that
+    /// cannot be watched.
+    unseen: Vec<String>,
+}
+
+/// What was opened since it was asked last.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    /// The changed files.
+    pub(super) files: BTreeSet<String>,
+    /// Those that may have been read unseen.
+    pub(super) unseen: Vec<String>,
+}
+
+impl Watched {
+    /// Watches the changed files that are no code.
+    pub(super) fn new(data: &[Data], project: &Project) -> Self {
+        let mut watched = Watched {
+            inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok(),
+            files: BTreeMap::new(),
+            unseen: Vec::new(),
+        };
+        let compiled = match data.is_empty() {
+            true => Some(BTreeSet::new()),
+            false => read_by_compilers(project),
+        };
+        for file in data {
+            let is_compiled = compiled
+                .as_ref()
+                .is_none_or(|compiled| compiled.contains(&file.path));
+            let is_watched = watched.add(file).is_some();
+            let may_be_read = match file.is_note {
+                true => file.is_named,
+                false => true,
+            };
+            let is_for_build = file.is_for_build && !file.is_note;
+            if may_be_read && (is_for_build || is_compiled || !is_watched) {
+                watched.unseen.push(file.name.clone());
+            }
+        }
+        watched
+    }
+
+    /// Watches a file; of one that is new also who lists its folder.
+    fn add(&mut self, file: &Data) -> Option<()> {
+        let inotify = self.inotify.as_ref()?;
+        let folder = file.path.parent().filter(|_| file.is_new);
+        let listed = AddWatchFlags::IN_OPEN | AddWatchFlags::IN_ONLYDIR;
+        let places = [(file.path.as_path(), AddWatchFlags::IN_OPEN)];
+        for (path, flags) in places
+            .into_iter()
+            .chain(folder.map(|folder| (folder, listed)))
+        {
+            let watch = inotify.add_watch(path.as_std_path(), flags).ok()?;
+            self.files.entry(watch).or_default().push(file.name.clone());
+        }
+        Some(())
+    }
+
+    /// What was opened since this was asked last.
+    pub(super) fn opened(&self) -> Opened {
+        let mut opened = Opened {
+            unseen: self.unseen.clone(),
+            ..Opened::default()
+        };
+        while let Some(inotify) = &self.inotify {
+            let events = match inotify.read_events() {
+                Ok(events) => events,
+                Err(Errno::EINTR) => continue,
+                Err(_) => break,
+            };
+            for event in events {
+                if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
+                    let all = self.files.values().flatten();
+                    opened.unseen.extend(all.cloned());
+                }
+                // Of a folder, only that it was opened itself.
+                let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
+                opened.files.extend(files.into_iter().flatten().cloned());
+            }
+        }
+        opened
+    }
+}
+
+/// Every file that a compiler read for the executables of a project, as it wrote it down; `None` when that is not found.
+fn read_by_compilers(project: &Project) -> Option<BTreeSet<Utf8PathBuf>> {
+    let executables = project.suites.iter().map(|suite| &suite.binary.executable);
+    let folders = executables.filter_map(|executable| executable.parent());
+    let folders: BTreeSet<&Utf8Path> = folders
+        .filter(|folder| folder.file_name() == Some("deps"))
+        .collect();
+    let mut found = BTreeSet::new();
+    let mut is_known = false;
+    for folder in folders {
+        for entry in folder.read_dir_utf8().ok()?.flatten() {
+            if entry.path().extension() != Some("d") {
+                continue;
+            }
+            let text = std::fs::read_to_string(entry.path()).ok()?;
+            is_known = true;
+            let text = text.replace("\\ ", "\0");
+            let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
+            found.extend(paths.map(|path| normal(&project.workspace_root.join(path))));
+        }
+    }
+    is_known.then_some(found)
+}
+
+/// A path without `.` and `..`.
+fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut found = Utf8PathBuf::new();
+    for part in path.components() {
+        match part {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir => drop(found.pop()),
+            part => found.push(part),
+        }
+    }
+    found
+}

@@ -1,0 +1,158 @@
+//! What tests run.
+
+use std::collections::BTreeSet;
+
+use nondex_core::RunSpec;
+
+use super::Session;
+use super::opened::{Opened, Watched};
+use crate::command::coverage::{self, Programs};
+use crate::command::effects::Data;
+use nondex_harness::campaign::circumstance;
+use nondex_harness::campaign::launch::Launcher;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::judge::Options;
+use nondex_harness::judge::change::Witness;
+use nondex_harness::judge::reruns::Circumstance;
+use nondex_harness::judge::run::Run;
+use nondex_harness::judge::specs::clean_spec;
+use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::{self, Harness, Project, Suite, TestCase};
+use nondex_harness::report::TestReport;
+
+/// How often a failing test is run until it fails.
+const RUNS: usize = 5;
+
+/// Runs a test once, in one process behind the tests that it depends on if there are such: a run of each, the last one its own. None of any
+/// where one of these tests is not there; `None` when it was stopped.
+pub(super) fn behind(
+    launcher: &Launcher<'_>,
+    suite: &Suite,
+    case: &TestCase,
+    test: &TestReport,
+    options: &Options,
+) -> Option<Vec<Run>> {
+    let order = test.order.as_ref();
+    let before = order.and_then(|order| order.sets.first());
+    let cases: Option<Vec<&TestCase>> = before
+        .into_iter()
+        .flatten()
+        .chain([&case.name])
+        .map(|name| suite.tests.iter().find(|case| case.name == *name))
+        .collect();
+    let Some(cases) = cases else {
+        return Some(Vec::new());
+    };
+    let mut spec = clean_spec(&case.name, options);
+    spec.before = before.cloned().unwrap_or_default();
+    if let Some(order) = order {
+        spec.threads = order.threads.into();
+    }
+    launcher.experiment(options.timeout, &suite.binary, &cases, &spec)
+}
+
+/// What one test ran.
+#[derive(Debug, Default)]
+pub(super) struct Trial {
+    /// The lines.
+    pub(super) lines: BTreeSet<SourceLine>,
+    /// Whether these are all: not when a process could not say.
+    pub(super) is_known: bool,
+    /// Whether it passed.
+    pub(super) passed: bool,
+    /// The changed files that it opened.
+    pub(super) opened: Opened,
+}
+
+/// A build whose crates tell what they run.
+pub(super) struct Trials<'a> {
+    project: &'a Project,
+    session: &'a Session<'a>,
+    programs: Programs,
+    watched: Watched,
+}
+
+impl<'a> Trials<'a> {
+    /// Of a project, and of changed files that are no code.
+    pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
+        Trials {
+            project,
+            session,
+            programs: Programs::default(),
+            watched: Watched::new(data, project),
+        }
+    }
+
+    /// Every line of the programs that ran.
+    pub(super) const fn compiled(&self) -> &BTreeSet<SourceLine> {
+        &self.programs.compiled
+    }
+
+    /// Runs a test; one that is failing until it fails.
+    pub(super) fn of(&mut self, test: &TestReport, is_failing: bool) -> Trial {
+        let mut trial = Trial::default();
+        let found = project::find(&self.project.suites, &test.binary, &test.name);
+        let Some((suite, case)) = found else {
+            return trial;
+        };
+        let mut options = self.session.options.of(&test.id).into_owned();
+        options.cover = true;
+        let records = self.session.directory.records();
+        let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let own = suite.binary.executable_of(case);
+        // What others opened meanwhile.
+        let _ = self.watched.opened();
+        for _ in 0..if is_failing { RUNS } else { 1 } {
+            let behind = behind(&launcher, suite, case, test, &options);
+            let Some(runs) = behind else {
+                return Trial::default();
+            };
+            let Some(run) = runs.last() else {
+                return trial;
+            };
+            trial.is_known = coverage::is_told(own, &run.covered);
+            for covered in runs.iter().flat_map(|run| &*run.covered) {
+                let (programs, lines) = (&mut self.programs, &mut trial.lines);
+                trial.is_known &=
+                    !covered.is_lost & programs.add(&covered.program, &covered.blocks, lines);
+            }
+            if !run.passed() {
+                trial.passed = false;
+                break;
+            }
+            trial.passed = true;
+        }
+        trial.opened = self.watched.opened();
+        trial
+    }
+
+    /// Runs a test that always fails once more in the same process, and once in a clean environment: how, when it passes.
+    pub(super) fn again(&self, test: &TestReport) -> Result<Option<Witness>> {
+        let found = project::find(&self.project.suites, &test.binary, &test.name);
+        let Some((suite, case)) = found else {
+            return Ok(None);
+        };
+        let options = self.session.options.of(&test.id);
+        let records = self.session.directory.records();
+        let launcher = Launcher::new(records, options.timeout, self.session.stop);
+        let spec = clean_spec(&case.name, &options);
+        if suite.binary.harness == Harness::Nondex {
+            let twice = RunSpec {
+                before: vec![case.name.clone()],
+                ..spec.clone()
+            };
+            let runs = launcher.experiment(options.timeout, &suite.binary, &[case, case], &twice);
+            if runs.is_some_and(|runs| runs.last().is_some_and(Run::passed)) {
+                return Ok(Some(Witness::SameProcess));
+            }
+        }
+        let folder = self.session.directory.path().join("clean");
+        let clean = Circumstance::CleanEnvironment;
+        let run = circumstance::under(clean, &suite.binary, folder.as_std_path(), |binary| {
+            launcher.run(binary, case, &spec)
+        });
+        let run = run.map_err(|e| Error::setup(format!("failed to write in `{folder}`: {e}")))?;
+        let has_passed = run.is_some_and(|run| run.passed());
+        Ok(has_passed.then_some(Witness::CleanEnvironment))
+    }
+}

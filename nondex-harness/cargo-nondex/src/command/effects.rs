@@ -1,0 +1,414 @@
+//! What a change acts on.
+
+mod kind;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::Metadata;
+
+pub(super) use self::kind::outside;
+use self::kind::{Kind, Packages, resolved};
+use crate::cli::filterset::Workspace;
+use nondex_harness::error::Result;
+use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::doctest::{block, same};
+use nondex_harness::report::TestReport;
+use nondex_harness::report::schema::Line;
+use nondex_harness::repository::{
+    Additions, FileChange, Git, Reach, Snapshots, Tracked, additions, since, tracked,
+};
+
+/// What one changed line acts on.
+#[derive(Debug)]
+struct Effect {
+    file: Utf8PathBuf,
+    line: u32,
+    reach: Reach,
+    /// The package that it is in; none for what acts on all.
+    package: Option<String>,
+    /// The target that it is in alone, if it is.
+    target: Option<String>,
+}
+
+/// A changed file that is no code, and that a test may read.
+#[derive(Debug)]
+pub(super) struct Data {
+    /// Its path in the repository.
+    pub(super) name: String,
+    /// Its path.
+    pub(super) path: Utf8PathBuf,
+    /// Whether it was not there before.
+    pub(super) is_new: bool,
+    /// Whether a build script may read it.
+    pub(super) is_for_build: bool,
+    /// Whether it is for people. One that no source names is read by nobody who does not open it.
+    pub(super) is_note: bool,
+    /// Whether a source names it, but for where it is documentation.
+    pub(super) is_named: bool,
+}
+
+/// What a change acts on.
+#[derive(Debug)]
+pub(super) struct Effects {
+    root: Utf8PathBuf,
+    effects: Vec<Effect>,
+    changed: BTreeSet<SourceLine>,
+    /// Which packages depend on which.
+    graph: Workspace,
+    /// Changed files that are no code, and that a test may read.
+    pub(super) data: Vec<Data>,
+    /// Changed sources and pages, by their paths: doctests stand in comments of them.
+    pages: BTreeMap<Utf8PathBuf, Page>,
+    files: usize,
+}
+
+/// A changed source or page, whose texts are read when a doctest asks for them.
+#[derive(Debug)]
+struct Page {
+    git: Git,
+    base: String,
+    file: String,
+    /// The texts before the change and after it.
+    texts: OnceCell<[String; 2]>,
+}
+
+impl Page {
+    fn texts(&self) -> &[String; 2] {
+        self.texts.get_or_init(|| {
+            let before = self.git.text(&self.base, &self.file);
+            let after = std::fs::read_to_string(self.git.root().join(&self.file));
+            [before.unwrap_or_default(), after.unwrap_or_default()]
+        })
+    }
+}
+
+impl Effects {
+    /// None yet of a change in so many files.
+    fn none(metadata: &Metadata, files: usize) -> Self {
+        Effects {
+            root: resolved(&metadata.workspace_root),
+            effects: Vec::new(),
+            changed: BTreeSet::new(),
+            graph: Workspace::new(metadata),
+            data: Vec::new(),
+            pages: BTreeMap::new(),
+            files,
+        }
+    }
+
+    /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
+    pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
+        let changes = since(git, base)?;
+        let packages = Packages::of(metadata);
+        let mut found = Effects::none(metadata, changes.files.len());
+        for (file, change) in &changes.files {
+            let link = git.root().join(file);
+            let path = resolved(&link);
+            let changed = change.lines.iter().map(|line| (path.clone(), *line));
+            found.changed.extend(changed);
+            let kind = packages.kind(&link, file);
+            match kind {
+                Kind::Build(package) => found.distant(&path, change.first(), package),
+                Kind::Code(package) => {
+                    let names =
+                        |name: &str| git.mentions(base, &[name.to_owned()], packages.folder(&link));
+                    let target = packages.only_target(&link);
+                    let of = (package.as_ref(), target.as_ref());
+                    found.code(&path, change, of, &names);
+                }
+                Kind::Data | Kind::Note => {
+                    found.data(&packages, &path, file);
+                    let data = found.data.last_mut();
+                    if let (Kind::Note, Some(data)) = (kind, data) {
+                        data.is_note = true;
+                        let name = path.file_name().unwrap_or_default();
+                        data.is_named = git.is_named(name);
+                    }
+                }
+            }
+            if let Some("rs" | "md") = path.extension() {
+                let page = Page {
+                    git: git.clone(),
+                    base: base.to_owned(),
+                    file: file.clone(),
+                    texts: OnceCell::new(),
+                };
+                found.pages.insert(path, page);
+            }
+        }
+        if !found.data.is_empty() {
+            let known = git.files(base)?;
+            for data in &mut found.data {
+                data.is_new = !known.contains(&data.name);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is different between a tree in which tests ran and another one acts on, as lines of the one in which they ran: whoever ran none of
+    /// them runs the same code in both.
+    pub(super) fn behind(
+        snapshots: &Snapshots,
+        ran: &str,
+        other: &str,
+        metadata: &Metadata,
+    ) -> Result<Self> {
+        let forth = snapshots.changes(ran, other)?;
+        let back = snapshots.changes(other, ran)?;
+        let packages = Packages::of(metadata);
+        let mut found = Effects::none(metadata, back.files.len());
+        let nothing = FileChange::default();
+        for (file, change) in &back.files {
+            let link = snapshots.git().root().join(file);
+            let path = resolved(&link);
+            let kind = packages.kind(&link, file);
+            let Kind::Code(package) = kind else {
+                let is_named = || {
+                    let name = [path.file_name().unwrap_or_default().to_owned()];
+                    snapshots.mentions(ran, &name) || snapshots.mentions(other, &name)
+                };
+                match kind {
+                    Kind::Build(package) => found.distant(&path, 1, package),
+                    Kind::Data => found.data(&packages, &path, file),
+                    Kind::Note if is_named() => found.data(&packages, &path, file),
+                    Kind::Note | Kind::Code(_) => {}
+                }
+                continue;
+            };
+            let [before, after] = [ran, other].map(|tree| snapshots.text(tree, file));
+            let new = forth.files.get(file).unwrap_or(&nothing);
+            let gains = after.map(|text| additions(&text, &new.lines));
+            let losses = before.as_ref().map(|text| additions(text, &change.lines));
+            let target = packages.only_target(&link);
+            if let Some(text) = before {
+                let deletions = change.deletions.iter().map(|line| FileChange {
+                    deletions: BTreeSet::from([*line]),
+                    ..FileChange::default()
+                });
+                let inside = deletions
+                    .flat_map(|deletion| tracked(&text, &deletion))
+                    // What was added elsewhere is judged by what it is.
+                    .filter(|tracked| tracked.reach != Reach::Crate);
+                let mut change = change.clone();
+                change.deletions.clear();
+                let changed = tracked(&text, &change);
+                for Tracked { line, reach } in changed.into_iter().chain(inside) {
+                    // What names it is judged below.
+                    if !matches!(reach, Reach::Named(_)) {
+                        found.effect(&path, line, reach, package.clone());
+                        found.only(target.as_ref());
+                    }
+                }
+            } else if target.is_some() {
+                // It is an executable of its own.
+                continue;
+            }
+            let [gains, losses] = [gains, losses].map(Option::unwrap_or_default);
+            let only = |of: &Additions, not: &Additions| {
+                let names = of.names.difference(&not.names);
+                names.cloned().collect::<Vec<String>>()
+            };
+            if gains.is_distant
+                || losses.is_distant
+                || snapshots.mentions(ran, &only(&gains, &losses))
+                || snapshots.mentions(other, &only(&losses, &gains))
+            {
+                found.distant(&path, 1, package);
+            } else if gains.has_imports || losses.has_imports {
+                found.effect(&path, 1, Reach::File, package);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether all that is different may act on a test, whatever it ran.
+    pub(super) fn is_everything(&self) -> bool {
+        !self.data.is_empty()
+    }
+
+    /// Whether something that is different is a part of the executable of a test.
+    pub(super) fn are_in(&self, test: &TestReport) -> bool {
+        let mut effects = self.effects.iter();
+        self.is_everything() || effects.any(|effect| self.is_made_of(test, effect))
+    }
+
+    fn effect(&mut self, file: &Utf8Path, line: u32, reach: Reach, package: Option<String>) {
+        self.effects.push(Effect {
+            file: file.to_owned(),
+            line,
+            reach,
+            package,
+            target: None,
+        });
+    }
+
+    /// Says that the last effect is only in this target, if there is one.
+    fn only(&mut self, target: Option<&String>) {
+        if let Some(effect) = self.effects.last_mut() {
+            effect.target = target.cloned();
+        }
+    }
+
+    fn data(&mut self, packages: &Packages<'_>, path: &Utf8Path, file: &str) {
+        self.data.push(Data {
+            name: file.to_owned(),
+            path: path.to_owned(),
+            is_new: false,
+            is_for_build: packages.may_be_read_by_script(path),
+            is_note: false,
+            is_named: false,
+        });
+    }
+
+    fn distant(&mut self, file: &Utf8Path, line: u32, package: Option<String>) {
+        self.effect(file, line, Reach::Crate, package);
+    }
+
+    /// Adds what is different in a source, of this package and in this target alone if there is one; `names` is whether there was something of a name before.
+    fn code(
+        &mut self,
+        path: &Utf8Path,
+        change: &FileChange,
+        (package, target): (Option<&String>, Option<&String>),
+        names: &dyn Fn(&str) -> bool,
+    ) {
+        let Ok(text) = std::fs::read_to_string(path) else {
+            self.distant(path, change.first(), package.cloned());
+            return;
+        };
+        for Tracked { line, reach } in tracked(&text, change) {
+            let reach = match reach {
+                Reach::Named(name) if names(&name) => Reach::Crate,
+                Reach::Named(_) => continue,
+                reach => reach,
+            };
+            self.effect(path, line, reach, package.cloned());
+            self.only(target);
+        }
+    }
+
+    /// `4 changed files, 12 places in code`.
+    pub(super) fn summary(&self) -> String {
+        format!(
+            "{} changed files, {} places in code",
+            self.files,
+            self.effects.len()
+        )
+    }
+
+    /// The changed lines that a test met, of those that act on it, when it ran these.
+    pub(super) fn met_by(
+        &self,
+        test: &TestReport,
+        ran: &BTreeSet<SourceLine>,
+        compiled: &BTreeSet<SourceLine>,
+    ) -> Vec<Line> {
+        let has = |lines: &BTreeSet<SourceLine>, file: &Utf8PathBuf, first: u32, last: u32| {
+            let mut inside = lines.range((file.clone(), first)..=(file.clone(), last));
+            inside.next().is_some()
+        };
+        let met = self.effects.iter().filter(|effect| match effect.reach {
+            Reach::Lines(first, last) => has(ran, &effect.file, first, last),
+            Reach::Statement((first, last), (body, end)) => {
+                match has(compiled, &effect.file, first, last) {
+                    true => has(ran, &effect.file, first, last),
+                    false => has(ran, &effect.file, body, end),
+                }
+            }
+            Reach::File => has(ran, &effect.file, 0, u32::MAX),
+            Reach::Crate | Reach::Named(_) => self.is_made_of(test, effect),
+        });
+        let lines: BTreeSet<(String, u32)> = met
+            .map(|effect| (self.shown(&effect.file), effect.line))
+            .chain(self.own_change(test))
+            .collect();
+        lines
+            .into_iter()
+            .map(|(file, line)| Line { file, line })
+            .collect()
+    }
+
+    /// The source of a doctest that is in a changed file, with its line, and with its text before the change and after it.
+    fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &[String; 2])> {
+        let is_doctest = test.binary.contains("::doc/");
+        let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
+        let path = self.root.join(file);
+        let (path, page) = self.pages.get_key_value(&path)?;
+        Some((path, line, page.texts()))
+    }
+
+    /// Where a doctest is that is not as it was.
+    fn own_change(&self, test: &TestReport) -> Option<(String, u32)> {
+        let (path, line, [before, after]) = self.doctest(test)?;
+        let is_same = !same(before, &block(after, line)).is_empty();
+        (!is_same).then(|| (self.shown(path), line))
+    }
+
+    /// The names that a test may have had before the change: the name of a doctest has its line.
+    pub(super) fn names_before(&self, test: &TestReport) -> Vec<String> {
+        let moved = self.doctest(test).map(|(_, line, [before, after])| {
+            let lines = same(before, &block(after, line));
+            let name = |before: u32| {
+                let [before, after] = [before, line].map(|line| format!("(line {line})"));
+                test.name.replace(&after, &before)
+            };
+            lines.into_iter().map(name).collect()
+        });
+        moved.unwrap_or_else(|| vec![test.name.clone()])
+    }
+
+    /// Whether a page was changed that may be a part of the documentation of a crate, and not the one that a doctest is known to be in.
+    pub(super) fn may_have_doctest(&self, test: &TestReport) -> bool {
+        let is_page = |path: &Utf8PathBuf| path.extension() == Some("md");
+        test.binary.contains("::doc/")
+            && self.doctest(test).is_none()
+            && self.pages.keys().any(is_page)
+    }
+
+    /// Whether the executable of a test is made of the crate of what acts at a distance.
+    fn is_made_of(&self, test: &TestReport, effect: &Effect) -> bool {
+        let Some(package) = &effect.package else {
+            return true;
+        };
+        let parts = self
+            .graph
+            .dependencies(&BTreeSet::from([test.package.clone()]));
+        // Nothing is known of a package that is no member.
+        if !parts.is_empty() && !parts.contains(package) {
+            return false;
+        }
+        effect.target.as_ref().is_none_or(|target| {
+            let own = test.binary.split_once("::");
+            own.is_some_and(|(_, own)| own == target)
+        })
+    }
+
+    fn shown(&self, file: &Utf8Path) -> String {
+        file.strip_prefix(&self.root).unwrap_or(file).to_string()
+    }
+
+    /// Whether a line, of a file in the workspace, was changed.
+    pub(super) fn has_changed(&self, file: &str, line: u32) -> bool {
+        self.changed.contains(&(self.root.join(file), line))
+    }
+
+    /// The changed lines that were compiled and that no test ran.
+    pub(super) fn uncovered(
+        &self,
+        compiled: &BTreeSet<SourceLine>,
+        ran: &BTreeSet<SourceLine>,
+    ) -> Vec<Line> {
+        let uncovered = self
+            .changed
+            .iter()
+            .filter(|line| compiled.contains(*line) && !ran.contains(*line));
+        uncovered
+            .map(|(file, line)| Line {
+                file: self.shown(file),
+                line: *line,
+            })
+            .collect()
+    }
+}

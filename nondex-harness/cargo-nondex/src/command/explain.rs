@@ -1,0 +1,154 @@
+//! `cargo nondex explain`: the search for a culprit, from where it ended.
+
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+use nondex_core::RunSpec;
+
+use super::console::Console;
+use super::folders::Folders;
+use super::replay;
+use super::{interrupt, outcome, selection};
+use crate::cli::ExplainArgs;
+use nondex_harness::campaign::Selected;
+use nondex_harness::campaign::memo::Memo;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::{Finding, Store};
+use nondex_harness::judge::Options;
+use nondex_harness::judge::prerequisite::Policy;
+use nondex_harness::judge::run::Run;
+use nondex_harness::report::{self, Report, RunDirectory};
+
+/// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
+pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    let started = Instant::now();
+    let place = Folders::find(&args.location)?;
+    let store = Store::new(&place.target_dir);
+    let finding = replay::asked(&args.finding, args.report.as_deref(), &store, |finding| {
+        finding.choice().is_some()
+    })?;
+    expect_a_choice(&finding)?;
+    let stop = interrupt::install()?;
+    let project = replay::build(&finding, &place.workspace_root, console)?;
+    let started = started + project.runtime_took;
+    let (suite, test) = replay::find(&project, &finding)?;
+    let changes = replay::warnings(&finding, &project, &suite.binary, test);
+
+    let mut options = options(args, line, &finding, &project.workspace_root);
+    let known = known(&place.target_dir, &finding);
+    if changes.is_empty() {
+        // Those that were tried tell how often it fails.
+        let runs = known.iter().flat_map(|(_, runs)| runs);
+        let of_seed = |spec: &RunSpec| RunSpec {
+            seed: spec.seed,
+            ..finding.spec.clone()
+        };
+        let tried = runs.filter(|(spec, _)| *spec == of_seed(spec));
+        let mut seeds: Vec<u64> = tried.map(|(spec, _)| spec.seed).collect();
+        seeds.dedup();
+        if seeds.contains(&finding.spec.seed) {
+            options.seeds = seeds;
+        }
+        options.known = known.into_iter().collect();
+    } else if known.is_some() {
+        for change in &changes {
+            console.warning(change);
+        }
+        console
+            .note("the runs that were made before do not count any more: the search begins anew");
+    }
+    let selected = [Selected {
+        suite,
+        tests: vec![(test.clone(), true)],
+    }];
+    let before = options.known.values().map(Vec::len).sum::<usize>();
+    console.status(
+        "Explaining",
+        &format!(
+            "{} {}: {}, {} known",
+            finding.id,
+            finding.test,
+            finding.conditions(),
+            selection::count(before, "run")
+        ),
+    );
+    let ordinary = outcome::Ordinary(replay::plan_of(&finding, &place.workspace_root));
+    let directory = RunDirectory::create(&project.target_dir)?;
+    let mut report = outcome::run(
+        &selected, &options, &directory, &ordinary, &stop, console, None,
+    )?;
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    report.run.build = Some(finding.build.clone());
+    report.run.toolchain.clone_from(&project.toolchain);
+    let whole = match run_of(&place.target_dir, &finding) {
+        Some(before) => report::merge::update(before, &report),
+        None => report.clone(),
+    };
+    let path = directory.write(&whole)?;
+    store.write(&explained(&finding, &report))?;
+    outcome::show(
+        &report,
+        &project.workspace_root,
+        &path,
+        started.elapsed(),
+        None,
+        console,
+    )
+}
+
+/// An error when no choice makes the finding's test fail.
+fn expect_a_choice(finding: &Finding) -> Result<()> {
+    if finding.choice().is_some() {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "finding {} is a failure in base order: no choice makes it fail",
+        finding.id
+    )))
+}
+
+/// The report of the run that made the finding: of all its tests, one is explained.
+fn run_of(target: &Utf8Path, finding: &Finding) -> Option<Report> {
+    let runs = target.join("nondex/runs");
+    report::store::read(&runs.join(&finding.run).join("report.json")).ok()
+}
+
+/// The runs of the campaign that made the finding, by the test's id.
+fn known(target: &Utf8Path, finding: &Finding) -> Option<(String, Vec<(RunSpec, Run)>)> {
+    let run = target.join("nondex/runs").join(&finding.run);
+    let memo = Memo::read(&Memo::path(&run, &finding.test, &finding.spec))?;
+    Some((memo.test, memo.runs))
+}
+
+/// What the campaign that made the finding was asked to do, as far as it concerns this run.
+fn options(args: &ExplainArgs, line: &str, finding: &Finding, root: &Utf8Path) -> Options {
+    let spec = &finding.spec;
+    let mut options = Options::new(root);
+    line.clone_into(&mut options.command);
+    options.levels = vec![spec.level];
+    options.seeds = vec![spec.seed];
+    options.schedule = spec.schedule;
+    options.models_off.clone_from(&spec.models_off);
+    options.real_threads = !spec.scheduled;
+    options.max_steps = spec.max_steps;
+    options.network = Policy::new(spec.network, spec.network_allow.clone(), true);
+    options.timeout = Duration::from_millis(finding.timeout_ms);
+    options.budget = args.budget;
+    options.build_words = finding.build.own_words();
+    options
+}
+
+/// The finding with what is known of it now.
+fn explained(finding: &Finding, report: &Report) -> Vec<Finding> {
+    let tests = report.tests.iter().filter(|test| test.id == finding.test);
+    tests
+        .filter(|test| !test.culprits.is_empty())
+        .map(|test| Finding {
+            verdict: test.verdict,
+            culprits: test.culprits.clone(),
+            run: report.run.id.clone(),
+            ..finding.clone()
+        })
+        .collect()
+}

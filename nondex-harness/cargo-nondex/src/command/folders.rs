@@ -1,0 +1,30 @@
+//! The folders of the project that a command is about.
+
+use camino::Utf8PathBuf;
+
+use crate::cli::LocationArgs;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::project::{self, BuildPlan};
+
+/// The folders of a project: its own, and where its findings and reports are.
+#[derive(Clone, Debug)]
+pub(super) struct Folders {
+    pub(super) workspace_root: Utf8PathBuf,
+    pub(super) target_dir: Utf8PathBuf,
+}
+
+impl Folders {
+    /// The folders of the project that these flags name.
+    pub(super) fn find(location: &LocationArgs) -> Result<Self> {
+        let plan = BuildPlan::of(location.manifest_path.as_deref());
+        let metadata = project::metadata(&plan, false)?;
+        let target_dir = location.target_dir.clone();
+        let target_dir = target_dir.unwrap_or(metadata.target_directory);
+        let target_dir = camino::absolute_utf8(&target_dir)
+            .map_err(|e| Error::setup(format!("failed to find `{target_dir}`: {e}")))?;
+        Ok(Folders {
+            workspace_root: metadata.workspace_root,
+            target_dir,
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! `cargo nondex report --history`: the life of each test as a line of marks.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use camino::Utf8Path;
+use serde::Serialize;
+
+use super::console::Console;
+use crate::cli::MessageFormat;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::findings::history::{Entry, History, Life};
+use nondex_harness::report::Verdict;
+use nondex_harness::repository::short;
+
+/// How many runs a line shows, the last ones.
+const SHOWN: usize = 60;
+
+/// The life of a test.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    test: &'a str,
+    runs: Vec<Moment<'a>>,
+}
+
+/// A test in one run.
+#[derive(Debug, Serialize)]
+struct Moment<'a> {
+    /// In milliseconds since 1970.
+    time: u64,
+    commit: Option<&'a str>,
+    modified: bool,
+    toolchain: &'a str,
+    tool: &'a str,
+    verdict: Verdict,
+    choice_points: u64,
+    elapsed_ms: u64,
+}
+
+/// The mark of a verdict.
+const fn mark(verdict: Verdict) -> char {
+    match verdict {
+        Verdict::Stable => '.',
+        Verdict::ImplementationDependent => 'I',
+        Verdict::OrderDependentVictim => 'V',
+        Verdict::OrderDependentBrittle => 'B',
+        Verdict::NonDeterministic => 'N',
+        Verdict::Unknown => 'U',
+        Verdict::Network => 'w',
+        Verdict::Broken => 'x',
+        Verdict::NotRun => '-',
+    }
+}
+
+/// Shows the lives of the tests whose ids end with `test`; without it of those that were not stable each time.
+pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> Result<()> {
+    let (entries, damaged) = History::new(folder).all()?;
+    for sentence in &damaged {
+        console.note(sentence);
+    }
+    if entries.is_empty() {
+        return Err(Error::usage(format!(
+            "there is no history in `{folder}`: every run adds to it"
+        )));
+    }
+    let mut lives: BTreeMap<&str, Vec<(&Entry, &Life)>> = BTreeMap::new();
+    for entry in &entries {
+        for (id, life) in &entry.tests {
+            lives.entry(id).or_default().push((entry, life));
+        }
+    }
+    let all = lives.len();
+    match test {
+        Some(test) => {
+            lives.retain(|id, _| {
+                *id == test
+                    || id.ends_with(&format!("${test}"))
+                    || id.ends_with(&format!("::{test}"))
+            });
+            if lives.is_empty() {
+                return Err(Error::usage(format!(
+                    "no test `{test}` in the history of {all} tests in `{folder}`"
+                )));
+            }
+        }
+        None => lives.retain(|_, moments| {
+            moments
+                .iter()
+                .any(|(_, life)| life.verdict != Verdict::Stable)
+        }),
+    }
+    if console.format == MessageFormat::Json {
+        let lines: Vec<Line<'_>> = lives
+            .iter()
+            .map(|(test, moments)| line(test, moments))
+            .collect();
+        return console.json(&lines);
+    }
+    console.text(&render(&lives, test.is_some(), all));
+    Ok(())
+}
+
+fn line<'a>(test: &'a str, moments: &[(&'a Entry, &'a Life)]) -> Line<'a> {
+    let runs = moments.iter().map(|(entry, life)| Moment {
+        time: entry.time,
+        commit: entry.commit.as_deref(),
+        modified: entry.modified,
+        toolchain: entry.key.toolchain.lines().next().unwrap_or_default(),
+        tool: &entry.key.tool,
+        verdict: life.verdict,
+        choice_points: life.choices,
+        elapsed_ms: life.elapsed_ms,
+    });
+    Line {
+        test,
+        runs: runs.collect(),
+    }
+}
+
+fn render(lives: &BTreeMap<&str, Vec<(&Entry, &Life)>>, is_named: bool, all: usize) -> String {
+    let mut text = String::new();
+    for (id, moments) in lives {
+        let shown = &moments[moments.len().saturating_sub(SHOWN)..];
+        let marks: String = shown.iter().map(|(_, life)| mark(life.verdict)).collect();
+        let _ = writeln!(text, "{marks}  {id}");
+        if is_named {
+            for (entry, life) in changes(moments) {
+                let commit = entry.commit.as_deref().map_or("no commit", short);
+                let modified = if entry.modified { ", modified" } else { "" };
+                let _ = writeln!(text, "    since {commit}{modified}: {}", life.verdict);
+            }
+        }
+    }
+    let stable = all - lives.len();
+    if !is_named && stable > 0 {
+        let _ = writeln!(text, "{stable} of {all} tests were stable in every run");
+    }
+    text.push_str(". stable  I ID  V OD-victim  B OD-brittle  N ND  U UD  w network  x broken, the oldest run first\n");
+    text
+}
+
+/// The first moment, and those at which something else was concluded than before.
+fn changes<'a>(moments: &[(&'a Entry, &'a Life)]) -> Vec<(&'a Entry, &'a Life)> {
+    let mut before = None;
+    let mut moments = moments.to_vec();
+    moments.retain(|(_, life)| before.replace(life.verdict) != Some(life.verdict));
+    moments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_a_line_of_marks_and_the_commits_at_which_it_changed() {
+        let moments = [
+            (Verdict::Stable, "a"),
+            (Verdict::Stable, "b"),
+            (Verdict::Broken, "c"),
+            (Verdict::Stable, "d"),
+        ];
+        let moments = moments.map(|(verdict, commit)| {
+            let entry = Entry {
+                commit: Some(commit.to_owned()),
+                modified: commit == "d",
+                ..Entry::default()
+            };
+            let life = Life {
+                verdict,
+                ..Life::default()
+            };
+            (entry, life)
+        });
+        let moments: Vec<(&Entry, &Life)> =
+            moments.iter().map(|(entry, life)| (entry, life)).collect();
+        let lives = BTreeMap::from([("p$t", moments)]);
+        let text = render(&lives, true, 3);
+        let expected =
+            "..x.  p$t\n    since a: stable\n    since c: broken\n    since d, modified: stable\n";
+        assert!(text.starts_with(expected), "{text}");
+        let short = render(&lives, false, 3);
+        assert!(
+            short.starts_with("..x.  p$t\n2 of 3 tests were stable"),
+            "{short}"
+        );
+    }
+}

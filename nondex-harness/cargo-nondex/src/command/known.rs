@@ -1,0 +1,251 @@
+//! `cargo nondex known`: tests that may be flaky until a date, and what they are in a report.
+
+use camino::Utf8Path;
+
+use super::configuration::Asked;
+use super::console::Console;
+use super::folders::Folders;
+use super::selection::count;
+use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
+use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::known::{self, Entry, KNOWN_FILE, Known, date};
+use nondex_harness::project::{self, BuildPlan};
+use nondex_harness::report::human::Sources;
+use nondex_harness::report::{Report, TestReport, store};
+
+/// The known flakes of a workspace, with their filtersets.
+#[derive(Debug, Default)]
+pub(super) struct KnownFlakes {
+    known: Known,
+    sets: Vec<(String, Filterset)>,
+}
+
+impl KnownFlakes {
+    /// Reads the file of the workspace at `root`; what `workspace` says of its packages is asked if there is a filterset.
+    ///
+    /// # Errors
+    /// When the file cannot be understood, or a filterset names what is not in the workspace.
+    pub(super) fn read(
+        root: &Utf8Path,
+        workspace: impl FnOnce() -> Result<Workspace>,
+    ) -> Result<Self> {
+        let path = root.join(KNOWN_FILE);
+        let known = Known::read(&path)?;
+        let texts = known.entries().iter();
+        let texts: Vec<String> = texts.filter_map(|entry| entry.filterset.clone()).collect();
+        let workspace = if texts.is_empty() {
+            Workspace::default()
+        } else {
+            workspace()?
+        };
+        let sets = texts.into_iter().map(|text| {
+            let set = Expression::parse(&text).and_then(|set| set.resolve(&workspace));
+            let set = set.map_err(|e| Error::setup(format!("failed to read `{path}`: {e}")))?;
+            Ok((text, set))
+        });
+        let sets = sets.collect::<Result<_>>()?;
+        Ok(KnownFlakes { known, sets })
+    }
+
+    /// Those of the workspace that a command is about, before anything is built.
+    ///
+    /// # Errors
+    /// As [`KnownFlakes::read`].
+    pub(super) fn of(asked: &Asked, workspace: impl FnOnce() -> Result<Workspace>) -> Result<Self> {
+        match &asked.config.root {
+            Some(root) => Self::read(root, workspace),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Says of each test of the report whether it is a known flake.
+    pub(super) fn apply(&self, root: &Utf8Path, report: &mut Report) {
+        let is_meant = |entry: &Entry, test: &TestReport| match &entry.filterset {
+            None => entry.test.as_deref() == Some(&test.id),
+            Some(text) => {
+                let mut sets = self.sets.iter();
+                let set = sets.find(|(known, _)| known == text);
+                set.is_some_and(|(_, set)| set.contains(&query(test)))
+            }
+        };
+        let sources = Sources::of_user(root);
+        known::apply(&self.known, &is_meant, date::today(), &sources, report);
+    }
+}
+
+/// What a filterset asks of a test in a report, by the id that nextest gives its binary: `serde`, `serde::name`, `serde::bin/name`.
+fn query(test: &TestReport) -> Query<'_> {
+    let target = test.binary.strip_prefix(&test.package);
+    let target = target.and_then(|rest| rest.strip_prefix("::"));
+    let (kind, binary) = match target {
+        None => ("lib", test.package.as_str()),
+        Some(target) => target.split_once('/').unwrap_or(("test", target)),
+    };
+    Query {
+        package: &test.package,
+        binary,
+        binary_id: &test.binary,
+        kind,
+        platform: if kind == "proc-macro" {
+            Platform::Host
+        } else {
+            Platform::Target
+        },
+        test: &test.name,
+    }
+}
+
+/// Does what is asked with the known flakes.
+pub(super) fn known(action: &KnownAction, console: &Console) -> Result<ExitCode> {
+    match action {
+        KnownAction::Add(args) => add(args, console),
+        KnownAction::Check(args) => check(args, console),
+        KnownAction::Prune(args) => prune(args, console),
+    }
+}
+
+fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
+    let folders = Folders::find(&args.location)?;
+    let report = store::read_latest(&folders.target_dir)?;
+    let test = choose(&report, &args.test)?;
+    let path = folders.workspace_root.join(KNOWN_FILE);
+    let mut known = Known::read(&path)?;
+    let entry = Entry {
+        test: Some(test.id.clone()),
+        filterset: None,
+        reason: args.reason.clone(),
+        link: args.link.clone(),
+        expires: args.expires,
+        verdict: Some(test.verdict),
+        cause: known::cause(test, &Sources::of_user(&folders.workspace_root)),
+    };
+    known.add(entry).map_err(Error::usage)?;
+    known.write(&path)?;
+    console.status(
+        "Added",
+        &format!("{} to {KNOWN_FILE}, as {}", test.id, test.verdict),
+    );
+    Ok(ExitCode::Ok)
+}
+
+/// The flaky test of a report that is meant.
+pub(super) fn choose<'a>(report: &'a Report, name: &str) -> Result<&'a TestReport> {
+    if let Some(test) = report.tests.iter().find(|test| test.id == name) {
+        return if known::may_be_known(test) {
+            Ok(test)
+        } else {
+            Err(Error::usage(format!(
+                "`{name}` is `{}` in the last report: only a flaky test can be a known flake",
+                test.verdict
+            )))
+        };
+    }
+    let flaky = report.tests.iter().filter(|test| known::may_be_known(test));
+    let flaky: Vec<&TestReport> = flaky.collect();
+    let mut found = flaky.iter().filter(|test| test.id.contains(name));
+    match (found.next(), found.next()) {
+        (Some(test), None) => Ok(test),
+        (Some(first), Some(second)) => Err(Error::usage(format!(
+            "`{name}` is a part of several flaky tests of the last report, such as `{}` and `{}`",
+            first.id, second.id
+        ))),
+        (None, _) => {
+            let names: Vec<&str> = flaky.iter().map(|test| test.id.as_str()).collect();
+            Err(Error::usage(match names.as_slice() {
+                [] => format!(
+                    "no test is called `{name}` in the last report, which has no flaky tests"
+                ),
+                names => format!(
+                    "no flaky test of the last report is called `{name}`; there are: {}",
+                    names.join(", ")
+                ),
+            }))
+        }
+    }
+}
+
+/// What cargo knows of the workspace that these flags name.
+pub(super) fn workspace(location: &LocationArgs) -> Result<Workspace> {
+    let plan = BuildPlan::of(location.manifest_path.as_deref());
+    Ok(Workspace::new(&project::metadata(&plan, true)?))
+}
+
+/// The last report of a project, with what the file of known flakes says today.
+fn latest(folders: &Folders, args: &KnownCheckArgs) -> Result<(KnownFlakes, Report)> {
+    let workspace = || workspace(&args.location);
+    let flakes = KnownFlakes::read(&folders.workspace_root, workspace)?;
+    let mut report = store::read_latest(&folders.target_dir)?;
+    flakes.apply(&folders.workspace_root, &mut report);
+    Ok((flakes, report))
+}
+
+fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
+    let folders = Folders::find(&args.location)?;
+    let (flakes, report) = latest(&folders, args)?;
+    if console.format == MessageFormat::Json {
+        console.json(&report.overdue)?;
+    } else {
+        for overdue in &report.overdue {
+            console.warning(&overdue.to_string());
+        }
+    }
+    let all = flakes.known.entries().len();
+    console.status(
+        "Checked",
+        &format!(
+            "{}, {} overdue",
+            count(all, "known flake"),
+            report.overdue.len()
+        ),
+    );
+    Ok(if report.overdue.is_empty() {
+        ExitCode::Ok
+    } else {
+        ExitCode::Found
+    })
+}
+
+fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
+    let folders = Folders::find(&args.location)?;
+    let (mut flakes, report) = latest(&folders, args)?;
+    let is_out = |entry: &Entry| {
+        let mut overdue = report.overdue.iter();
+        overdue.any(|overdue| overdue.entry == entry.name())
+    };
+    let removed = flakes.known.remove(is_out).map_err(Error::setup)?;
+    if removed > 0 {
+        flakes
+            .known
+            .write(&folders.workspace_root.join(KNOWN_FILE))?;
+    }
+    for overdue in &report.overdue {
+        console.note(&overdue.to_string());
+    }
+    console.status("Removed", &count(removed, "known flake"));
+    Ok(ExitCode::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_is_known_by_its_id() {
+        for (binary, kind, name) in [
+            ("serde", "lib", "serde"),
+            ("serde::it", "test", "it"),
+            ("serde::bin/tool", "bin", "tool"),
+            ("serde::example/show", "example", "show"),
+        ] {
+            let test = TestReport::new("serde", binary, "a::b");
+            let query = query(&test);
+            assert_eq!((query.kind, query.binary), (kind, name), "{binary}");
+            assert_eq!(
+                (query.package, query.binary_id, query.test),
+                ("serde", binary, "a::b")
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `cargo nondex list`: the tests that would be run.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::console::Console;
+use super::selection;
+use crate::cli::{ListArgs, MessageFormat};
+use nondex_harness::campaign::Selected;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::project;
+
+/// The list as JSON.
+#[derive(Debug, Serialize)]
+struct Listing<'a> {
+    /// How many of the tests are run.
+    test_count: usize,
+    tests: Vec<Listed<'a>>,
+}
+
+/// One test of the list, with the names of the report.
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    id: String,
+    package: &'a str,
+    binary: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    ignored: bool,
+    /// Whether it is run: an ignored test only when it is asked for.
+    runs: bool,
+}
+
+/// Lists the selected tests on stdout, one id on a line or as JSON.
+pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
+    let filter = args.filter.parse()?;
+    let doctests = filter.doctests();
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    let filter = selection::resolve(&filter, &plan)?;
+    plan.doctests = doctests;
+    let project = project::build(&plan, console.quiet)?;
+    for note in &project.notes {
+        console.note(note);
+    }
+    let selected = selection::select(&project.suites, &filter);
+    let tests = listed(&selected);
+    match console.format {
+        MessageFormat::Json => console.json(&Listing {
+            test_count: selection::running(&selected),
+            tests,
+        })?,
+        MessageFormat::Human => {
+            selection::expect_some(&project.suites, &selected)?;
+            console.product(&text(&tests, console.verbose > 0))?;
+        }
+    }
+    selection::expect_some(&project.suites, &selected)?;
+    Ok(project.exit_code())
+}
+
+fn listed<'a>(selected: &'a [Selected<'a>]) -> Vec<Listed<'a>> {
+    let tests = selected.iter().flat_map(|Selected { suite, tests }| {
+        tests.iter().map(move |(test, runs)| Listed {
+            id: suite.test_id(test),
+            package: &suite.binary.package,
+            binary: &suite.binary.id,
+            kind: &suite.binary.kind,
+            name: &test.name,
+            file: test.file.as_deref(),
+            line: test.line,
+            ignored: test.ignored,
+            runs: *runs,
+        })
+    });
+    tests.collect()
+}
+
+/// One id on a line; with `places` also where the test is.
+fn text(tests: &[Listed<'_>], places: bool) -> String {
+    let mut text = String::new();
+    for test in tests {
+        text.push_str(&test.id);
+        if !test.runs {
+            text.push_str(" (ignored)");
+        }
+        if let (true, Some(file), Some(line)) = (places, test.file, test.line) {
+            let _ = write!(text, " at {file}:{line}");
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,134 @@
+//! What each command does.
+
+mod bisect;
+mod check;
+mod classify;
+mod clean;
+pub mod configuration;
+mod confirm;
+mod console;
+mod coverage;
+mod deflake;
+mod effects;
+mod explain;
+mod folders;
+mod history;
+mod interrupt;
+mod known;
+mod list;
+mod models;
+mod network;
+mod order;
+mod outcome;
+mod pages;
+mod past;
+mod progress;
+mod replay;
+mod report;
+mod run;
+mod selection;
+mod session;
+
+use std::ffi::OsString;
+
+use crate::cli::{Command, OutputArgs, ReportAction};
+use configuration::{Asked, Refusal};
+use console::Console;
+use nondex_harness::campaign::process::guardian;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::shell;
+
+/// Parses the arguments of the process, its name first, and does what they say.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if args.get(1).is_some_and(|arg| arg == guardian::GUARDIAN) {
+        guardian::guard(std::io::stdin().lock());
+        return ExitCode::Ok;
+    }
+    let line = written(&args);
+    let asked = match configuration::understand(args, std::env::vars_os()) {
+        Ok(asked) => asked,
+        Err(Refusal::Setup(error)) => {
+            Console::new(&OutputArgs::default()).error(&error.to_string());
+            return error.code();
+        }
+        Err(Refusal::Usage(error)) => {
+            // Nobody may be reading any more; there is nowhere left to say so.
+            let _ = error.print();
+            return if error.use_stderr() {
+                ExitCode::Usage
+            } else {
+                ExitCode::Ok
+            };
+        }
+    };
+    let console = Console::new(output(&asked.command));
+    for warning in &asked.warnings {
+        console.warning(warning);
+    }
+    match execute(&asked, &line, &console) {
+        Ok(code) => code,
+        Err(error) => {
+            console.error(&error.to_string());
+            error.code()
+        }
+    }
+}
+
+fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
+    match &asked.command {
+        Command::Run(args) => run::run(args, asked, line, console),
+        Command::Check(args) => check::check(args, asked, line, console),
+        Command::Classify(args) => classify::classify(args, asked, line, console),
+        Command::Order(args) => order::order(args, asked, line, console),
+        Command::Replay(args) => replay::replay(args, console),
+        Command::Explain(args) => explain::explain(args, line, console),
+        Command::Report(args) => report::report(args, line, console),
+        Command::Confirm(args) => confirm::confirm(args, console),
+        Command::Deflake(args) => deflake::deflake(args, asked, line, console),
+        Command::Bisect(args) => bisect::bisect(args, console),
+        Command::Known(args) => known::known(&args.action, console),
+        Command::List(args) => list::list(args, console),
+        Command::Network(args) => network::network(args, line, console),
+        Command::Models(args) => models::models(args, console),
+        Command::Clean(args) => clean::clean(args, console),
+        Command::Completions(args) => pages::completions(args.shell, console),
+        Command::Man(_) => pages::man(console),
+    }
+}
+
+fn output(command: &Command) -> &OutputArgs {
+    match command {
+        Command::Run(args) => &args.output,
+        Command::Check(args) => &args.run.output,
+        Command::Classify(args) => &args.run.output,
+        Command::Order(args) => &args.output,
+        Command::Replay(args) => &args.output,
+        Command::Explain(args) => &args.output,
+        Command::Report(args) => match &args.action {
+            Some(ReportAction::Merge(args)) => &args.output,
+            None => &args.output,
+        },
+        Command::Confirm(args) => &args.output,
+        Command::Deflake(args) => &args.run.output,
+        Command::Bisect(args) => &args.output,
+        Command::Known(args) => args.action.output(),
+        Command::List(args) => &args.output,
+        Command::Network(args) => &args.output,
+        Command::Models(args) => &args.output,
+        Command::Clean(args) => &args.output,
+        Command::Completions(args) => &args.output,
+        Command::Man(args) => &args.output,
+    }
+}
+
+/// The command line as the user would write it again.
+fn written(args: &[OsString]) -> String {
+    let texts: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let mut words: Vec<&str> = texts.iter().skip(1).map(AsRef::as_ref).collect();
+    if words.first() == Some(&"nondex") {
+        words.remove(0);
+    }
+    shell::join(["cargo", "nondex"].into_iter().chain(words))
+}

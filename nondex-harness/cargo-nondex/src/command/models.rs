@@ -1,0 +1,175 @@
+//! `cargo nondex models`: the catalogue.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use nondex_core::model::CATALOGUE;
+use nondex_core::{Family, Kind, Level, Model};
+use serde::Serialize;
+
+use super::console::Console;
+use crate::cli::{MessageFormat, ModelsArgs};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+
+/// One model as JSON.
+#[derive(Debug, Serialize)]
+struct Listed {
+    /// What `--models` and `--skip-models` match.
+    name: String,
+    api: &'static str,
+    family: &'static str,
+    kind: &'static str,
+    promise: &'static str,
+    url: String,
+    fix: &'static str,
+    /// The levels at which there is anything to decide.
+    varies_at: &'static [Level],
+    /// What each level does.
+    levels: BTreeMap<Level, &'static str>,
+}
+
+/// Prints the catalogue on stdout.
+pub(super) fn models(args: &ModelsArgs, console: &Console) -> Result<ExitCode> {
+    let matches = |model: &Model, family: Family| {
+        let name = model.name(family);
+        args.filter
+            .as_ref()
+            .is_none_or(|filter| filter.is_match(&name))
+    };
+    let mut listed = Vec::new();
+    for family in Family::ALL {
+        let models = CATALOGUE
+            .iter()
+            .filter(|model| model.families().contains(&family));
+        listed.extend(
+            models
+                .filter(|model| matches(model, family))
+                .map(|model| (family, *model)),
+        );
+    }
+    if listed.is_empty() {
+        let filter = args.filter.as_ref().map_or("", |filter| filter.as_str());
+        return Err(Error::usage(format!(
+            "no model matches `{filter}`, expected a part of a name such as \
+             `hash_map/std::collections::HashMap::iter`"
+        )));
+    }
+    match console.format {
+        MessageFormat::Json => console.json(&listed.iter().map(json).collect::<Vec<_>>())?,
+        MessageFormat::Human => console.product(&table(&listed))?,
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn json(&(family, model): &(Family, &'static Model)) -> Listed {
+    Listed {
+        name: model.name(family),
+        api: model.api,
+        family: family.name(),
+        kind: model.kind.name(),
+        promise: model.promise,
+        url: model.url(),
+        fix: model.fix,
+        varies_at: family.varies_at(),
+        levels: Level::ALL
+            .map(|level| (level, treatment(family, model.kind, level)))
+            .into(),
+    }
+}
+
+/// A section for each family: what the levels do and what to do instead, then its APIs.
+fn table(listed: &[(Family, &'static Model)]) -> String {
+    const HEADING: Style = AnsiColor::Green.on_default().bold();
+    const NAME: Style = AnsiColor::Cyan.on_default().bold();
+    let mut text = String::new();
+    let group = |&(family, model): &(Family, &Model)| (family, model.kind, model.fix);
+    for chunk in listed.chunk_by(|a, b| group(a) == group(b)) {
+        let [(family, first), ..] = chunk else {
+            continue;
+        };
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "{HEADING}{family}{HEADING:#} ({})", first.kind);
+        for level in Level::ALL {
+            let _ = writeln!(
+                text,
+                "  {level:<4}  {}",
+                treatment(*family, first.kind, level)
+            );
+        }
+        let _ = writeln!(text, "  {:<4}  {}", "fix:", first.fix);
+        for (_, model) in chunk {
+            let _ = writeln!(
+                text,
+                "  {NAME}{}{NAME:#}\n      {}\n      {}",
+                model.api,
+                model.promise,
+                model.url()
+            );
+        }
+    }
+    let _ = writeln!(text, "\n{} models, {} APIs", listed.len(), apis(listed));
+    text
+}
+
+fn apis(listed: &[(Family, &'static Model)]) -> usize {
+    let mut apis: Vec<&str> = listed.iter().map(|(_, model)| model.api).collect();
+    apis.sort_unstable();
+    apis.dedup();
+    apis.len()
+}
+
+/// What a run at `level` does with the choices of a family.
+const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
+    if let (Family::Time, Kind::Random) = (family, kind) {
+        return match level {
+            Level::Std => "clocks go on; the times of files tick by up to 4 ms",
+            Level::One | Level::Eq | Level::Id => {
+                "a clock may show the same time again; the times of files tick by up to 16 ms"
+            }
+            Level::Full => {
+                "the same whatever is computed, and the system's clock goes back; the times of files tick by up to 2 s"
+            }
+        };
+    }
+    match (family, level) {
+        (Family::Fault, _) => {
+            "with `--network fault`, one operation in four fails, the same at every level"
+        }
+        (Family::Schedule, Level::Std) => {
+            "a thread is held back for up to 20 ms, as a busy machine does it"
+        }
+        (Family::Schedule, Level::One) => "a thread is held back for up to 100 ms",
+        (Family::Schedule, Level::Eq) => "a thread is held back for up to a second",
+        (Family::Schedule, Level::Id) => "a thread is held back for up to 10 s",
+        (Family::Schedule, Level::Full) => "a thread is held back for up to an hour",
+        (Family::Time, Level::Std) => "a thread wakes up to 20 ms later, as on a busy machine",
+        (Family::Time, Level::One) => "a thread wakes up to 100 ms later",
+        (Family::Time, Level::Eq) => "a thread wakes up to a second later",
+        (Family::Time, Level::Id) => "a thread wakes up to 10 s later",
+        (Family::Time, Level::Full) => "a thread wakes up to an hour later",
+        (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
+        (Family::Entropy, Level::Std) => "bytes drawn from the seed",
+        (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",
+        (Family::FixedHasher, Level::Std) => "nothing: the order that this hasher gives today",
+        (Family::HashMap | Family::HashSet, Level::Std) => {
+            "the table's own order, with RandomState keys from the seed"
+        }
+        (Family::Directory | Family::Environment, Level::Std) => {
+            "another order of the names, the same throughout the run"
+        }
+        (Family::Environment, Level::One) => "nothing: the order of the names",
+        (Family::Environment, Level::Eq | Level::Id) => {
+            "once a variable was changed, an order by content"
+        }
+        (Family::Environment, Level::Full) => "a new order at every call but the first",
+        (_, Level::One) => "one permutation for each length, the same throughout the run",
+        (_, Level::Eq) => "an order by content: equal contents have equal orders",
+        (Family::Directory, Level::Id) => "a new order for each reading",
+        (_, Level::Id) => "an order for each object, a new one when it was modified",
+        (_, Level::Full) => "a new order at every call",
+    }
+}

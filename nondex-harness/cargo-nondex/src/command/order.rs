@@ -1,0 +1,23 @@
+//! `cargo nondex order`: the tests in many orders, and nothing else.
+
+use super::configuration::Asked;
+use super::console::Console;
+use super::run;
+use super::session::Stages;
+use crate::cli::{OrderArgs, RunArgs};
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+
+/// Looks for tests that depend on those before them. `line` is the command line, for the report.
+pub(super) fn order(
+    args: &OrderArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    let tried = args.options();
+    let args = RunArgs::from(args.clone());
+    run::within(&args, asked, line, console, Stages::Orders, |session| {
+        session.in_orders(&tried)
+    })
+}

@@ -1,0 +1,82 @@
+//! A campaign with its progress shown, and what it came to.
+
+use std::time::Duration;
+
+use camino::Utf8Path;
+
+use super::console::Console;
+use super::coverage::Coverage;
+use super::progress::Display;
+use super::selection;
+use crate::cli::MessageFormat;
+use nondex_harness::campaign::comparison::Builder;
+use nondex_harness::campaign::{self, Selected, StopFlag};
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::judge::Options;
+use nondex_harness::project::{self, BuildPlan, Doctests, Mode, Suite};
+use nondex_harness::report::human::{self, Sources, View};
+use nondex_harness::report::{Report, RunDirectory, exit_code, junit};
+
+/// The build of a plan without this tool in it.
+pub(super) struct Ordinary(pub(super) BuildPlan);
+
+impl Builder for Ordinary {
+    fn build(&self) -> Result<Vec<Suite>, String> {
+        let plan = BuildPlan {
+            mode: Mode::Plain,
+            doctests: Doctests::No,
+            ..self.0.clone()
+        };
+        let project = project::build(&plan, true).map_err(|error| error.to_string())?;
+        Ok(project.suites)
+    }
+}
+
+/// Runs a campaign; what its tests run goes to `coverage` where that is asked for.
+///
+/// # Errors
+/// As [`campaign::run`].
+pub(super) fn run(
+    selected: &[Selected<'_>],
+    options: &Options,
+    directory: &RunDirectory,
+    ordinary: &Ordinary,
+    stop: &StopFlag,
+    console: &Console,
+    coverage: Option<&Coverage>,
+) -> Result<Report> {
+    let display = Display::new(console, selection::running(selected)).with_coverage(coverage);
+    let result = campaign::run(selected, options, directory, Some(ordinary), &display, stop);
+    display.finish();
+    result
+}
+
+/// Shows a report that was written to `path`, as JUnit's XML in a file too if that is asked for. The code it ends with.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn show(
+    report: &Report,
+    workspace_root: &Utf8Path,
+    path: &Utf8Path,
+    elapsed: Duration,
+    junit: Option<&Utf8Path>,
+    console: &Console,
+) -> Result<ExitCode> {
+    let view = View {
+        sources: &Sources::of_user(workspace_root),
+        report: Some(path),
+        elapsed,
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    console.text(&human::render(report, &view));
+    if let Some(file) = junit {
+        junit::write(report, &view, file)?;
+    }
+    if console.format == MessageFormat::Json {
+        console.json(report)?;
+    }
+    Ok(exit_code(report))
+}

@@ -1,0 +1,31 @@
+//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs beside it.
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::console::Console;
+use crate::cli::CommandLine;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+
+/// The name of the executable, as a shell completes it.
+const EXECUTABLE: &str = "cargo-nondex";
+
+/// Writes the completions for a shell.
+pub(super) fn completions(shell: Shell, console: &Console) -> Result<ExitCode> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), EXECUTABLE, &mut text);
+    console.product(&String::from_utf8_lossy(&text))?;
+    Ok(ExitCode::Ok)
+}
+
+/// Writes the manual page.
+pub(super) fn man(console: &Console) -> Result<ExitCode> {
+    let mut text = Vec::new();
+    Man::new(CommandLine::command())
+        .render(&mut text)
+        .map_err(|e| Error::setup(format!("failed to write the manual page: {e}")))?;
+    console.product(&String::from_utf8_lossy(&text))?;
+    Ok(ExitCode::Ok)
+}

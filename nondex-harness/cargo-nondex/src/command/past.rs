@@ -1,0 +1,351 @@
+//! What became of the tests before: which of them a change leaves as they were, and what is remembered of a run.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::hash;
+
+use super::coverage::Lines;
+use super::effects::{self, Effects};
+use nondex_harness::campaign::Selected;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::findings::history::{self, Entry, History, Key, Life};
+use nondex_harness::judge::Options;
+use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::{self, BuildPlan, Project};
+use nondex_harness::report::{Report, TestReport, Verdict};
+use nondex_harness::repository::{self, Commit, Git, Snapshots, short};
+
+/// Variables by which a build may differ.
+const VARIABLES: [&str; 7] = [
+    "CARGO_BUILD_",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_INCREMENTAL",
+    "CARGO_PROFILE_",
+    "CARGO_TARGET_",
+    "RUSTC",
+    "RUSTFLAGS",
+];
+
+/// Whether these effects may act on a test that was so in a run, of the repository at a root.
+type Differs<'a> = dyn Fn(&Effects, &TestReport, (&Life, &Entry), &Utf8Path) -> bool + 'a;
+
+/// What is about to run, and the commit that it is compared with.
+pub(super) struct Compared<'a> {
+    pub(super) base: Option<&'a str>,
+    pub(super) plan: &'a BuildPlan,
+    pub(super) options: &'a Options,
+    pub(super) selected: &'a [Selected<'a>],
+}
+
+/// What became of the tests before, and what is run now.
+#[derive(Debug)]
+pub(super) struct Past {
+    history: History,
+    entries: OnceCell<Vec<Entry>>,
+    /// The trees of the repository; none where there is no repository.
+    snapshots: Option<Snapshots>,
+    commit: Option<Commit>,
+    modified: bool,
+    key: Key,
+}
+
+impl Past {
+    /// That of a project; it is in `folder`, or else in the target directory.
+    pub(super) fn of(
+        folder: Option<&Utf8Path>,
+        project: &Project,
+        plan: &BuildPlan,
+    ) -> Result<Self> {
+        let folder = match folder {
+            Some(folder) => camino::absolute_utf8(folder)
+                .map_err(|e| Error::setup(format!("failed to find `{folder}`: {e}")))?,
+            None => project.target_dir.join("nondex/history"),
+        };
+        let history = History::new(&folder);
+        let root = &project.workspace_root;
+        let git = Git::around(root).ok();
+        let snapshots = git.and_then(|git| Snapshots::new(&git, &history.objects()).ok());
+        let tree = snapshots
+            .as_ref()
+            .and_then(|snapshots| snapshots.now(&project.target_dir).ok());
+        let commit = snapshots
+            .as_ref()
+            .and_then(|snapshots| snapshots.git().commit("HEAD").ok());
+        let of_commit = commit.as_ref().zip(snapshots.as_ref());
+        let of_commit = of_commit.and_then(|(commit, snapshots)| snapshots.of(&commit.id).ok());
+        let text = |file: Utf8PathBuf| std::fs::read(file).ok();
+        let variables = std::env::vars_os().filter(|(name, _)| {
+            let name = name.to_string_lossy();
+            name != "CARGO_TARGET_DIR" && VARIABLES.iter().any(|start| name.starts_with(start))
+        });
+        let variables: BTreeMap<_, _> = variables.collect();
+        let config = text(root.join(".config/nondex.toml"));
+        let build = hash::of(&format!("{:?} {variables:?} {config:?}", plan.own_words()));
+        let lockfile = text(root.join("Cargo.lock"));
+        Ok(Past {
+            history,
+            entries: OnceCell::new(),
+            modified: tree.is_some() && tree != of_commit,
+            snapshots,
+            commit,
+            key: Key {
+                tree,
+                lockfile: lockfile.map(|text| format!("{:016x}", hash::of(&text))),
+                toolchain: project.toolchain.trim().to_owned(),
+                tool: env!("CARGO_PKG_VERSION").to_owned(),
+                build: format!("{build:016x}"),
+            },
+        })
+    }
+
+    /// Writes into a report what was run.
+    pub(super) fn describe(&self, report: &mut Report) {
+        report.run.commit = self.commit.as_ref().map(|commit| commit.id.clone());
+        report.run.modified = self.modified;
+        self.key.tool.clone_into(&mut report.run.tool);
+    }
+
+    /// Remembers a report, and what its tests ran if that is known.
+    pub(super) fn remember(
+        &self,
+        report: &Report,
+        options: &Options,
+        lines: Option<&Lines>,
+        in_orders: bool,
+    ) -> Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let root = self
+            .snapshots
+            .as_ref()
+            .map(|snapshots| snapshots.git().root());
+        let none = BTreeSet::new();
+        let tests = report.tests.iter();
+        // The runs of an order are counted for one test of its executable.
+        let has_run = |test: &&TestReport| test.runs > 0 || in_orders && !report.partial;
+        let tests = tests.filter(|test| test.verdict != Verdict::NotRun && has_run(test));
+        let tests: BTreeMap<String, Life> = tests
+            .map(|test| {
+                let ran = lines.and_then(|lines| lines.ran.get(&test.id));
+                let life = Life {
+                    verdict: test.verdict,
+                    asked: asked(options, &test.id),
+                    choices: test.choice_points,
+                    elapsed_ms: test.elapsed_ms,
+                    in_orders,
+                    ran: ran.zip(root).map(|(lines, root)| texts(lines, root)),
+                };
+                (test.id.clone(), life)
+            })
+            .collect();
+        if tests.is_empty() {
+            return Ok(());
+        }
+        let compiled = lines.map_or(&none, |lines| &lines.compiled);
+        let entry = Entry {
+            schema: 0,
+            time: now.map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            }),
+            commit: self.commit.as_ref().map(|commit| commit.id.clone()),
+            modified: self.modified,
+            key: self.key.clone(),
+            compiled: root.map(|root| texts(compiled, root)).unwrap_or_default(),
+            tests,
+        };
+        self.history.add(&entry)
+    }
+
+    /// The tests that end as they did, each in a process of its own, because nothing that they ran is different, neither from `base` nor from
+    /// when they ran it; and what was compared, or why nothing is known.
+    pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
+        let is_known = |life: &Life| life.ran.is_some();
+        self.compare(
+            compared,
+            &is_known,
+            &|effects, test, (life, entry), root| {
+                let ran = life.ran.as_ref().and_then(|ran| lines(ran, root));
+                let compiled = lines(&entry.compiled, root);
+                ran.zip(compiled).is_none_or(|(ran, compiled)| {
+                    effects.is_everything() || !effects.met_by(test, &ran, &compiled).is_empty()
+                })
+            },
+        )
+    }
+
+    /// The tests that end as they did behind all others of their executable, because nothing in it is different. Behind others a test may run
+    /// what it does not run alone.
+    pub(super) fn unchanged_in_orders(
+        &self,
+        compared: &Compared<'_>,
+    ) -> Result<(BTreeSet<String>, String)> {
+        let is_known = |life: &Life| life.in_orders;
+        let differs = |effects: &Effects, test: &TestReport, _: (&Life, &Entry), _: &Utf8Path| {
+            effects.are_in(test)
+        };
+        let (mut found, words) = self.compare(compared, &is_known, &differs)?;
+        for selected in compared.selected {
+            let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);
+            let mut ids = tests.map(|(case, _)| selected.suite.test_id(case));
+            if !ids.all(|id| found.contains(&id)) {
+                found.retain(|id| !id.starts_with(&format!("{}$", selected.suite.binary.id)));
+            }
+        }
+        Ok((found, words))
+    }
+
+    fn compare(
+        &self,
+        compared: &Compared<'_>,
+        is_known: &dyn Fn(&Life) -> bool,
+        differs: &Differs<'_>,
+    ) -> Result<(BTreeSet<String>, String)> {
+        let Compared {
+            base,
+            plan,
+            options,
+            selected,
+        } = *compared;
+        let Some((snapshots, now)) = self.snapshots.as_ref().zip(self.key.tree.as_ref()) else {
+            // It says why.
+            let git = Git::around(&options.workspace_root)?;
+            repository::base(&git, base)?;
+            return Err(Error::setup(format!(
+                "git cannot say what is in `{}`",
+                git.root()
+            )));
+        };
+        let base = repository::base(snapshots.git(), base)?;
+        let name = format!("{} {}", short(&base.id), base.subject);
+        let metadata = project::metadata(plan, true)?;
+        let root = snapshots.git().root();
+        if let Some(package) = effects::outside(&metadata, root) {
+            return Ok((
+                BTreeSet::new(),
+                format!("all tests run: the sources of `{package}` are not in the repository"),
+            ));
+        }
+        if snapshots.has_submodules() {
+            return Ok((
+                BTreeSet::new(),
+                "all tests run: the repository has submodules".to_owned(),
+            ));
+        }
+        let base = snapshots.of(&base.id)?;
+        let entries = self.entries()?;
+        let mut since: BTreeMap<&str, Option<[Effects; 2]>> = BTreeMap::new();
+        let mut found = BTreeSet::new();
+        let tests = selected.iter().flat_map(|selected| {
+            let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);
+            tests.map(|(case, _)| {
+                let binary = &selected.suite.binary;
+                TestReport::new(&binary.package, &binary.id, &case.name)
+            })
+        });
+        for test in tests {
+            let asked = asked(options, &test.id);
+            let known = entries.iter().rev().find_map(|entry| {
+                let life = entry.tests.get(&test.id)?;
+                let is_alike = entry.key.is_alike(&self.key) && life.asked == asked;
+                (is_alike && is_known(life)).then_some((entry, life))
+            });
+            let Some((entry, life)) = known.filter(|(_, life)| life.verdict == Verdict::Stable)
+            else {
+                continue;
+            };
+            let Some(tree) = entry.key.tree.as_deref() else {
+                continue;
+            };
+            let effects = since.entry(tree).or_insert_with(|| {
+                let is_here = snapshots.has(tree);
+                let to = |other| Effects::behind(snapshots, tree, other, &metadata).ok();
+                is_here.then(|| Some([to(now)?, to(&base)?])).flatten()
+            });
+            let Some(effects) = effects else {
+                continue;
+            };
+            let mut effects = effects.iter();
+            if !effects.any(|effects| differs(effects, &test, (life, entry), root)) {
+                found.insert(test.id.clone());
+            }
+        }
+        Ok((found, format!("with {name}")))
+    }
+
+    /// What became of a test when this tree was run in the same way.
+    pub(super) fn of_test(&self, tree: &str, test: &str, options: &Options) -> Option<Verdict> {
+        let entries = self.entries().ok()?;
+        let asked = asked(options, test);
+        entries.iter().rev().find_map(|entry| {
+            let is_it = entry.key.tree.as_deref() == Some(tree) && entry.key.is_alike(&self.key);
+            let life = entry.tests.get(test).filter(|_| is_it)?;
+            (life.asked == asked).then_some(life.verdict)
+        })
+    }
+
+    /// The runs before, the oldest first: read when they are asked for first.
+    fn entries(&self) -> Result<&[Entry]> {
+        if let Some(entries) = self.entries.get() {
+            return Ok(entries);
+        }
+        let (entries, _) = self.history.all()?;
+        Ok(self.entries.get_or_init(|| entries))
+    }
+
+    /// The tree of a commit, if that is all there is of it.
+    pub(super) fn tree(&self, commit: &str) -> Option<String> {
+        let snapshots = self.snapshots.as_ref();
+        let snapshots = snapshots.filter(|snapshots| !snapshots.has_submodules());
+        snapshots?.of(commit).ok()
+    }
+}
+
+/// How a test is asked for, as a hash.
+fn asked(options: &Options, test: &str) -> String {
+    let own = options.of(test);
+    let asked = (
+        (
+            &own.levels,
+            &own.seeds,
+            own.schedule,
+            own.clean_runs,
+            own.timeout,
+        ),
+        (
+            own.prune,
+            own.all_levels,
+            own.exhaustive,
+            &own.models_off,
+            own.real_threads,
+        ),
+        (own.max_steps, own.network.mode, &own.regressions),
+    );
+    format!("{:016x}", hash::of(&format!("{asked:?}")))
+}
+
+/// Lines of files in the repository, as they are written.
+fn texts(lines: &BTreeSet<SourceLine>, root: &Utf8Path) -> BTreeMap<String, String> {
+    let mut files: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for (file, line) in lines {
+        if let Ok(file) = file.strip_prefix(root) {
+            files.entry(file.to_string()).or_default().insert(*line);
+        }
+    }
+    let texts = files
+        .into_iter()
+        .map(|(file, lines)| (file, history::to_text(&lines)));
+    texts.collect()
+}
+
+/// The same again.
+fn lines(texts: &BTreeMap<String, String>, root: &Utf8Path) -> Option<BTreeSet<SourceLine>> {
+    let mut lines = BTreeSet::new();
+    for (file, text) in texts {
+        let path = root.join(file);
+        let numbers = history::of_text(text)?;
+        lines.extend(numbers.into_iter().map(|line| (path.clone(), line)));
+    }
+    Some(lines)
+}

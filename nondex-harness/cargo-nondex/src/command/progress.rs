@@ -1,0 +1,166 @@
+//! What a campaign shows while it runs: a bar on a terminal, plain lines elsewhere.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use nondex_core::{CoveredRecord, Outcome, RunSpec};
+
+use super::console::Console;
+use super::coverage::Coverage;
+use super::selection;
+use nondex_harness::campaign::Progress;
+use nondex_harness::report::human::verdict_style;
+use nondex_harness::report::{TestReport, Verdict};
+
+/// How often a plain line says how far the campaign is.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How often the bar is drawn when nothing happens, so that a slow test does not look like a hang.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Shows a campaign's progress on a console.
+pub(super) struct Display<'a> {
+    console: &'a Console,
+    bar: Option<ProgressBar>,
+    counts: Mutex<Counts>,
+    coverage: Option<&'a Coverage>,
+}
+
+struct Counts {
+    /// Tests that are judged.
+    judged: usize,
+    /// Of so many.
+    tests: usize,
+    /// Runs that ended.
+    runs: u64,
+    last_line: Instant,
+}
+
+impl<'a> Display<'a> {
+    /// A display of a campaign of so many tests: how many runs they take is not known before they were made.
+    pub(super) fn new(console: &'a Console, tests: usize) -> Self {
+        let bar = (console.has_terminal() && !console.quiet).then(|| {
+            let target = ProgressDrawTarget::stderr();
+            let prefix = if console.has_colors() {
+                "{prefix:>12.green.bold}"
+            } else {
+                "{prefix:>12}"
+            };
+            let template = format!(
+                "{prefix} [{{elapsed_precise}}] [{{bar:25}}] {{pos}}/{{len}} tests, {{wide_msg}}"
+            );
+            let style = ProgressStyle::with_template(&template).map_or_else(
+                |_| ProgressStyle::default_bar(),
+                |style| style.progress_chars("=> "),
+            );
+            let bar = ProgressBar::with_draw_target(Some(tests as u64), target)
+                .with_style(style)
+                .with_prefix("Running");
+            bar.enable_steady_tick(TICK);
+            bar
+        });
+        Display {
+            console,
+            bar,
+            counts: Mutex::new(Counts {
+                judged: 0,
+                tests,
+                runs: 0,
+                last_line: Instant::now(),
+            }),
+            coverage: None,
+        }
+    }
+
+    /// Keeps what the tests run, too.
+    pub(super) fn with_coverage(mut self, coverage: Option<&'a Coverage>) -> Self {
+        self.coverage = coverage;
+        self
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn line(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(self.console.shown(line)),
+            None => self.console.text(&format!("{line}\n")),
+        }
+    }
+
+    fn counts(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Display<'_> {
+    fn started(&self, test_id: &str, _spec: &RunSpec) {
+        if let Some(bar) = &self.bar {
+            let runs = selection::count_u64(self.counts().runs, "run");
+            bar.set_message(format!("{runs}: {test_id}"));
+        }
+    }
+
+    fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
+        let mut counts = self.counts();
+        counts.runs += 1;
+        if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {
+            counts.last_line = Instant::now();
+            let Counts {
+                judged,
+                tests,
+                runs,
+                ..
+            } = *counts;
+            let runs = selection::count_u64(runs, "run");
+            let message = format!("{judged} of {tests} tests are judged, after {runs}");
+            self.console.status("Running", &message);
+        }
+    }
+
+    fn covered(&self, test_id: &str, covered: &[CoveredRecord]) {
+        if let Some(coverage) = self.coverage {
+            coverage.add(test_id, covered);
+        }
+    }
+
+    fn comparing(&self, tests: usize) {
+        if self.console.quiet {
+            return;
+        }
+        let tests = selection::count(tests, "test");
+        self.line(&format!(
+            "{:>12} an ordinary build, to compare {tests} with that fail in base order",
+            "Building"
+        ));
+    }
+
+    fn judged(&self, test: &TestReport) {
+        let mut counts = self.counts();
+        counts.judged += 1;
+        if let Some(bar) = &self.bar {
+            bar.set_position(counts.judged as u64);
+        }
+        drop(counts);
+        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
+        if self.console.quiet || (routine && self.console.verbose == 0) {
+            return;
+        }
+        let style = verdict_style(test);
+        let level = test
+            .weakest_level
+            .map_or_else(String::new, |level| format!(" at {level}"));
+        let sure = test.failure_bound.map_or_else(String::new, |bound| {
+            format!(" (< {} % at 95 %)", (bound * 100.0).ceil())
+        });
+        self.line(&format!(
+            "{style}{:>12}{style:#} {}{level}{sure}",
+            test.verdict, test.id
+        ));
+    }
+}

@@ -1,0 +1,360 @@
+//! `cargo nondex replay`: one failing run again.
+
+mod request;
+mod schedule;
+mod verdict;
+
+use std::ffi::OsString;
+use std::process::Command;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Site};
+
+use super::console::Console;
+use super::folders::Folders;
+use super::interrupt;
+use crate::cli::{MessageFormat, ReplayArgs};
+use nondex_harness::campaign::launch::{self, Launcher};
+use nondex_harness::campaign::{StopFlag, across, process, record};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::{self, Difference, Finding, Fingerprint, Store};
+use nondex_harness::judge::run::Run;
+use nondex_harness::project::{
+    self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase, addresses,
+};
+use nondex_harness::report;
+use nondex_harness::report::workspace::Workspace;
+
+/// Replays a finding: 100 when the test fails again, 0 when it passes.
+pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
+    let debugger = args.debugger();
+    if debugger.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::usage("the debugger's command is empty"));
+    }
+    let place = Folders::find(&args.build.location())?;
+    let store = Store::new(&place.target_dir);
+    let asked = match args.is_run() {
+        true => None,
+        false => Some(asked(&args.id, args.report.as_deref(), &store, |_| true)?),
+    };
+    let stop = match debugger {
+        Some(_) => {
+            interrupt::leave_to_debugger()?;
+            StopFlag::new()
+        }
+        None => interrupt::install()?,
+    };
+    let (project, finding, is_recorded) = match asked {
+        Some(finding) => {
+            let root = &place.workspace_root;
+            (build(&finding, root, console)?, finding, true)
+        }
+        None => {
+            let project = project::build(&request::plan(args)?, console.quiet)?;
+            let finding = request::finding_of(args, &project)?;
+            match store.find(&finding.id) {
+                Ok(mut known) => {
+                    // Where a static is, is not the same in every build.
+                    known.spec.watch = finding.spec.watch;
+                    (project, known, true)
+                }
+                Err(_) => (project, finding, false),
+            }
+        }
+    };
+    let sites = if args.trace {
+        let sites = finding.culprit_sites();
+        if sites.is_empty() && !finding.spec.scheduled {
+            console.note("no responsible call is known, so there is none to trace");
+        }
+        sites
+    } else {
+        Vec::new()
+    };
+    let (suite, test) = find(&project, &finding)?;
+    let binary = &suite.binary;
+    let doctest = test.doctest.as_ref();
+    let in_doctest = doctest.and_then(|doctest| doctest.place.as_ref());
+    // A finding has the places of the source; either may be meant.
+    let root = &project.workspace_root;
+    let in_program = |site| in_doctest.and_then(|place| place.in_program(root, site));
+    let of_doctest: Vec<Site> = sites.iter().filter_map(in_program).collect();
+    let sites = [sites, of_doctest].concat();
+    let warnings = warnings(&finding, &project, binary, test);
+    for warning in &warnings {
+        console.warning(warning);
+    }
+    console.status(
+        "Replaying",
+        &format!("{} {}: {}", finding.id, finding.test, finding.conditions()),
+    );
+
+    let spec = RunSpec {
+        trace: sites.clone(),
+        operations: match args.trace && finding.spec.scheduled {
+            true => schedule::MOST,
+            false => 0,
+        },
+        ..finding.spec.clone()
+    };
+    store.create()?;
+    let records = Records::create(&store)?;
+    // As in the campaign: addresses are part of what a test sees.
+    let _ = process::disable_address_randomisation();
+    let run = match debugger {
+        Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
+        None => watched(
+            args, &project, suite, &spec, &finding, &records, console, &stop,
+        )?,
+    };
+    if let Some(trace) = verdict::traced(&run).filter(|_| console.format != MessageFormat::Json) {
+        let workspace = Workspace::new(root.clone());
+        console.text(&schedule::text(trace, &workspace, &binary.cwd));
+    }
+    let place = run.failure.as_ref().and_then(|failure| {
+        let (file, line) = (failure.file.clone()?, failure.line?);
+        let of_doctest = in_doctest.and_then(|place| place.in_source(root, &file, line));
+        Some(of_doctest.map_or((file, line), |found| (found.file, found.line)))
+    });
+    verdict::judge(
+        &finding,
+        is_recorded,
+        &run,
+        place,
+        &sites,
+        warnings,
+        console,
+    )
+}
+
+/// The finding that `text` means, of a report or else of those that are kept; one that `is_preferred` first.
+pub(super) fn asked(
+    text: &str,
+    report: Option<&Utf8Path>,
+    store: &Store,
+    is_preferred: impl Fn(&Finding) -> bool,
+) -> Result<Finding> {
+    let findings = match report {
+        Some(file) => Finding::in_report(&report::store::read(file)?),
+        None => store.all()?.0,
+    };
+    let (preferred, others): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_preferred);
+    let finding = match (findings::choose(&preferred, text)?, report) {
+        (Some(found), _) => found.clone(),
+        (None, None) => store.find(text)?,
+        (None, Some(_)) => findings::choose(&others, text)?.cloned().ok_or_else(|| {
+            Error::usage(format!(
+                "the report has no failing run `{text}` that can be replayed"
+            ))
+        })?,
+    };
+    expect_this_algorithm(&finding)?;
+    Ok(finding)
+}
+
+/// An error when the seed of a finding makes other choices today.
+fn expect_this_algorithm(finding: &Finding) -> Result<()> {
+    let found = finding.fingerprint.algorithm;
+    if found == nondex_core::ALGORITHM {
+        return Ok(());
+    }
+    Err(Error::setup(format!(
+        "finding {} cannot be replayed: it was made by version {found} of the algorithm, this is version {}, in which the \
+         seed makes other choices; run `cargo nondex` again",
+        finding.id,
+        nondex_core::ALGORITHM
+    )))
+}
+
+/// Builds the test as it was built.
+pub(super) fn build(finding: &Finding, root: &Utf8Path, console: &Console) -> Result<Project> {
+    project::build(&plan_of(finding, root), console.quiet)
+}
+
+/// How the test of a finding was built.
+pub(super) fn plan_of(finding: &Finding, root: &Utf8Path) -> BuildPlan {
+    let mut plan = finding.build.in_workspace(root);
+    plan.without_network =
+        finding.spec.network == NetworkMode::Off && finding.spec.observe.is_empty();
+    plan.doctests = if finding.binary.kind == "doc" {
+        Doctests::one(&finding.spec.test)
+    } else {
+        Doctests::No
+    };
+    plan
+}
+
+/// The test of a finding among those that were built.
+pub(super) fn find<'a>(
+    project: &'a Project,
+    finding: &Finding,
+) -> Result<(&'a Suite, &'a TestCase)> {
+    let gone = |what: &str| {
+        Error::setup(format!(
+            "finding {} cannot be replayed: {what}; it was found in run {}",
+            finding.id, finding.run
+        ))
+    };
+    let mut suites = project.suites.iter();
+    let suite = suites
+        .find(|suite| suite.binary.id == finding.binary.id)
+        .ok_or_else(|| {
+            gone(&format!(
+                "there is no test executable `{}` any more",
+                finding.binary.id
+            ))
+        })?;
+    let mut tests = suite.tests.iter();
+    let test = tests
+        .find(|test| test.name == finding.spec.test)
+        .ok_or_else(|| gone(&format!("there is no test `{}` any more", finding.test)))?;
+    Ok((suite, test))
+}
+
+/// What has changed since the finding was made.
+pub(super) fn warnings(
+    finding: &Finding,
+    project: &Project,
+    binary: &TestBinary,
+    test: &TestCase,
+) -> Vec<String> {
+    let now = Fingerprint::take(
+        &project.workspace_root,
+        &project.toolchain,
+        binary.executable_of(test),
+    );
+    let mut differences = finding.fingerprint.differences(&now);
+    // Any change shows in the executable; it is only news when nothing else explains it.
+    if differences.len() > 1 {
+        differences.retain(|difference| *difference != Difference::Executable);
+    }
+    differences
+        .iter()
+        .map(|difference| {
+            format!("{difference} has changed since this was found: the result may differ")
+        })
+        .collect()
+}
+
+/// A directory for the record of one replay, removed when dropped.
+struct Records(Utf8PathBuf);
+
+impl Records {
+    fn create(store: &Store) -> Result<Self> {
+        let path = store
+            .directory()
+            .join(format!("replay-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .map_err(|e| Error::setup(format!("failed to create `{path}`: {e}")))?;
+        Ok(Records(path))
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to read JSON, or nothing.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call of one function, with everything that was found out before"
+)]
+fn watched(
+    args: &ReplayArgs,
+    project: &Project,
+    suite: &Suite,
+    spec: &RunSpec,
+    finding: &Finding,
+    records: &Records,
+    console: &Console,
+    stop: &StopFlag,
+) -> Result<Run> {
+    let binary = &suite.binary;
+    let timeout = args
+        .timeout
+        .unwrap_or(Duration::from_millis(finding.timeout_ms));
+    let launcher =
+        Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
+    let is_shown = !console.quiet && console.format != MessageFormat::Json;
+    // What another harness does not record is taken from what the test wrote, which is then shown at its end.
+    let is_live = is_shown && binary.harness == Harness::Nondex;
+    let launcher = if is_live {
+        launcher.showing()
+    } else {
+        launcher
+    };
+    let mut tests = Vec::new();
+    let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
+    for name in spec.tests() {
+        let known = suite.tests.iter().find(|case| case.name == name);
+        match (known, request::elsewhere(project, name)) {
+            (Some(case), _) => tests.push(case),
+            (None, Some((other, case))) => match others.last_mut() {
+                Some((known, tests)) if known.id == other.binary.id => tests.push(case),
+                _ => others.push((&other.binary, vec![case])),
+            },
+            (None, None) => {
+                return Err(Error::setup(format!(
+                    "finding {} cannot be replayed: there is no test `{name}` any more, which ran before it",
+                    finding.id
+                )));
+            }
+        }
+    }
+    let runs = match spec.before.is_empty() {
+        true => launcher.experiment(timeout, binary, &tests, spec),
+        false => {
+            let own = (binary, &tests[..]);
+            let kept = records.0.with_extension("left");
+            across::run_behind(&launcher, timeout, &others, own, spec, &kept)
+        }
+    };
+    let run = runs.and_then(|mut runs| runs.pop());
+    let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;
+    if is_shown && let Some(output) = &run.output {
+        console.text(output);
+    }
+    Ok(run)
+}
+
+/// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is known from its record only.
+fn debug(
+    binary: &TestBinary,
+    test: &TestCase,
+    spec: &RunSpec,
+    debugger: &[String],
+    arguments: &[OsString],
+    records: &Records,
+) -> Result<Run> {
+    let record = records.0.join("debugged.jsonl");
+    let mut runner: Vec<OsString> = debugger.iter().map(OsString::from).collect();
+    runner.extend(binary.runner.iter().cloned());
+    let debugged = TestBinary {
+        runner,
+        ..binary.clone()
+    };
+    let named = RunSpec {
+        record: Some(record.clone().into()),
+        ..spec.clone()
+    };
+    let mut command: Command = launch::command(&debugged, test, Some(&named));
+    command.args(arguments);
+    command
+        .status()
+        .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
+    let mut events = record::read_events(&record).map_err(|message| {
+        Error::setup(format!("the record of the run cannot be read: {message}"))
+    })?;
+    addresses::resolve(binary.executable_of(test), &mut events);
+    // Nothing but the end of the test function says how it ended.
+    let unknown = Outcome::Exited(0);
+    let folded = RunRecord::fold(&named, events, unknown.clone());
+    if folded.outcome == unknown {
+        return Err(Error::setup("the debugger ended before the test did"));
+    }
+    Ok(Run::from(folded))
+}

@@ -1,0 +1,163 @@
+//! A run that the command line describes, not one that was found.
+
+use camino::Utf8Path;
+use nondex_core::{NetworkMode, RunSpec, StateId, StateKind};
+
+use crate::cli::ReplayArgs;
+use crate::command::selection;
+use nondex_harness::campaign::launch;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::findings::{self, Finding, Fingerprint};
+use nondex_harness::judge::Options;
+use nondex_harness::judge::prerequisite::Policy;
+use nondex_harness::judge::specs::clean_spec;
+use nondex_harness::project::symbols::Symbols;
+use nondex_harness::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
+
+/// What is built for a run that is asked for.
+pub(super) fn plan(args: &ReplayArgs) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    plan.without_network = args.network == Some(NetworkMode::Off);
+    let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
+    plan.doctests = match binary.contains("::doc/") {
+        true => Doctests::one(name),
+        false => Doctests::No,
+    };
+    Ok(plan)
+}
+
+/// The run that is asked for, as if it had been found.
+pub(super) fn finding_of(args: &ReplayArgs, project: &Project) -> Result<Finding> {
+    let (suite, test) = named(project, &args.id)?;
+    let mut options = Options::new(&*project.workspace_root);
+    options.models_off = args.models.models_off()?;
+    options.real_threads = args.real_threads || !args.after.is_empty();
+    options.max_steps = args.max_steps.unwrap_or(0);
+    options.schedule = args.schedule.unwrap_or_default();
+    options.timeout = args.timeout.unwrap_or(options.timeout);
+    let network = args.network.unwrap_or_default();
+    options.network = Policy::new(network, args.network_allow.clone(), true);
+    let spec = match (args.level, args.seed) {
+        (Some(level), Some(seed)) => options.apply(RunSpec::new(&test.name, level, seed)),
+        _ => clean_spec(&test.name, &options),
+    };
+    let spec = RunSpec {
+        before: before(project, suite, test, &args.after)?,
+        threads: args.threads.unwrap_or_default(),
+        watch: match &args.state {
+            Some(state) => vec![state_of(suite, state, &project.workspace_root)?],
+            None => Vec::new(),
+        },
+        meet: args.access,
+        until: args.until,
+        within: args.within,
+        ..spec
+    };
+    let fingerprint = Fingerprint::take(
+        &project.workspace_root,
+        &project.toolchain,
+        suite.binary.executable_of(test),
+    );
+    Ok(Finding::asked(suite, spec, options.timeout, fingerprint))
+}
+
+/// The part of the state that is written so.
+fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
+    let unknown = || {
+        Error::usage(format!(
+            "`{text}` is no state of `{}`: expected `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`",
+            suite.binary.id
+        ))
+    };
+    let (kind, name) = text.split_once(':').ok_or_else(unknown)?;
+    let mut kinds = StateKind::ALL.into_iter();
+    let kind = kinds
+        .find(|known| known.name() == kind)
+        .ok_or_else(unknown)?;
+    match kind {
+        StateKind::Static => {
+            let symbols = Symbols::of(&suite.binary.executable)?;
+            let found = symbols.named(kind, name).ok_or_else(unknown)?;
+            Ok(found.state(kind))
+        }
+        StateKind::Env | StateKind::File | StateKind::Cwd => Ok(StateId {
+            kind,
+            name: match kind == StateKind::File && !name.starts_with(launch::IN_TEMPORARY) {
+                true => root.join(name).into_string(),
+                false => name.to_owned(),
+            },
+        }),
+        _ => Err(unknown()),
+    }
+}
+
+/// The tests that are to run before `test`, as they are written or by their ids: names of its own binary, ids of others, whose tests run
+/// in processes before.
+fn before(
+    project: &Project,
+    suite: &Suite,
+    test: &TestCase,
+    asked: &[String],
+) -> Result<Vec<String>> {
+    let mut before: Vec<String> = Vec::new();
+    for text in asked {
+        let named = |case: &&TestCase| case.name == *text || suite.test_id(case) == *text;
+        let name = match suite.tests.iter().find(named) {
+            Some(case) => case.name.clone(),
+            None if elsewhere(project, text).is_some() => text.clone(),
+            None => {
+                return Err(Error::usage(format!(
+                    "there is no test `{text}` in `{}`; one of another binary needs its id",
+                    suite.binary.id
+                )));
+            }
+        };
+        if name == test.name || before.contains(&name) {
+            return Err(Error::usage(format!(
+                "`{text}` is to run twice: a process runs each test once"
+            )));
+        }
+        before.push(name);
+    }
+    let has_own = before.iter().any(|name| elsewhere(project, name).is_none());
+    if has_own && suite.binary.harness != Harness::Nondex {
+        return Err(Error::usage(format!(
+            "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
+            suite.binary.id
+        )));
+    }
+    Ok(before)
+}
+
+/// The test with this id.
+pub(super) fn elsewhere<'a>(project: &'a Project, id: &str) -> Option<(&'a Suite, &'a TestCase)> {
+    let mut suites = project.suites.iter();
+    suites.find_map(|suite| {
+        let mut tests = suite.tests.iter();
+        Some((suite, tests.find(|case| suite.test_id(case) == id)?))
+    })
+}
+
+/// The test with this name or id, or the only one whose id has this part.
+fn named<'a>(project: &'a Project, text: &str) -> Result<(&'a Suite, &'a TestCase)> {
+    let tests = project
+        .suites
+        .iter()
+        .flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
+    let tests: Vec<_> = tests
+        .map(|(suite, test)| (suite.test_id(test), (suite, test)))
+        .collect();
+    let of = |is: &dyn Fn(&str, &str) -> bool| {
+        let found = tests.iter().filter(|(id, (_, test))| is(id, &test.name));
+        found.cloned().collect::<Vec<_>>()
+    };
+    let mut found = of(&|id, name| id == text || name == text);
+    if found.is_empty() {
+        found = of(&|id, _| id.contains(text));
+    }
+    findings::only(text, "tests", found)?.ok_or_else(|| {
+        Error::usage(format!(
+            "there is no test `{text}` among those that were built"
+        ))
+    })
+}

@@ -1,0 +1,134 @@
+//! How a replay compares with what was found.
+
+use anstyle::AnsiColor;
+use nondex_core::{Outcome, PointRecord, RunSpec, Site, Trace};
+use serde::Serialize;
+
+use crate::cli::MessageFormat;
+use crate::command::console::Console;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::Finding;
+use nondex_harness::judge::run::Run;
+
+/// What came of a replay, as JSON.
+#[derive(Debug, Serialize)]
+struct Replayed<'a> {
+    id: &'a str,
+    test: &'a str,
+    spec: &'a RunSpec,
+    /// How the run ended that was found.
+    recorded: Option<&'a Outcome>,
+    /// How this one ended.
+    outcome: &'a Outcome,
+    /// Whether it failed again, and as recorded.
+    reproduced: bool,
+    message: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    /// What has changed since, so that the result may differ.
+    warnings: Vec<String>,
+    /// What the test wrote.
+    output: Option<&'a str>,
+    /// Where the responsible calls were made from.
+    trace: Vec<&'a PointRecord>,
+    /// What its threads did, one operation after the other.
+    schedule: Option<&'a Trace>,
+}
+
+/// What the threads of a run did, where that was recorded.
+pub(super) fn traced(run: &Run) -> Option<&Trace> {
+    run.schedule.as_ref()?.trace.as_ref()
+}
+
+/// Says how the replay compares with what was recorded.
+pub(super) fn judge(
+    finding: &Finding,
+    is_recorded: bool,
+    run: &Run,
+    place: Option<(String, u32)>,
+    sites: &[Site],
+    warnings: Vec<String>,
+    console: &Console,
+) -> Result<ExitCode> {
+    let message = run.failure.as_ref().map(|failure| failure.message.as_str());
+    let failed = !run.passed();
+    let as_recorded =
+        run.outcome == finding.outcome && message.unwrap_or_default() == finding.message;
+    let points: Vec<&PointRecord> = run
+        .points
+        .iter()
+        .filter(|point| sites.contains(&point.site))
+        .collect();
+    if console.format == MessageFormat::Json {
+        console.json(&Replayed {
+            id: &finding.id,
+            test: &finding.test,
+            spec: &finding.spec,
+            recorded: is_recorded.then_some(&finding.outcome),
+            outcome: &run.outcome,
+            reproduced: failed && (as_recorded || !is_recorded),
+            message,
+            file: place.as_ref().map(|(file, _)| file.as_str()),
+            line: place.as_ref().map(|(_, line)| *line),
+            warnings,
+            output: run.output.as_deref(),
+            trace: points,
+            schedule: traced(run),
+        })?;
+    } else {
+        for point in points {
+            console.text(&trace(point));
+        }
+        let what = message.unwrap_or("the test failed").trim_end();
+        let place = place.map_or_else(String::new, |(file, line)| format!(", at {file}:{line}"));
+        let separator = if what.contains('\n') { '\n' } else { ' ' };
+        if !failed {
+            let text = if is_recorded {
+                "it did not fail this time: it is fixed, or its failure depends on more than the choices"
+            } else {
+                "it does not fail so"
+            };
+            console.result(AnsiColor::Yellow, "Passed", text);
+        } else if !is_recorded {
+            let place = place.strip_prefix(", ").map_or("", |place| place);
+            let text = format!("{place}:{separator}{what}");
+            console.result(
+                AnsiColor::Red,
+                "Failed",
+                text.trim_start_matches(':').trim(),
+            );
+        } else if as_recorded {
+            let text = format!("again as recorded{place}:{separator}{what}");
+            console.result(AnsiColor::Red, "Failed", &text);
+        } else {
+            let text = format!(
+                "otherwise than recorded{place}:{separator}{what}\nrecorded was: {}",
+                finding.message.trim_end()
+            );
+            console.result(AnsiColor::Red, "Failed", &text);
+        }
+    }
+    Ok(if failed {
+        ExitCode::Found
+    } else {
+        ExitCode::Ok
+    })
+}
+
+/// The stack of a call, innermost frame first.
+fn trace(point: &PointRecord) -> String {
+    use std::fmt::Write;
+    let mut text = format!("{}, first of {} calls:\n", point.site, point.count);
+    for frame in &point.stack {
+        let _ = writeln!(
+            text,
+            "    {}\n        at {}:{}",
+            frame.function, frame.file, frame.line
+        );
+    }
+    if point.stack.is_empty() {
+        text.push_str("    its stack is not known\n");
+    }
+    text
+}

@@ -1,0 +1,275 @@
+//! `cargo nondex report`: the last report again, the findings, or their export.
+
+use std::fmt::Write;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
+
+use super::console::Console;
+use super::folders::Folders;
+use super::history;
+use super::known::{KnownFlakes, workspace};
+use super::outcome;
+use super::selection::count;
+use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::{Finding, Regressions, Store};
+use nondex_harness::report::human::{self, Sources, View};
+use nondex_harness::report::{RunDirectory, junit, merge, store};
+
+/// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
+pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    if let Some(ReportAction::Merge(args)) = &args.action {
+        return merge(args, line, console);
+    }
+    let place = Folders::find(&args.location)?;
+    if let Some(test) = &args.history {
+        let usual = place.target_dir.join("nondex/history");
+        let folder = args.history_dir.as_ref().unwrap_or(&usual);
+        history::show(folder, test.as_deref(), console)?;
+    } else if args.list {
+        list(&place, console)?;
+    } else if let Some(file) = &args.export {
+        export(&place, file, console)?;
+    } else {
+        show(&place, args, console)?;
+    }
+    Ok(ExitCode::Ok)
+}
+
+/// Shows a whole report.
+fn show(place: &Folders, args: &ReportArgs, console: &Console) -> Result<()> {
+    let report = match (&args.run, &args.report) {
+        (Some(run), _) => read_run(&place.target_dir, run)?,
+        (None, Some(file)) => store::read(file)?,
+        (None, None) => store::read_latest(&place.target_dir)?,
+    };
+    let runs = place.target_dir.join("nondex/runs");
+    let path = runs.join(&report.run.id).join("report.json");
+    let view = View {
+        sources: &Sources::of_user(&place.workspace_root),
+        report: path.is_file().then_some(path.as_path()),
+        elapsed: Duration::from_millis(report.run.elapsed_ms),
+        verbose: console.verbose,
+        quiet: console.quiet,
+    };
+    if let Some(file) = &args.junit {
+        junit::write(&report, &view, file)?;
+    }
+    if console.format == MessageFormat::Json {
+        return console.json(&report);
+    }
+    console.text(&human::render(&report, &view));
+    Ok(())
+}
+
+/// Joins reports, and shows what they found together: the exit code says what that is.
+fn merge(args: &MergeArgs, line: &str, console: &Console) -> Result<ExitCode> {
+    let place = Folders::find(&args.location)?;
+    let mut reports = Vec::new();
+    for path in &args.paths {
+        for file in reports_in(path)? {
+            reports.push(store::read(&file)?);
+        }
+    }
+    let directory = RunDirectory::create(&place.target_dir)?;
+    let mut report = merge::merge(&reports).map_err(Error::usage)?;
+    let flakes = KnownFlakes::read(&place.workspace_root, || workspace(&args.location))?;
+    flakes.apply(&place.workspace_root, &mut report);
+    directory.id().clone_into(&mut report.run.id);
+    line.clone_into(&mut report.run.command);
+    let path = directory.write(&report)?;
+    let elapsed = Duration::from_millis(report.run.elapsed_ms);
+    let junit = args.junit.as_deref();
+    outcome::show(
+        &report,
+        &place.workspace_root,
+        &path,
+        elapsed,
+        junit,
+        console,
+    )
+}
+
+/// The reports at a path: itself, or all that are in it.
+fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |e| Error::setup(format!("failed to list `{path}`: {e}"));
+    let mut files = Vec::new();
+    for entry in path.read_dir_utf8().map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.path().is_dir() {
+            files.extend(reports_in(entry.path())?);
+        } else if entry.path().extension() == Some("json") {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The report of a run that is named.
+fn read_run(target: &Utf8Path, run: &str) -> Result<nondex_harness::report::Report> {
+    let runs = target.join("nondex/runs");
+    let path = runs.join(run).join("report.json");
+    // Not a path to wherever: `..` is no run.
+    let is_name = !run.is_empty() && !run.starts_with('.') && !run.contains(['/', '\\']);
+    if is_name && path.is_file() {
+        return store::read(&path);
+    }
+    let mut known: Vec<String> = runs
+        .read_dir_utf8()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().join("report.json").is_file())
+        .map(|entry| entry.file_name().to_owned())
+        .collect();
+    known.sort();
+    Err(Error::usage(match known.as_slice() {
+        [] => format!("there is no run `{run}`, nor any other in `{runs}`"),
+        _ => format!("there is no run `{run}`; there are: {}", known.join(", ")),
+    }))
+}
+
+/// A finding, as it is listed in JSON.
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    /// Seconds since it was found last.
+    age: u64,
+}
+
+fn list(place: &Folders, console: &Console) -> Result<()> {
+    let (findings, damaged) = Store::new(&place.target_dir).all()?;
+    for sentence in &damaged {
+        console.note(sentence);
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_secs());
+    let shown = findings
+        .iter()
+        .filter(|finding| finding.primary || console.verbose > 0);
+    let listed: Vec<Listed<'_>> = shown
+        .map(|finding| Listed {
+            finding,
+            age: now.saturating_sub(finding.found),
+        })
+        .collect();
+    match console.format {
+        MessageFormat::Json => console.json(&listed),
+        MessageFormat::Human => {
+            if listed.is_empty() {
+                console.status("Listed", "no findings");
+            }
+            console.product(&table(&listed))
+        }
+    }
+}
+
+/// A line for each finding and one for each call that is responsible for it.
+fn table(listed: &[Listed<'_>]) -> String {
+    let mut text = String::new();
+    for Listed { finding, age } in listed {
+        let _ = writeln!(
+            text,
+            "{} {:<9} {} {}, {} ago",
+            finding.id,
+            finding.verdict,
+            finding.test,
+            finding.conditions(),
+            in_words(*age)
+        );
+        for culprit in finding.culprit_texts() {
+            let _ = writeln!(text, "         {culprit}");
+        }
+    }
+    text
+}
+
+/// An age in its largest unit, rounded down.
+fn in_words(seconds: u64) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    let (number, noun) = match seconds {
+        0..MINUTE => (seconds, "second"),
+        MINUTE..HOUR => (seconds / MINUTE, "minute"),
+        HOUR..DAY => (seconds / HOUR, "hour"),
+        _ => (seconds / DAY, "day"),
+    };
+    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
+}
+
+/// Adds the findings to the file of regressions.
+fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
+    let path = regressions_file(Some(file), &place.workspace_root)?;
+    let (findings, damaged) = Store::new(&place.target_dir).all()?;
+    for sentence in &damaged {
+        console.note(sentence);
+    }
+    let mut regressions = Regressions::read(&path)?;
+    let new = regressions.add(&findings);
+    let left_out = findings
+        .iter()
+        .filter(|finding| finding.primary && !finding.is_reproducible())
+        .count();
+    if left_out > 0 {
+        console.note(&format!(
+            "{} left out: no seed brings them about",
+            count(left_out, "finding")
+        ));
+    }
+    let all = regressions.all().len();
+    if all == 0 {
+        console.status(
+            "Exported",
+            "nothing: there are no findings that a seed reproduces",
+        );
+        return Ok(());
+    }
+    regressions.write(&path)?;
+    let message = format!(
+        "{} to {path}, which has {all}",
+        count(new, "new regression")
+    );
+    console.status("Exported", &message);
+    Ok(())
+}
+
+/// The path of the regressions: the default is in the workspace, another one starts in the current folder.
+pub(super) fn regressions_file(
+    given: Option<&Utf8Path>,
+    workspace_root: &Utf8Path,
+) -> Result<Utf8PathBuf> {
+    use nondex_harness::findings::DEFAULT_FILE;
+    match given.filter(|file| *file != DEFAULT_FILE) {
+        None => Ok(workspace_root.join(DEFAULT_FILE)),
+        Some(file) => camino::absolute_utf8(file)
+            .map_err(|e| Error::setup(format!("failed to find `{file}`: {e}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        for (seconds, words) in [
+            (0, "0 seconds"),
+            (1, "1 second"),
+            (119, "1 minute"),
+            (7200, "2 hours"),
+            (86_399, "23 hours"),
+            (864_000, "10 days"),
+        ] {
+            assert_eq!(in_words(seconds), words);
+        }
+    }
+}

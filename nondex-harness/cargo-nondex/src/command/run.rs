@@ -1,0 +1,156 @@
+//! `cargo nondex run`: build, select, run, judge, report.
+
+mod request;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use self::request::Request;
+use super::configuration::Asked;
+use super::console::Console;
+use super::coverage::Coverage;
+use super::interrupt;
+use super::outcome;
+use super::past::{Compared, Past};
+use super::selection;
+use super::session::{Session, Stages};
+use crate::cli::RunArgs;
+use nondex_harness::campaign::tree::Tree;
+use nondex_harness::error::Result;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::findings::{Finding, Store};
+use nondex_harness::report::{Report, RunDirectory};
+
+/// Runs a campaign. `line` is the command line, for the report.
+pub(super) fn run(
+    args: &RunArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+) -> Result<ExitCode> {
+    within(args, asked, line, console, Stages::Choices, |session| {
+        session.campaign()
+    })
+}
+
+/// Builds and selects tests, lets `work` make a report of them, and shows it.
+pub(super) fn within(
+    args: &RunArgs,
+    asked: &Asked,
+    line: &str,
+    console: &Console,
+    stages: Stages,
+    work: impl FnOnce(&Session<'_>) -> Result<Report>,
+) -> Result<ExitCode> {
+    let started = Instant::now();
+    let filter = args.filter.parse()?;
+    let request = Request::new(args, asked, &filter, stages)?;
+    let stop = interrupt::install()?;
+    let mut project = request.build(&stop, console)?;
+    // The runtime is no part of what the project's tests cost.
+    let started = started + project.runtime_took;
+    let selected = request.select(&project, console)?;
+    let options = request.options(line, &project, console)?;
+    let stop = stop.within(args.max_time);
+    let ordinary = outcome::Ordinary(request.ordinary());
+    let past = Past::of(args.changed.history_dir.as_deref(), &project, &ordinary.0)?;
+    let unchanged = match &args.changed.changed {
+        Some(base) => {
+            let compared = Compared {
+                base: base.as_deref(),
+                plan: &ordinary.0,
+                options: &options,
+                selected: &selected,
+            };
+            Unchanged::of(&past, &compared, stages, console)?
+        }
+        None => Unchanged::default(),
+    };
+    let in_order = selection::without(&selected, &unchanged.in_orders);
+    let selected = selection::without(&selected, &unchanged.alone);
+    let coverage = options.cover.then(|| Coverage::new(&selected));
+    let directory = RunDirectory::create(&project.target_dir)?;
+    let tree = match stages.have_orders() {
+        false => Tree::none(),
+        true => {
+            let folders = in_order.iter().map(|one| one.suite.binary.cwd.clone());
+            let kept = directory.path().join("left");
+            Tree::of(folders.map(Into::into), kept.into())
+        }
+    };
+    let mut report = work(&Session {
+        selected: &selected,
+        in_order: &in_order,
+        coverage: coverage.as_ref(),
+        past: &past,
+        options: &options,
+        directory: &directory,
+        ordinary: &ordinary,
+        stop: &stop,
+        tree,
+        console,
+    })?;
+    report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    project.notes.retain(|note| !report.notes.contains(note));
+    report.notes.append(&mut project.notes);
+    report.run.build = Some(ordinary.0.written(&project.workspace_root));
+    report.run.toolchain.clone_from(&project.toolchain);
+    report.run.unbuilt.append(&mut project.unbuilt);
+    past.describe(&mut report);
+    report.unchanged = unchanged.of_report(stages);
+    request.mark_known(&project.workspace_root, &mut report);
+    let lines = coverage.map(Coverage::lines);
+    if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
+        console.note(&format!("this run will not be remembered: {error}"));
+    }
+    let path = directory.write(&report)?;
+    Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
+    outcome::show(
+        &report,
+        &project.workspace_root,
+        &path,
+        started.elapsed(),
+        args.junit.as_deref(),
+        console,
+    )
+}
+
+/// Tests that are left out, by id.
+#[derive(Debug, Default)]
+struct Unchanged {
+    /// Of a campaign.
+    alone: BTreeSet<String>,
+    /// Of other orders.
+    in_orders: BTreeSet<String>,
+}
+
+impl Unchanged {
+    /// Those that are what they were at the base; says how many.
+    fn of(past: &Past, compared: &Compared<'_>, stages: Stages, console: &Console) -> Result<Self> {
+        let mut found = Unchanged::default();
+        let mut words = String::new();
+        if stages.have_choices() {
+            (found.alone, words) = past.unchanged(compared)?;
+        }
+        if stages.have_orders() {
+            (found.in_orders, words) = past.unchanged_in_orders(compared)?;
+        }
+        let left_out = match stages.have_choices() {
+            true => &found.alone,
+            false => &found.in_orders,
+        };
+        let few = selection::count(left_out.len(), "test");
+        let all = selection::running(compared.selected);
+        console.status("Comparing", &format!("{words}: {few} of {all} left out"));
+        Ok(found)
+    }
+
+    /// Those of which the report says nothing new.
+    fn of_report(self, stages: Stages) -> Vec<String> {
+        let ids = match stages.have_orders() {
+            true => self.in_orders,
+            false => self.alone,
+        };
+        ids.into_iter().collect()
+    }
+}

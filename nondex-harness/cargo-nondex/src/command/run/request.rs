@@ -1,0 +1,197 @@
+//! What a command line asks for: all that can be wrong with it is said before anything is built.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::NetworkMode;
+
+use crate::cli::RunArgs;
+use crate::cli::test_filter::{ResolvedFilter, TestFilter};
+use crate::command::configuration::Asked;
+use crate::command::console::Console;
+use crate::command::known::KnownFlakes;
+use crate::command::report::regressions_file;
+use crate::command::selection;
+use crate::command::session::Stages;
+use crate::config::PerTest;
+use nondex_harness::campaign::{Selected, StopFlag};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::findings::{Regressions, Tried};
+use nondex_harness::judge::Options;
+use nondex_harness::project::{self, BuildPlan, Doctests, Project};
+use nondex_harness::report::Report;
+
+/// A command line that was understood.
+pub(super) struct Request<'a> {
+    args: &'a RunArgs,
+    asked: &'a Asked,
+    stages: Stages,
+    filter: ResolvedFilter<'a>,
+    per_test: PerTest<'a>,
+    models_off: Vec<String>,
+    known: KnownFlakes,
+    build: BuildPlan,
+}
+
+impl<'a> Request<'a> {
+    /// Looks at all of it; `filter` is that of `args`.
+    ///
+    /// # Errors
+    /// When it names what the workspace does not have, or a file of the configuration cannot be understood.
+    pub(super) fn new(
+        args: &'a RunArgs,
+        asked: &'a Asked,
+        filter: &'a TestFilter,
+        stages: Stages,
+    ) -> Result<Self> {
+        let models_off = args.models.models_off()?;
+        let overrides = &asked.config.profile.overrides;
+        let mut build = plan(args, asked)?;
+        build.covered = args.changed.changed.is_some() && stages.have_choices();
+        build.doctests = match stages.have_choices() {
+            true => filter.doctests(),
+            false => Doctests::No,
+        };
+        let is_needed = filter.has_filtersets() || !overrides.is_empty();
+        let workspace = selection::workspace(&build, is_needed)?;
+        Ok(Request {
+            args,
+            asked,
+            stages,
+            filter: filter.resolve(&workspace)?,
+            per_test: PerTest::new(overrides, asked.given, &workspace)?,
+            models_off,
+            known: KnownFlakes::of(asked, || selection::workspace(&build, true))?,
+            build,
+        })
+    }
+
+    /// Builds the tests.
+    ///
+    /// # Errors
+    /// When they do not compile, or it was interrupted.
+    pub(super) fn build(&self, stop: &StopFlag, console: &Console) -> Result<Project> {
+        match project::build(&self.build, console.quiet) {
+            _ if stop.is_set() => Err(Error::build("interrupted while the tests were built")),
+            built => built,
+        }
+    }
+
+    /// What the same build is without this tool and what it measures.
+    pub(super) fn ordinary(&self) -> BuildPlan {
+        BuildPlan {
+            covered: false,
+            ..self.build.clone()
+        }
+    }
+
+    /// The tests that were asked for.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub(super) fn select<'p>(
+        &self,
+        project: &'p Project,
+        console: &Console,
+    ) -> Result<Vec<Selected<'p>>> {
+        let selected = selection::select(&project.suites, &self.filter);
+        selection::expect_some(&project.suites, &selected)
+            .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
+        if !self.args.build.is_narrowed() && !self.args.filter.is_given() {
+            let unused = self.per_test.unused(&project.suites);
+            unused.iter().for_each(|warning| console.warning(warning));
+        }
+        Ok(selected)
+    }
+
+    /// How the tests of `project` are to be run. `line` is the command line, for the report.
+    ///
+    /// # Errors
+    /// When the regressions cannot be read.
+    pub(super) fn options(
+        &self,
+        line: &str,
+        project: &Project,
+        console: &Console,
+    ) -> Result<Options> {
+        let mut options = options(self.args, project.workspace_root.clone());
+        line.clone_into(&mut options.command);
+        options.models_off.clone_from(&self.models_off);
+        // Also of those that are not selected: they may run before others.
+        let tests = project.suites.iter();
+        let tests = tests.flat_map(|suite| suite.tests.iter().map(move |test| (suite, test)));
+        options.per_test = self.per_test.of(tests);
+        for (test, tried) in self.regressions(&project.workspace_root, console)? {
+            options.per_test.entry(test).or_default().regressions = tried;
+        }
+        for sanitiser in &self.asked.config.sanitisers {
+            options.prerequisites.push(Arc::new(sanitiser.clone()));
+        }
+        options.build_words = self.build.own_words();
+        let share = self.stages.share();
+        options.max_time = self.args.max_time.map(|time| time.mul_f64(share));
+        options.cover = self.build.covered;
+        Ok(options)
+    }
+
+    /// Marks the tests of a report that are known to be flaky.
+    pub(super) fn mark_known(&self, root: &Utf8Path, report: &mut Report) {
+        self.known.apply(root, report);
+    }
+
+    /// The choices that made tests fail before, by the id of the test.
+    fn regressions(
+        &self,
+        root: &Utf8Path,
+        console: &Console,
+    ) -> Result<BTreeMap<String, Vec<Tried>>> {
+        let named = self.args.regressions.as_deref();
+        let file = regressions_file(named, root)?;
+        if named.is_some() && !file.is_file() {
+            return Err(Error::setup(format!(
+                "there are no regressions at `{file}`: `cargo nondex report --export {file}` writes them"
+            )));
+        }
+        let (by_test, outdated) = Regressions::read(&file)?.by_test();
+        if outdated > 0 {
+            console.note(&format!(
+                "{} in `{file}` came from another version of the algorithm and cannot be tried: export them again",
+                selection::count(outdated, "regression")
+            ));
+        }
+        Ok(by_test)
+    }
+}
+
+/// What is built.
+fn plan(args: &RunArgs, asked: &Asked) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.build, &args.output)?;
+    // An override may look at the network for single tests, and sanitisers look at the same functions.
+    let config = &asked.config;
+    plan.without_network = args.network.network == Some(NetworkMode::Off)
+        && config.profile.overrides.is_empty()
+        && config.sanitisers.is_empty();
+    Ok(plan)
+}
+
+/// What the flags say.
+fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
+    let mut options = Options::new(root);
+    options.levels = args.levels();
+    options.seeds = args.seeds();
+    options.schedule = args.schedule.unwrap_or_default();
+    options.prune = !args.no_prune;
+    options.all_levels = args.no_prune;
+    options.exhaustive = args.exhaustive.unwrap_or(0);
+    options.budget = args.budget.unwrap_or(options.budget);
+    options.strict = args.strict.unwrap_or(false);
+    options.real_threads = args.real_threads.unwrap_or(false);
+    options.max_steps = args.max_steps.unwrap_or(0);
+    options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
+    options.timeout = args.timeout.unwrap_or(options.timeout);
+    options.jobs = args.build.jobs.unwrap_or(options.jobs);
+    options.network = args.network.policy();
+    options.max_sanitised = args.network.max_sanitised;
+    options
+}

@@ -1,0 +1,122 @@
+//! From all tests of a project to those that are run.
+
+use std::collections::BTreeSet;
+
+use crate::cli::filterset::Workspace;
+use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
+use crate::cli::{BuildArgs, OutputArgs};
+use nondex_harness::campaign::Selected;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::project::{self, BuildPlan, Suite};
+
+/// What is built when these flags are given in the current folder; `--color` says something to cargo, too.
+///
+/// # Errors
+/// When the folder is not UTF-8 or not there.
+pub(super) fn plan(build: &BuildArgs, output: &OutputArgs) -> Result<BuildPlan> {
+    let here = camino::absolute_utf8(".")
+        .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
+    let mut plan = build.plan(&here);
+    plan.config.extend(output.cargo_config());
+    Ok(plan)
+}
+
+/// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait for the compiler.
+///
+/// # Errors
+/// When the workspace cannot be read, or a filterset names what is not in it.
+pub(super) fn resolve<'a>(filter: &'a TestFilter, plan: &BuildPlan) -> Result<ResolvedFilter<'a>> {
+    filter.resolve(&workspace(plan, filter.has_filtersets())?)
+}
+
+/// The workspace, if filtersets are to be resolved, else none.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> {
+    if is_needed {
+        Ok(Workspace::new(&project::metadata(plan, true)?))
+    } else {
+        Ok(Workspace::default())
+    }
+}
+
+/// The tests that were asked for, by binary; those with `false` are ignored tests, which are not run.
+pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Vec<Selected<'a>> {
+    let selected = suites.iter().map(|suite| Selected {
+        suite,
+        tests: suite
+            .tests
+            .iter()
+            .filter_map(|test| match filter.matches(suite, test) {
+                Match::Run => Some((test.clone(), true)),
+                Match::Ignored => Some((test.clone(), false)),
+                Match::Out => None,
+            })
+            .collect(),
+    });
+    selected
+        .filter(|selected| !selected.tests.is_empty())
+        .collect()
+}
+
+/// The tests without those with these ids, and without executables of which none is left to run.
+pub(super) fn without<'a>(selected: &[Selected<'a>], ids: &BTreeSet<String>) -> Vec<Selected<'a>> {
+    let is_kept = |suite: &Suite, test| !ids.contains(&suite.test_id(test));
+    let selected = selected.iter().map(|selected| {
+        let tests = selected.tests.iter();
+        Selected {
+            suite: selected.suite,
+            tests: tests
+                .filter(|(test, _)| is_kept(selected.suite, test))
+                .cloned()
+                .collect(),
+        }
+    });
+    let runs = |selected: &Selected<'_>| selected.tests.iter().any(|(_, is_run)| *is_run);
+    selected
+        .filter(|selected| ids.is_empty() || runs(selected))
+        .collect()
+}
+
+/// How many tests are run.
+pub(super) fn running(selected: &[Selected<'_>]) -> usize {
+    let tests = selected.iter().flat_map(|selected| &selected.tests);
+    tests.filter(|(_, run)| *run).count()
+}
+
+/// An error when no test is run.
+///
+/// # Errors
+/// [`Error::no_tests`], which says what there was.
+pub(super) fn expect_some(suites: &[Suite], selected: &[Selected<'_>]) -> Result<()> {
+    if running(selected) > 0 {
+        return Ok(());
+    }
+    let tests: usize = suites.iter().map(|suite| suite.tests.len()).sum();
+    let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
+    Err(Error::no_tests(match (tests, ignored) {
+        (0, _) => "no tests to run: the selected targets have none".to_owned(),
+        (_, 0) => format!(
+            "no tests to run: the filters match none of {}",
+            count(tests, "test")
+        ),
+        (_, _) => format!(
+            "no tests to run: the filters match {} only (to run: --include-ignored)",
+            count(ignored, "ignored test")
+        ),
+    }))
+}
+
+/// As [`count`], of what may be more.
+pub(super) fn count_u64(number: u64, noun: &str) -> String {
+    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
+}
+
+/// `1 test`, `2 tests`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}

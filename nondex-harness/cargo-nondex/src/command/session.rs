@@ -1,0 +1,127 @@
+//! The built and selected tests, and what a command may do with them.
+
+mod announced;
+
+use super::console::Console;
+use super::coverage::Coverage;
+use super::past::Past;
+use super::progress::Display;
+use super::{outcome, selection};
+use nondex_harness::campaign::tree::Tree;
+use nondex_harness::campaign::{Selected, StopFlag, orders};
+use nondex_harness::error::Result;
+use nondex_harness::judge::Options;
+use nondex_harness::judge::order::OrderOptions;
+use nondex_harness::report::{Report, RunDirectory};
+
+/// What a command makes of the built tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stages {
+    /// A campaign.
+    Choices,
+    /// A campaign, and other orders of tests.
+    ChoicesAndOrders,
+    /// Other orders of tests, which doctests do not have.
+    Orders,
+}
+
+impl Stages {
+    /// Whether the tests are run in other orders.
+    pub(super) const fn have_orders(self) -> bool {
+        matches!(self, Stages::ChoicesAndOrders | Stages::Orders)
+    }
+
+    /// Whether they are run alone, with other choices.
+    pub(super) const fn have_choices(self) -> bool {
+        matches!(self, Stages::Choices | Stages::ChoicesAndOrders)
+    }
+
+    /// The part of `--max-time` that a campaign may take.
+    pub(super) const fn share(self) -> f64 {
+        match self {
+            Stages::ChoicesAndOrders => 0.6,
+            Stages::Choices | Stages::Orders => 1.0,
+        }
+    }
+}
+
+/// The built and selected tests, and how they are to be run.
+pub(super) struct Session<'a> {
+    /// The tests.
+    pub(super) selected: &'a [Selected<'a>],
+    /// Those that are run in other orders: all of a binary, or none.
+    pub(super) in_order: &'a [Selected<'a>],
+    /// What the tests run, where that is asked for.
+    pub(super) coverage: Option<&'a Coverage>,
+    /// What became of the tests before.
+    pub(super) past: &'a Past,
+    /// How they are run.
+    pub(super) options: &'a Options,
+    /// Where the report will be.
+    pub(super) directory: &'a RunDirectory,
+    /// The build without this tool.
+    pub(super) ordinary: &'a outcome::Ordinary,
+    /// Whether to stop.
+    pub(super) stop: &'a StopFlag,
+    /// The files before any test ran, where orders are tried.
+    pub(super) tree: Tree,
+    pub(super) console: &'a Console,
+}
+
+impl Session<'_> {
+    /// Runs a campaign.
+    ///
+    /// # Errors
+    /// As [`campaign::run`](nondex_harness::campaign::run).
+    pub(super) fn campaign(&self) -> Result<Report> {
+        let Session {
+            selected,
+            options,
+            console,
+            ..
+        } = *self;
+        console.status("Running", &announced::plan(selected, options));
+        outcome::run(
+            selected,
+            options,
+            self.directory,
+            self.ordinary,
+            self.stop,
+            console,
+            self.coverage,
+        )
+    }
+
+    /// Runs the tests of each binary in other orders.
+    ///
+    /// # Errors
+    /// As [`orders::run`].
+    pub(super) fn in_orders(&self, tried: &OrderOptions) -> Result<Report> {
+        let running = selection::running(self.in_order);
+        let strategies: Vec<&str> = tried.strategies.iter().map(|one| one.name()).collect();
+        let what = format!(
+            "{} alone, in pairs, and in orders: {}",
+            selection::count(running, "test"),
+            strategies.join(", ")
+        );
+        self.console.status("Running", &what);
+        let display = Display::new(self.console, running);
+        let mut options = self.options.clone();
+        // It is the session's.
+        options.max_time = None;
+        // What a test runs behind others is not what it runs.
+        options.cover = false;
+        let (directory, stop) = (self.directory, self.stop);
+        let report = orders::run(
+            self.in_order,
+            &options,
+            tried,
+            directory,
+            &self.tree,
+            &display,
+            stop,
+        );
+        display.finish();
+        report
+    }
+}

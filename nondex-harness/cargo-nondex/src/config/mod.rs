@@ -1,0 +1,68 @@
+//! Configuration: `.config/nondex.toml` and the `NONDEX_…` variables, below the command line.
+//!
+//! [`Settings`] are the keys that a project may set, as plain values. [`load`] reads those of the variables, of the chosen profile
+//! and of the default one, and lays the more important over the others; what the command line gives comes over them all.
+
+mod file;
+mod location;
+mod nearest;
+mod overrides;
+mod sanitisers;
+mod settings;
+mod value;
+mod variables;
+
+pub use file::{DEFAULT_PROFILE, File};
+pub use overrides::{Given, KEYS as OVERRIDE_KEYS, Override, PerTest};
+pub use sanitisers::KEYS as SANITISE_KEYS;
+pub use settings::{KEYS, Settings};
+pub use value::{FilterText, Names};
+pub use variables::{OF_NO_KEY, Variables, variable};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use nondex_harness::error::Result;
+use nondex_harness::judge::prerequisite::Operations;
+
+/// What variables and file say.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// What the variables set.
+    pub variables: Settings,
+    /// What the chosen profile and the default one below it set.
+    pub profile: Settings,
+    /// The entries `[[sanitise]]`, of all profiles.
+    pub sanitisers: Vec<Operations>,
+    /// The root of the workspace; `None` when cargo finds none.
+    pub root: Option<Utf8PathBuf>,
+}
+
+/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root of the workspace that
+/// `manifest_path` or the current folder belongs to.
+///
+/// # Errors
+/// When a variable or the file cannot be understood, and when there is no such profile.
+pub fn load(
+    variables: &Variables,
+    file: Option<&Utf8Path>,
+    manifest_path: Option<&Utf8Path>,
+    profile: Option<&str>,
+) -> Result<Config> {
+    let settings = variables.settings()?;
+    let file = file.map(Utf8Path::to_owned);
+    let file = file.or_else(|| variables.get("NONDEX_CONFIG_FILE").map(Into::into));
+    let profile = profile.or_else(|| variables.get("NONDEX_PROFILE"));
+    let profile = profile.unwrap_or(DEFAULT_PROFILE);
+    let root = location::workspace_root(manifest_path);
+    let mut config = match location::read(file.as_deref(), root.as_deref())? {
+        Some((path, text)) => {
+            File::parse(&text, &path, root.as_deref().unwrap_or(Utf8Path::new("")))?
+                .chosen(profile)?
+        }
+        None if profile == DEFAULT_PROFILE => Config::default(),
+        None => return Err(file::unknown_profile(profile, None, [].into_iter())),
+    };
+    config.variables = settings;
+    config.root = root;
+    Ok(config)
+}

@@ -1,0 +1,207 @@
+//! Settings of single tests: `[[profile.NAME.overrides]]`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nondex_core::{Level, NetworkMode};
+use regex::Regex;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::nearest::instead;
+use super::value::{Read, one, required};
+use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
+use crate::cli::model_args::model_names;
+use nondex_harness::error::{Error, Result};
+use nondex_harness::judge::TestOptions;
+use nondex_harness::project::{Suite, TestCase};
+
+/// The keys of an override.
+pub const KEYS: [&str; 6] = [
+    "filter",
+    "levels",
+    "models-off",
+    "network",
+    "sanitise",
+    "timeout",
+];
+
+/// What is set for the tests of a filterset.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Override {
+    /// Which tests.
+    #[serde(deserialize_with = "required")]
+    filter: Expression,
+    /// The levels at which they are run.
+    #[serde(default, deserialize_with = "one")]
+    pub levels: Option<Vec<Level>>,
+    /// The models that are off.
+    #[serde(default, deserialize_with = "one")]
+    models_off: Option<ModelsOff>,
+    /// What is done about the network.
+    #[serde(default, deserialize_with = "one")]
+    pub network: Option<NetworkMode>,
+    /// Whether failures of theirs may be explained by the machine.
+    #[serde(default)]
+    pub sanitise: Option<bool>,
+    /// The time limit of one run.
+    #[serde(default, deserialize_with = "one")]
+    pub timeout: Option<Duration>,
+    /// Where it stands, for messages.
+    #[serde(skip)]
+    pub(super) place: String,
+}
+
+/// The names of the models that match expressions.
+#[derive(Clone, Debug)]
+struct ModelsOff(Vec<String>);
+
+impl Read for ModelsOff {
+    fn read(text: &str) -> Result<Self, String> {
+        let regex = Regex::new(text).map_err(|error| error.to_string())?;
+        let off: Vec<String> = model_names().filter(|name| regex.is_match(name)).collect();
+        if off.is_empty() {
+            let names: Vec<String> = model_names().collect();
+            let families = names
+                .iter()
+                .filter_map(|name| Some(name.split_once('/')?.0));
+            let mut families: Vec<&str> = families.collect();
+            families.dedup();
+            let instead = instead(text, families);
+            return Err(format!("`{text}` matches no model: {instead}"));
+        }
+        Ok(ModelsOff(off))
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        let mut off: Vec<String> = items.into_iter().flat_map(|item| item.0).collect();
+        off.sort();
+        off.dedup();
+        Some(ModelsOff(off))
+    }
+}
+
+/// Which keys the command line or a variable gives: they win over overrides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is the key of an override")]
+pub struct Given {
+    pub levels: bool,
+    pub models: bool,
+    pub network: bool,
+    pub sanitise: bool,
+    pub timeout: bool,
+}
+
+/// Overrides with their filters resolved.
+#[derive(Debug)]
+pub struct PerTest<'a> {
+    overrides: Vec<(Filterset, &'a Override)>,
+    given: Given,
+}
+
+impl<'a> PerTest<'a> {
+    /// Resolves the filters against the packages of the workspace.
+    ///
+    /// # Errors
+    /// When one names a package or a binary that does not exist.
+    pub fn new(
+        overrides: &'a [Spanned<Override>],
+        given: Given,
+        workspace: &Workspace,
+    ) -> Result<Self> {
+        let resolve = |found: &'a Spanned<Override>| {
+            let found = found.get_ref();
+            let filter = found.filter.resolve(workspace).map_err(|error| {
+                Error::setup(format!("{}: invalid filterset: {error}", found.place))
+            })?;
+            Ok((filter, found))
+        };
+        let overrides = overrides.iter().map(resolve).collect::<Result<_>>()?;
+        Ok(PerTest { overrides, given })
+    }
+
+    /// A sentence about each override that is for none of the tests of `suites`.
+    #[must_use]
+    pub fn unused(&self, suites: &[Suite]) -> Vec<String> {
+        let has_test = |filter: &Filterset| {
+            suites.iter().any(|suite| {
+                let mut tests = suite.tests.iter();
+                tests.any(|test| filter.contains(&Query::of(suite, test)))
+            })
+        };
+        let unused = self
+            .overrides
+            .iter()
+            .filter(|(filter, _)| !has_test(filter));
+        unused
+            .map(|(_, found)| {
+                format!(
+                    "{}: the filter of this override matches no test",
+                    found.place
+                )
+            })
+            .collect()
+    }
+
+    /// The options of those tests that have any of their own, by id.
+    #[must_use]
+    pub fn of<'t>(
+        &self,
+        tests: impl Iterator<Item = (&'t Suite, &'t TestCase)>,
+    ) -> BTreeMap<String, TestOptions> {
+        tests
+            .map(|(suite, test)| {
+                let options = self.of_one(&Query::of(suite, test));
+                (suite.test_id(test), options)
+            })
+            .filter(|(_, options)| *options != TestOptions::default())
+            .collect()
+    }
+
+    /// Of each option the first of the overrides that match and have it, unless a more important source gives it.
+    fn of_one(&self, query: &Query<'_>) -> TestOptions {
+        let mut all = TestOptions::default();
+        let matching = self.overrides.iter();
+        for (_, found) in matching.filter(|(filter, _)| filter.contains(query)) {
+            all.levels = all.levels.or_else(|| found.levels.clone());
+            let off = found.models_off.as_ref().map(|off| &off.0);
+            all.models_off = all.models_off.or_else(|| off.cloned());
+            all.network = all.network.or(found.network);
+            all.sanitise = all.sanitise.or(found.sanitise);
+            all.timeout = all.timeout.or(found.timeout);
+        }
+        TestOptions {
+            levels: all.levels.filter(|_| !self.given.levels),
+            models_off: all.models_off.filter(|_| !self.given.models),
+            network: all.network.filter(|_| !self.given.network),
+            sanitise: all.sanitise.filter(|_| !self.given.sanitise),
+            timeout: all.timeout.filter(|_| !self.given.timeout),
+            regressions: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8Path;
+
+    use super::super::{DEFAULT_PROFILE, File};
+    use super::*;
+    use crate::cli::test_filter::tests::suite;
+
+    #[test]
+    fn an_override_for_no_test_is_named_with_its_place() {
+        let text = "[[profile.default.overrides]]\nfilter = 'test(add)'\ntimeout = 9\n\n\
+                    [[profile.default.overrides]]\nfilter = 'test(ad_d)'\ntimeout = 9\n";
+        let file = File::parse(text, Utf8Path::new("nondex.toml"), Utf8Path::new("")).unwrap();
+        let config = file.chosen(DEFAULT_PROFILE).unwrap();
+        let workspace = Workspace::default();
+        let overrides = &config.profile.overrides;
+        let per_test = PerTest::new(overrides, Given::default(), &workspace).unwrap();
+        assert_eq!(
+            per_test.unused(&[suite()]),
+            ["nondex.toml:5:1: the filter of this override matches no test"]
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! `[[sanitise]]`: prerequisites of tests on this machine, whose absence explains failures.
+
+use std::ops::Range;
+
+use globset::{Glob, GlobMatcher};
+use nondex_core::protocol::operation::{ERRORS, OPERATIONS};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::nearest::instead;
+use super::value::{All, Read, required};
+use nondex_harness::judge::prerequisite::{Network, Operations};
+
+/// The keys of an entry.
+pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];
+
+/// An entry of the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    #[serde(deserialize_with = "required")]
+    error: All<ErrorName>,
+    name: String,
+    #[serde(deserialize_with = "required")]
+    operation: All<OperationName>,
+    reason: String,
+    #[serde(default, deserialize_with = "super::value::one")]
+    target: Option<GlobMatcher>,
+}
+
+struct ErrorName(String);
+
+struct OperationName(String);
+
+impl Read for ErrorName {
+    fn read(text: &str) -> Result<Self, String> {
+        known(text, &ERRORS).map(ErrorName)
+    }
+}
+
+impl Read for OperationName {
+    fn read(text: &str) -> Result<Self, String> {
+        known(text, &OPERATIONS).map(OperationName)
+    }
+}
+
+impl Read for GlobMatcher {
+    fn read(text: &str) -> Result<Self, String> {
+        let glob = Glob::new(text).map_err(|error| error.to_string())?;
+        Ok(glob.compile_matcher())
+    }
+}
+
+fn known(text: &str, known: &[&'static str]) -> Result<String, String> {
+    if known.contains(&text) {
+        return Ok(text.to_owned());
+    }
+    let instead = instead(text, known.iter().copied());
+    Err(format!("`{text}` is not known: {instead}"))
+}
+
+/// The sanitisers of these entries.
+///
+/// # Errors
+/// The entry that cannot be one, and why.
+pub(super) fn sanitisers(
+    entries: Vec<Spanned<Entry>>,
+) -> Result<Vec<Operations>, (Range<usize>, String)> {
+    let mut all: Vec<Operations> = Vec::new();
+    for entry in entries {
+        let span = entry.span();
+        let Entry {
+            error,
+            name,
+            operation,
+            reason,
+            ..
+        } = entry.get_ref();
+        let missing = [
+            ("name", name.is_empty()),
+            ("reason", reason.is_empty()),
+            ("operation", operation.0.is_empty()),
+            ("error", error.0.is_empty()),
+        ];
+        let missing = missing.into_iter().find(|(_, is_missing)| *is_missing);
+        let why = if let Some((key, _)) = missing {
+            format!("a sanitiser needs `{key}`")
+        } else if name == Network::NAME {
+            "`network` is the name of the built-in sanitiser".to_owned()
+        } else if all.iter().any(|other| other.name == *name) {
+            format!("there are two sanitisers `{name}`")
+        } else {
+            let entry = entry.into_inner();
+            all.push(Operations {
+                name: entry.name,
+                reason: entry.reason,
+                operations: entry.operation.0.into_iter().map(|name| name.0).collect(),
+                errors: entry.error.0.into_iter().map(|name| name.0).collect(),
+                target: entry.target,
+            });
+            continue;
+        };
+        return Err((span, why));
+    }
+    Ok(all)
+}

@@ -1,0 +1,201 @@
+//! Values of keys: text as the command line would have it, read by the same functions.
+
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use nondex_core::{Level, NetworkMode, Schedule};
+use regex::Regex;
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+
+use crate::cli::filterset::Expression;
+use crate::cli::seeds::Seeds;
+use crate::cli::values::{drawn, positive, seconds};
+use nondex_harness::judge::prerequisite::Limit;
+use nondex_harness::project::Mode;
+
+/// A value that is written as text.
+pub(super) trait Read: Sized {
+    /// Reads it.
+    fn read(text: &str) -> Result<Self, String>;
+
+    /// Reads it as one of a list.
+    fn read_item(text: &str) -> Result<Self, String> {
+        Self::read(text)
+    }
+
+    /// Several of them in a list, as one.
+    fn join(_items: Vec<Self>) -> Option<Self> {
+        None
+    }
+}
+
+/// Implements [`Read`] for types by one function of the text.
+macro_rules! read {
+    ($($type:ty: $read:expr;)*) => {$(
+        impl Read for $type {
+            fn read(text: &str) -> Result<Self, String> {
+                let read: fn(&str) -> Result<Self, String> = $read;
+                read(text)
+            }
+        }
+    )*};
+}
+
+read! {
+    String: |text| Ok(text.to_owned());
+    Utf8PathBuf: |text| Ok(text.into());
+    u64: whole;
+    usize: whole;
+    NonZeroU32: positive;
+    NonZeroUsize: positive;
+    Duration: seconds;
+    Schedule: drawn;
+    Regex: |text| Regex::new(text).map_err(said);
+    Limit: str::parse;
+    Expression: |text| Expression::parse(text).map_err(said);
+    FilterText: |text| Expression::read(text).map(|_| FilterText(text.to_owned()));
+    Mode: |text| one_of(text, Mode::ALL.map(|mode| (mode.name(), mode)));
+    NetworkMode: |text| one_of(text, NetworkMode::ALL.map(|mode| (mode.name(), mode)));
+}
+
+impl Read for Seeds {
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(said)
+    }
+
+    // A number in a list is a seed, not how many there are.
+    fn read_item(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(seed) => Ok(Seeds::one(seed)),
+            Err(_) => Self::read(text),
+        }
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        Some(Seeds::union(items))
+    }
+}
+
+/// Levels with commas between them.
+impl Read for Vec<Level> {
+    fn read(text: &str) -> Result<Self, String> {
+        let levels = text.split(',').map(|name| name.trim().parse());
+        levels.collect::<Result<_, _>>().map_err(said)
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        (!items.is_empty()).then(|| items.concat())
+    }
+}
+
+/// The text of a filterset, which can be parsed.
+#[derive(Clone, Debug)]
+pub struct FilterText(pub String);
+
+/// Names with commas between them.
+#[derive(Clone, Debug)]
+pub struct Names(pub Vec<String>);
+
+impl Read for Names {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(Names(text.split(',').map(str::to_owned).collect()))
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        let names = items.into_iter().flat_map(|names| names.0);
+        Some(Names(names.collect()))
+    }
+}
+
+fn said(error: impl fmt::Display) -> String {
+    error.to_string()
+}
+
+fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number".to_owned())
+}
+
+fn one_of<T, const N: usize>(text: &str, known: [(&str, T); N]) -> Result<T, String> {
+    let names = known.each_ref().map(|(name, _)| *name).join(", ");
+    let mut known = known.into_iter();
+    let found = known.find(|(name, _)| *name == text);
+    found.map_or_else(
+        || Err(format!("`{text}`: expected one of {names}")),
+        |(_, value)| Ok(value),
+    )
+}
+
+/// Reads a key whose value is a string or a number, or a list of them where its type can be one.
+pub(super) fn one<'de, D: Deserializer<'de>, T: Read>(from: D) -> Result<Option<T>, D::Error> {
+    from.deserialize_any(Text(T::read)).map(Some)
+}
+
+/// Reads a key that must be there.
+pub(super) fn required<'de, D: Deserializer<'de>, T: Read>(from: D) -> Result<T, D::Error> {
+    from.deserialize_any(Text(T::read))
+}
+
+/// Reads a key whose value is one, or a list of them.
+pub(super) fn many<'de, D: Deserializer<'de>, T: Read>(
+    from: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let all: All<T> = from.deserialize_any(Text(All::read))?;
+    Ok(Some(all.0))
+}
+
+/// Any number of values.
+pub(super) struct All<T>(pub(super) Vec<T>);
+
+impl<T: Read> Read for All<T> {
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(All(vec![T::read(text)?]))
+    }
+
+    fn join(items: Vec<Self>) -> Option<Self> {
+        Some(All(items.into_iter().flat_map(|all| all.0).collect()))
+    }
+}
+
+/// One value of a list, for its place.
+struct Item<T>(T);
+
+impl<'de, T: Read> Deserialize<'de> for Item<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Text(T::read_item)).map(Item)
+    }
+}
+
+/// Reads a string or a number by its function.
+struct Text<T>(fn(&str) -> Result<T, String>);
+
+impl<'de, T: Read> Visitor<'de> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.0)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<T, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Item(item)) = list.next_element()? {
+            items.push(item);
+        }
+        let expected = "a list is not expected here, or not an empty one";
+        T::join(items).ok_or_else(|| A::Error::custom(expected))
+    }
+}

@@ -1,0 +1,156 @@
+//! The `NONDEX_…` variables.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE, SPEC_VARIABLE};
+use toml::Value;
+
+use super::nearest;
+use super::settings::{KEYS, Settings};
+use nondex_harness::error::{Error, Result};
+use nondex_harness::project;
+
+/// What all of ours begin with.
+const PREFIX: &str = "NONDEX_";
+
+/// Variables that stand for an option which is no key: they choose what is read.
+pub const OF_NO_KEY: [&str; 2] = ["NONDEX_CONFIG_FILE", "NONDEX_PROFILE"];
+
+/// Variables that do not stand for an option.
+const OTHERS: [&str; 5] = [
+    SEED_VARIABLE,
+    LEVEL_VARIABLE,
+    SPEC_VARIABLE,
+    project::runtime::CACHE_VARIABLE,
+    project::intercept::VARIABLE,
+];
+
+/// The variable that stands for a key.
+#[must_use]
+pub fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"))
+}
+
+/// The variables of the process that look like ours, and have a value.
+#[derive(Clone, Debug, Default)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// Those among `all`.
+    ///
+    /// # Errors
+    /// When one is not UTF-8.
+    pub fn new(all: impl IntoIterator<Item = (OsString, OsString)>) -> Result<Self> {
+        let mut ours = BTreeMap::new();
+        for (name, value) in all {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
+                continue;
+            };
+            let value = value.into_string().map_err(|value| {
+                let value = value.to_string_lossy().into_owned();
+                Error::setup(format!("`{name}` is `{value}`: it is not UTF-8"))
+            })?;
+            // As if it were not there: cargo reads its own variables so.
+            if !value.is_empty() {
+                ours.insert(name.to_owned(), value);
+            }
+        }
+        Ok(Variables(ours))
+    }
+
+    /// The value of a variable.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// What they set.
+    ///
+    /// # Errors
+    /// When one cannot be understood.
+    pub fn settings(&self) -> Result<Settings> {
+        let mut table = toml::Table::new();
+        for key in KEYS {
+            let name = variable(key);
+            if let Some(text) = self.get(&name) {
+                let value = value(key, text)
+                    .map_err(|why| Error::setup(format!("`{name}` is `{text}`: {why}")))?;
+                table.insert(key.to_owned(), value);
+            }
+        }
+        Ok(table.try_into().expect("each key was read on its own"))
+    }
+
+    /// A sentence about each that is none of ours.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<String> {
+        self.0.keys().filter_map(|name| unknown(name)).collect()
+    }
+}
+
+/// The value that a key takes of this text.
+fn value(key: &str, text: &str) -> Result<Value, String> {
+    let word = match text.to_lowercase().as_str() {
+        "y" | "yes" | "t" | "true" | "on" | "1" => Some(Value::Boolean(true)),
+        "n" | "no" | "f" | "false" | "off" | "0" => Some(Value::Boolean(false)),
+        _ => None,
+    };
+    let mut why = String::new();
+    for value in word.into_iter().chain([Value::String(text.to_owned())]) {
+        let table = toml::Table::from_iter([(key.to_owned(), value.clone())]);
+        match table.try_into::<Settings>() {
+            Ok(_) => return Ok(value),
+            Err(error) => error.message().clone_into(&mut why),
+        }
+    }
+    Err(why)
+}
+
+fn unknown(name: &str) -> Option<String> {
+    if name == SEED_VARIABLE || name == LEVEL_VARIABLE {
+        return Some(format!(
+            "`{name}` is only read by a plain `cargo test` with the feature `nondex`; here it is `{name}S`"
+        ));
+    }
+    let mut known: Vec<String> = KEYS.iter().map(|key| variable(key)).collect();
+    known.extend(OF_NO_KEY.map(str::to_owned));
+    if OTHERS.contains(&name) || known.iter().any(|known| known == name) {
+        return None;
+    }
+    known.push(project::runtime::CACHE_VARIABLE.to_owned());
+    let hint = nearest::nearest(name, known.iter().map(String::as_str)).map_or_else(
+        || "`cargo nondex --help` has them all".to_owned(),
+        |nearest| format!("did you mean `{nearest}`?"),
+    );
+    Some(format!("no variable is called `{name}`: {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_ours_and_is_none_is_named_with_the_nearest() {
+        for (name, expected) in [
+            (
+                "NONDEX_SEDS",
+                Some("no variable is called `NONDEX_SEDS`: did you mean `NONDEX_SEEDS`?"),
+            ),
+            (
+                "NONDEX_LEVEL",
+                Some(
+                    "`NONDEX_LEVEL` is only read by a plain `cargo test` with the feature `nondex`; here it is `NONDEX_LEVELS`",
+                ),
+            ),
+            ("NONDEX_SEEDS", None),
+            ("NONDEX_CACHE_DIR", None),
+            ("NONDEX_PROFILE", None),
+            ("NONDEX_SPEC", None),
+            ("NEXTEST_PROFILE", None),
+        ] {
+            let variables = Variables::new([(name.into(), "x".into())]).unwrap();
+            assert_eq!(variables.unknown().first().map(String::as_str), expected);
+        }
+    }
+}
