@@ -373,11 +373,12 @@ proptest! {
         forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
         restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
         meet in prop::option::of(any::<u64>()), until in prop::option::of(any::<u64>()), within in any::<bool>(),
+        lines in any::<bool>(),
     ) {
         let record = record.map(Into::into);
         let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
         let spec = RunSpec {
-            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, meet, until, within,
+            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, lines, meet, until, within,
             ..RunSpec::new(test, Level::ALL[level], seed)
         };
         prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);

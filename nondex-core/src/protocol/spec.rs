@@ -84,6 +84,8 @@ pub struct RunSpec {
     pub restore: Vec<StateId>,
     /// The parts of the state to which accesses are recorded. Of variables and files, an empty name stands for all.
     pub watch: Vec<StateId>,
+    /// Whether these are recorded with their stacks, which takes long.
+    pub lines: bool,
     /// The access of `test` to what is watched at which the last test of `before` runs, on another thread, while `test` waits; from 0.
     pub meet: Option<u64>,
     /// The access of the one that runs meanwhile at which that one waits until the other has ended, from 0; `None` lets it run to its end.
@@ -118,6 +120,7 @@ json::object!(strict RunSpec {
     states = optional,
     restore = optional,
     watch = optional,
+    lines = optional,
     meet = optional,
     until = optional,
     cover = optional,
@@ -190,6 +193,7 @@ impl RunSpec {
             states: false,
             restore: Vec::new(),
             watch: Vec::new(),
+            lines: false,
             meet: None,
             until: None,
             cover: false,

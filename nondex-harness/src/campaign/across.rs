@@ -343,6 +343,7 @@ impl Across<'_> {
                 let processes = &self.binaries[*binary];
                 let spec = RunSpec {
                     watch: watch.to_vec(),
+                    lines: true,
                     ..processes.spec(*last)
                 };
                 runs.push(processes.run_in(folder, tests, &spec)?);

@@ -63,15 +63,20 @@ pub(super) fn uses<'s>(
     used.collect()
 }
 
-fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
-    let every = |kind| StateId {
+/// All accesses that functions make.
+fn every() -> Vec<StateId> {
+    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
+    let every = kinds.map(|kind| StateId {
         kind,
         name: String::new(),
-    };
-    let watch = [StateKind::Env, StateKind::Cwd, StateKind::File].map(every);
+    });
+    every.to_vec()
+}
+
+fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
     let spec = RunSpec {
         states: true,
-        watch: watch.to_vec(),
+        watch: every(),
         ..processes.spec(test)
     };
     let run = processes.run(PLACE, &[test], &spec)?.pop()?;
@@ -304,11 +309,7 @@ impl Races<'_> {
         if self.states.note_unseen(outer) {
             return Some(Met::Enough);
         }
-        let met = outer
-            .accesses
-            .iter()
-            .find(|access| access.met && access.own);
-        if met.is_none() && outer.outcome == Outcome::Passed {
+        if met(outer).is_none() && outer.outcome == Outcome::Passed {
             return Some(Met::Enough);
         }
         let within = RunSpec {
@@ -324,9 +325,12 @@ impl Races<'_> {
             let is_open = self.is_open(test, tried)
                 && !(self.is_polluter)(other, test)
                 && self.fails(test, run);
-            if is_open && self.is_confirmed(order, spec, &mut tried.made)? {
+            if !is_open {
+                continue;
+            }
+            if let Some(outer) = self.confirmed(order, spec, &mut tried.made)? {
                 let is_proven = self.is_proven(order, spec, &mut tried.made)?;
-                let mut race = self.described(test, meeting, met, &mut tried.made);
+                let mut race = self.described(test, meeting, met(&outer), &mut tried.made);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
                     true => &mut tried.found,
@@ -346,24 +350,31 @@ impl Races<'_> {
         })
     }
 
-    /// Whether the run of the last test fails each time, and both pass one after the other, whichever is first.
-    fn is_confirmed(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<bool> {
+    /// The run of the test that is stopped, with its lines, if the last test fails each time, and both pass one after the other,
+    /// whichever is first.
+    fn confirmed(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<Option<Run>> {
+        let mut stopped = None;
         for _ in 1..REPETITIONS {
             *made += 1;
-            let run = self.run(&order, spec)?.pop()?;
-            if !self.fails(order[1], &run) {
-                return Some(false);
+            let spec = RunSpec {
+                lines: stopped.is_none(),
+                ..spec.clone()
+            };
+            let runs = self.run(&order, &spec)?;
+            if !self.fails(order[1], runs.last()?) {
+                return Some(None);
             }
+            stopped = stopped.or(runs.into_iter().nth(usize::from(!spec.within)));
         }
         let [first, second] = order;
         for order in [[first, second], [second, first]] {
             *made += 1;
             let runs = self.run(&order, &self.processes.spec(order[1]))?;
             if !runs.iter().all(Run::passed) {
-                return Some(false);
+                return Some(None);
             }
         }
-        Some(true)
+        Some(stopped)
     }
 
     /// Whether it is this part of the state: the last test passes each time that it finds only this as if the other one had not changed
@@ -414,7 +425,7 @@ impl Races<'_> {
         let mut writers = [other, own].into_iter();
         let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let mut accesses = |used: &Use<'_>| self.accesses(used, state, made);
+        let mut accesses = |used: &Use<'_>| self.traced(used, state, made);
         let mut writes = accesses(writer);
         writes.retain(|one| one.writes);
         let read = match within {
@@ -456,14 +467,11 @@ impl Races<'_> {
                 let mut known = self.known.borrow_mut();
                 let known = known.entry((used.test, state.clone()));
                 let watched = known.or_insert_with(|| {
-                    *made += 1;
                     let spec = RunSpec {
                         watch: vec![state.clone()],
                         ..self.processes.spec(used.test)
                     };
-                    let runs = self.run(&[used.test], &spec);
-                    let run = runs.and_then(|mut runs| runs.pop());
-                    run.map_or_else(Vec::new, |run| run.accesses.to_vec())
+                    self.alone(&spec, used.test, made)
                 });
                 watched.clone()
             }
@@ -473,9 +481,37 @@ impl Races<'_> {
         accesses
     }
 
+    /// The same, with their lines.
+    fn traced(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
+        let spec = RunSpec {
+            watch: match state.kind {
+                StateKind::Static => vec![state.clone()],
+                _ => every(),
+            },
+            lines: true,
+            ..self.processes.spec(used.test)
+        };
+        let mut accesses = self.alone(&spec, used.test, made);
+        accesses.retain(|access| access.state == *state);
+        accesses
+    }
+
+    /// The accesses in such a run of a test alone.
+    fn alone(&self, spec: &RunSpec, test: usize, made: &mut u64) -> Vec<AccessRecord> {
+        *made += 1;
+        let run = self.run(&[test], spec).and_then(|mut runs| runs.pop());
+        run.map_or_else(Vec::new, |run| run.accesses.to_vec())
+    }
+
     fn run(&self, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         self.processes.run(PLACE, order, spec)
     }
+}
+
+/// The access at which a test was stopped in this run.
+fn met(run: &Run) -> Option<&AccessRecord> {
+    let mut accesses = run.accesses.iter();
+    accesses.find(|access| access.met && access.own)
 }
 
 /// Whether a thread stops behind its access to this, and not before it: std has a lock of the environment, and a thread that is stopped at

@@ -213,6 +213,7 @@ impl<'a> States<'a> {
     ) -> Option<()> {
         let watched = run(&|spec| RunSpec {
             watch: vec![place.clone()],
+            lines: true,
             ..spec
         })?;
         let (last, first) = watched.split_last()?;
