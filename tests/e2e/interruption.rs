@@ -44,6 +44,36 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
     output.says(&["Partial the run did not come to its end"]);
 }
 
+#[test]
+fn an_interrupted_search_for_orders_reports_what_it_has_found_and_what_it_left_out() {
+    let fixture = Fixture::new("order-ends");
+    let folder = tempfile::tempdir().unwrap();
+    let child = Nondex::reported(&fixture.path(""), "order")
+        .args(["--test", "stopped", "--timeout", "3600", "--jobs", "1"])
+        .env("FIXTURE_FOLDER", folder.path())
+        .spawn();
+    wait_until("the test waits", || folder.path().join("started").exists());
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    kill(id, Signal::SIGINT).unwrap();
+    let output = Output::of(child);
+
+    let report = output.expect(ExitCode::Found).report();
+    assert!(report.partial);
+    let found = test(&report, "b_is_a_victim");
+    assert_eq!(found.verdict, Verdict::OrderDependentVictim, "{found:#?}");
+    let order = found.order.as_ref().expect("its order is known");
+    assert_eq!(order.sets, [["a_pollutes"]]);
+    let left_out = test(&report, "c_waits_alone");
+    assert_eq!(left_out.verdict, Verdict::NotRun, "{left_out:#?}");
+    assert!(left_out.notes[0].contains("stopped before its end"));
+    assert_eq!(test(&report, "d_stains").verdict, Verdict::Stable);
+    output.says(&[
+        "3 of 4 tests are judged",
+        "what `c_waits_alone` depends on was not found yet",
+        "Partial the run did not come to its end",
+    ]);
+}
+
 /// Waits until `is_so`, or fails.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let given_up = Instant::now() + PATIENCE;

@@ -51,7 +51,8 @@ pub(super) struct Processes<'a> {
 }
 
 impl Processes<'_> {
-    /// The answer to `question`, once the processes that it wants were made; `None` when it was stopped before.
+    /// The answer to `question`, once the processes that it wants were made; `None` when it was stopped before, with those that were made
+    /// until then among the experiments.
     pub(super) fn answer<T>(
         &self,
         experiments: &mut Experiments,
@@ -61,12 +62,17 @@ impl Processes<'_> {
             match question(experiments) {
                 Ok(answer) => return Some(answer),
                 Err(wanted) => {
-                    let pairs = self.pairs(&wanted)?;
-                    let made = self.make(&wanted)?;
+                    let pairs = self.pairs(&wanted);
+                    let made = self.make(&wanted);
+                    let is_whole =
+                        (pairs.len(), made.len()) == (wanted.pairs.len(), wanted.orders.len());
                     made.into_iter().for_each(|made| experiments.add(made));
                     for (made, first, forks) in pairs {
                         experiments.add(made);
                         experiments.add_forks(first, forks);
+                    }
+                    if !is_whole {
+                        return None;
                     }
                 }
             }
@@ -86,23 +92,24 @@ impl Processes<'_> {
         }
     }
 
-    /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first.
-    fn make(&self, wanted: &Wanted) -> Option<Vec<Experiment>> {
+    /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first;
+    /// without some when it was stopped.
+    fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
         self.each(&wanted.orders, wanted.alone, |place, order| {
             self.experiment(place, order, wanted.alone)
         })
     }
 
-    /// Does this with each, several at once unless `alone`: the results in their order. Once tests are seen to leave files, nobody knows
+    /// Does this with each, several at once unless `alone`: the results in their order, as far as it was not stopped. Once tests are seen to leave files, nobody knows
     /// which of several at once met them: they are made again, one at a time.
     fn each<W: Sync, T: Send>(
         &self,
         wanted: &[W],
         alone: bool,
         one: impl Fn(usize, &W) -> Option<T> + Sync,
-    ) -> Option<Vec<T>> {
+    ) -> Vec<T> {
         if wanted.is_empty() {
-            return Some(Vec::new());
+            return Vec::new();
         }
         if !alone && !self.tree.is_left() {
             let made = self.at_once(self.options.jobs, wanted, &one);
@@ -117,13 +124,13 @@ impl Processes<'_> {
         })
     }
 
-    /// Does this with each, so many at once.
+    /// Does this with each, so many at once, until it is stopped.
     fn at_once<W: Sync, T: Send>(
         &self,
         jobs: NonZeroUsize,
         wanted: &[W],
         one: &(impl Fn(usize, &W) -> Option<T> + Sync),
-    ) -> Option<Vec<T>> {
+    ) -> Vec<T> {
         let next = AtomicUsize::new(0);
         let made: Mutex<BTreeMap<usize, T>> = Mutex::new(BTreeMap::new());
         thread::scope(|scope| {
@@ -144,11 +151,11 @@ impl Processes<'_> {
             }
         });
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (made.len() == wanted.len()).then(|| made.into_values().collect())
+        made.into_values().collect()
     }
 
     /// Makes the processes with forks.
-    fn pairs(&self, wanted: &Wanted) -> Option<Vec<(Experiment, usize, Forks)>> {
+    fn pairs(&self, wanted: &Wanted) -> Vec<(Experiment, usize, Forks)> {
         self.each(&wanted.pairs, wanted.alone, |place, (first, then)| {
             let case = self.tests[*first];
             let own = self.options_of(*first);

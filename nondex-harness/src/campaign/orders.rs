@@ -22,7 +22,10 @@ use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::experiments::{Experiments, gather};
-use crate::judge::order::{Dependence, End, OrderOptions, conclude, detect, not_idempotent, pairs};
+use crate::judge::order::{
+    Conclusion, Dependence, Detection, End, Limits, OrderOptions, conclude, detect, not_idempotent,
+    pairs, settled,
+};
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
@@ -83,8 +86,7 @@ pub fn run(
     let mut tests = Vec::new();
     for selected in selected {
         let judged = campaign.judge(selected);
-        is_partial |= judged.is_none();
-        let judged = judged.unwrap_or_default();
+        is_partial |= stop.is_set();
         for (case, _) in &selected.tests {
             let known = judged.iter().find(|report| report.name == case.name);
             let report = known.cloned();
@@ -144,15 +146,15 @@ impl Campaign<'_> {
         }
     }
 
-    /// The reports of the selected tests of one binary; `None` when it was stopped.
-    fn judge(&self, selected: &Selected<'_>) -> Option<Vec<TestReport>> {
+    /// The reports of the selected tests of one binary, with what is known of them if it was stopped.
+    fn judge(&self, selected: &Selected<'_>) -> Vec<TestReport> {
         let suite = selected.suite;
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
             self.note(format!(
                 "the tests of `{id}` were not run: each has a process of its own, or a harness that runs one in a process"
             ));
-            return Some(Vec::new());
+            return Vec::new();
         }
         let tests = tests_of(selected);
         let names: Vec<&str> = tests.iter().map(|case| case.name.as_str()).collect();
@@ -165,12 +167,9 @@ impl Campaign<'_> {
         let [on_each, on_one] = &mut experiments;
         let processes = Threads::ALL.map(|threads| self.processes(selected, threads));
         let states = States::new(&processes[0], &symbols, &self.workspace);
-        let (mut found, uses) = self.search(&states, &processes[0], &names, &asked, on_each)?;
+        let (mut found, uses) = self.search(&states, &processes[0], &names, &asked, on_each);
         if Symbols::may_have_thread_locals(&suite.binary.executable) {
-            let (suspects, needs_each) =
-                self.on_one_thread(&processes[1], &names, &asked, &found, on_one)?;
-            found.suspects.extend(suspects);
-            found.needs_each = needs_each;
+            self.on_one_thread(&processes[1], &names, &asked, &mut found, on_one);
         }
         for processes in &processes {
             let unstarted = processes.unstarted.lock();
@@ -217,10 +216,13 @@ impl Campaign<'_> {
             &uses,
             (&asked, &mut reports),
         );
+        if self.stop.is_set() {
+            self.note(found.left_out(id, &asked, &names));
+        }
         for report in &reports {
             self.progress.judged(report);
         }
-        Some(reports)
+        reports
     }
 
     /// What makes processes with tests of one binary.
@@ -299,7 +301,8 @@ impl Campaign<'_> {
         Some(())
     }
 
-    /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses.
+    /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses. When it
+    /// is stopped, each step does with what there is.
     fn search<'s>(
         &self,
         states: &'s States<'s>,
@@ -307,35 +310,21 @@ impl Campaign<'_> {
         names: &[&str],
         asked: &[usize],
         experiments: &mut Experiments,
-    ) -> Option<(Found, Vec<Use<'s>>)> {
+    ) -> (Found, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
-        let number = names.len().saturating_sub(1) * asked.len();
-        let mut has_pairs = (1..=self.asked.pairs).contains(&number);
-        let mut tried = Vec::new();
-        if has_pairs {
-            (tried, has_pairs) = processes.answer(experiments, |experiments| {
-                pairs(names.len(), asked, experiments)
-            })?;
-            if !has_pairs {
-                self.note(format!(
-                    "not all pairs of tests of `{id}` are settled: a process that left a thread behind cannot be forked, and forks share \
-                     files; the orders have each test before every other one"
-                ));
-            }
-        } else if number > 0 {
-            self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried: `--pairs {number}` does"
-            ));
-        }
+        let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
         let all: Vec<usize> = (0..names.len()).collect();
-        let alone = processes.answer(experiments, |experiments| {
-            let ends = all.iter().map(|test| {
-                experiments.first(&[*test])?;
-                let ends = experiments.ends(&[], *test, 1, false)?;
-                Ok(ends[0].cloned())
-            });
-            gather(ends.collect::<Vec<_>>())
-        })?;
+        let _ = processes.answer(experiments, |experiments| {
+            gather(
+                all.iter()
+                    .map(|test| experiments.first(&[*test]).map(|_| ())),
+            )
+        });
+        let alone = all.iter().map(|test| {
+            let ends = experiments.ends(&[], *test, 1, false).ok()?;
+            ends[0].cloned()
+        });
+        let alone: Vec<Option<End>> = alone.collect();
         let ending: Vec<usize> = all
             .iter()
             .copied()
@@ -346,11 +335,9 @@ impl Campaign<'_> {
             alone.is_some_and(|end| end.passed() == Some(true))
         };
         let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
-        let mut uses = race::uses(processes, states, &passing)?;
+        let mut uses = race::uses(processes, states, &passing);
         let planned = self.asked.planned(names, &race::writers(&uses));
-        let mut detection = processes.answer(experiments, |experiments| {
-            detect(&planned, &ending, experiments)
-        })?;
+        let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         for test in &detection.cutting {
             self.note(format!(
                 "`{id}${}` ends the process: the tests behind it were run without it",
@@ -361,39 +348,73 @@ impl Campaign<'_> {
         detection.orders.extend(tried);
         let suspects = detection.suspects(asked, experiments);
         let limits = self.asked.limits(has_pairs);
-        let concluded = processes.answer(experiments, |experiments| {
-            conclude(&suspects, names.len(), &detection, &limits, experiments)
-        })?;
+        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
         let repeated = processes.answer(experiments, |experiments| {
             not_idempotent(asked, experiments)
-        })?;
+        });
+        let (suspects, open) = Suspect::of(suspects, concluded, Threads::Each);
         let found = Found {
-            repeated,
+            repeated: repeated.unwrap_or_default(),
             alone,
-            suspects: Suspect::of(suspects, concluded, Threads::Each),
+            suspects,
+            open,
+            is_tried,
             needs_each: Vec::new(),
             detection,
         };
-        Some((found, uses))
+        (found, uses)
     }
 
-    /// What is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the tests
-    /// that depend on others with a thread for each only.
+    /// The pairs in which a test ended otherwise than alone, and whether all that there are were tried.
+    fn pairs(
+        &self,
+        processes: &Processes<'_>,
+        names: &[&str],
+        asked: &[usize],
+        experiments: &mut Experiments,
+    ) -> (Vec<Vec<usize>>, bool) {
+        let id = &processes.suite.binary.id;
+        let number = names.len().saturating_sub(1) * asked.len();
+        if number == 0 {
+            return (Vec::new(), false);
+        }
+        if number > self.asked.pairs {
+            self.note(format!(
+                "the {number} pairs of tests of `{id}` were not tried: `--pairs {number}` does"
+            ));
+            return (Vec::new(), false);
+        }
+        let tried = processes.answer(experiments, |experiments| {
+            pairs(names.len(), asked, experiments)
+        });
+        let Some((tried, has_pairs)) = tried else {
+            return (Vec::new(), false);
+        };
+        if !has_pairs {
+            self.note(format!(
+                "not all pairs of tests of `{id}` are settled: a process that left a thread behind cannot be forked, and forks share \
+                 files; the orders have each test before every other one"
+            ));
+        }
+        (tried, has_pairs)
+    }
+
+    /// Adds what is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the
+    /// tests that depend on others with a thread for each only.
     fn on_one_thread(
         &self,
         processes: &Processes<'_>,
         names: &[&str],
         asked: &[usize],
-        found: &Found,
+        found: &mut Found,
         experiments: &mut Experiments,
-    ) -> Option<(Vec<Suspect>, Vec<usize>)> {
+    ) {
         let ends = |test: &usize| found.alone[*test].as_ref().is_some_and(End::ends_process);
         let mut ending: Vec<usize> = (0..names.len()).filter(ends).collect();
         ending.extend(&found.detection.cutting);
         let planned = self.asked.planned(names, &[]);
-        let detection = processes.answer(experiments, |experiments| {
-            detect(&planned, &ending, experiments)
-        })?;
+        let (detection, is_tried) = detected(processes, &planned, &ending, experiments);
+        found.is_tried &= is_tried;
         let is_suspect = |test: &usize| {
             let alone = found.alone[*test].as_ref().and_then(End::passed);
             let is_known = found.suspects.iter().any(|known| known.test == *test);
@@ -402,9 +423,7 @@ impl Campaign<'_> {
         };
         let suspects: Vec<usize> = asked.iter().copied().filter(is_suspect).collect();
         let limits = self.asked.limits(false);
-        let concluded = processes.answer(experiments, |experiments| {
-            conclude(&suspects, names.len(), &detection, &limits, experiments)
-        })?;
+        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
         let known = found.suspects.iter();
         let known = known.filter_map(|known| Some((known.test, known.dependence()?)));
         let known: Vec<(usize, &Dependence)> = known.collect();
@@ -415,9 +434,12 @@ impl Campaign<'_> {
                 Ok((passed == Some(dependence.passes_alone)).then_some(*test))
             });
             gather(ends.collect::<Vec<_>>())
-        })?;
-        let needs_each = needs_each.into_iter().flatten().collect();
-        Some((Suspect::of(suspects, concluded, Threads::One), needs_each))
+        });
+        let needs_each = needs_each.into_iter().flatten().flatten();
+        found.needs_each = needs_each.collect();
+        let (suspects, open) = Suspect::of(suspects, concluded, Threads::One);
+        found.suspects.extend(suspects);
+        found.open.extend(open);
     }
 
     /// Says of the stable ones of these tests, each with its report, which race with another one.
@@ -484,6 +506,40 @@ impl Campaign<'_> {
             order::fail(report, processes.suite, &spec, Some(&end), &options);
             order::racing(report, race.race);
         }
+    }
+}
+
+/// What these orders show, and whether all were run; if not, what is known so far.
+fn detected(
+    processes: &Processes<'_>,
+    planned: &[Vec<usize>],
+    ending: &[usize],
+    experiments: &mut Experiments,
+) -> (Detection, bool) {
+    let detection = processes.answer(experiments, |experiments| {
+        detect(planned, ending, experiments)
+    });
+    match detection {
+        Some(detection) => (detection, true),
+        None => (Detection::so_far(experiments), false),
+    }
+}
+
+/// What is concluded of each suspect; `None` of one whose search was stopped too early.
+fn concluded(
+    processes: &Processes<'_>,
+    suspects: &[usize],
+    detection: &Detection,
+    limits: &Limits,
+    experiments: &mut Experiments,
+) -> Vec<Option<Conclusion>> {
+    let tests = processes.tests.len();
+    let concluded = processes.answer(experiments, |experiments| {
+        conclude(suspects, tests, detection, limits, experiments)
+    });
+    match concluded {
+        Some(concluded) => concluded.into_iter().map(Some).collect(),
+        None => settled(suspects, tests, detection, limits, experiments),
     }
 }
 

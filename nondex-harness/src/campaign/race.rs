@@ -53,13 +53,15 @@ impl Use<'_> {
     }
 }
 
-/// What each of these tests uses when it runs alone, in a process each; `None` when it was stopped.
+/// What each of these tests uses when it runs alone, in a process each; without some when it was stopped.
 pub(super) fn uses<'s>(
     processes: &Processes<'_>,
     states: &'s States<'s>,
     tests: &[usize],
-) -> Option<Vec<Use<'s>>> {
-    let used = tests.iter().map(|test| used(processes, states, *test));
+) -> Vec<Use<'s>> {
+    let used = tests
+        .iter()
+        .map_while(|test| used(processes, states, *test));
     used.collect()
 }
 

@@ -17,7 +17,7 @@ pub use behind::Behind;
 pub use detection::{Detection, detect, not_idempotent, pairs};
 pub use experiments::{End, Experiment, Experiments, Wanted};
 pub use options::OrderOptions;
-pub use roles::{Conclusion, Dependence, Limits, conclude};
+pub use roles::{Conclusion, Dependence, Limits, conclude, settled};
 pub use strategy::{Shuffle, Strategy};
 
 #[cfg(test)]

@@ -16,7 +16,11 @@ pub(super) struct Found {
     pub(super) alone: Vec<Option<End>>,
     /// What is concluded of those that ended otherwise in some order.
     pub(super) suspects: Vec<Suspect>,
-    /// Those of them that depend on others only with a thread for each test.
+    /// Those of which it is not known why, for it was stopped before.
+    pub(super) open: Vec<usize>,
+    /// Whether all orders were run.
+    pub(super) is_tried: bool,
+    /// Those of the suspects that depend on others only with a thread for each test.
     pub(super) needs_each: Vec<usize>,
     pub(super) detection: Detection,
 }
@@ -63,6 +67,9 @@ impl Found {
                 report.notes.push(order::disagreeing(before, *failures));
                 fail(&mut report, before);
             }
+            _ if !self.is_settled(test) => {
+                report.notes.extend(self.so_far(test));
+            }
             _ => match alone.and_then(End::passed) {
                 Some(true) => {
                     report.verdict = Verdict::Stable;
@@ -104,6 +111,47 @@ impl Found {
         }
         report
     }
+
+    /// Whether all was tried that decides about a test which is no suspect.
+    fn is_settled(&self, test: usize) -> bool {
+        self.is_tried && !self.open.contains(&test)
+    }
+
+    /// What is known of a test about which nothing is decided.
+    fn so_far(&self, test: usize) -> Option<String> {
+        let passes = self.alone[test].as_ref().and_then(End::passed)?;
+        let alone = if passes { "passes" } else { "fails" };
+        Some(match self.open.contains(&test) {
+            true => format!(
+                "it {alone} alone and ended otherwise behind other tests: the search for these was stopped before its end"
+            ),
+            false => format!("it {alone} alone: not all orders were tried"),
+        })
+    }
+
+    /// What was left out when it was stopped, for the tests of this binary.
+    pub(super) fn left_out(&self, binary: &str, asked: &[usize], names: &[&str]) -> String {
+        let is_decided = |test: &&usize| {
+            self.is_settled(**test) || self.suspects.iter().any(|known| known.test == **test)
+        };
+        let decided = asked.iter().filter(is_decided).count();
+        let open = self.open.iter().map(|test| format!("`{}`", names[*test]));
+        let open = open.collect::<Vec<_>>().join(", ");
+        let mut note = format!(
+            "the orders of `{binary}` were stopped before their end: {decided} of {} tests are judged, and what the tests share and which \
+             race may be missing",
+            asked.len()
+        );
+        if !open.is_empty() {
+            let depend = if self.open.len() == 1 {
+                "depends"
+            } else {
+                "depend"
+            };
+            note += &format!("; what {open} {depend} on was not found yet");
+        }
+        note
+    }
 }
 
 /// A test that ended otherwise in some order.
@@ -115,16 +163,25 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
-    /// Those of these tests that are not independent.
-    pub(super) fn of(tests: Vec<usize>, concluded: Vec<Conclusion>, threads: Threads) -> Vec<Self> {
-        let all = tests.into_iter().zip(concluded);
-        let all = all.filter(|(_, conclusion)| *conclusion != Conclusion::Independent);
-        let suspects = all.map(|(test, conclusion)| Suspect {
-            test,
-            conclusion,
-            threads,
-        });
-        suspects.collect()
+    /// Those of these tests that are not independent, and those of which nothing is concluded.
+    pub(super) fn of(
+        tests: Vec<usize>,
+        concluded: Vec<Option<Conclusion>>,
+        threads: Threads,
+    ) -> (Vec<Self>, Vec<usize>) {
+        let (mut suspects, mut open) = (Vec::new(), Vec::new());
+        for (test, conclusion) in tests.into_iter().zip(concluded) {
+            match conclusion {
+                None => open.push(test),
+                Some(Conclusion::Independent) => {}
+                Some(conclusion) => suspects.push(Suspect {
+                    test,
+                    conclusion,
+                    threads,
+                }),
+            }
+        }
+        (suspects, open)
     }
 
     /// What it depends on.

@@ -21,6 +21,21 @@ pub struct Detection {
 }
 
 impl Detection {
+    /// What processes show that were made so far, whatever they were made for.
+    #[must_use]
+    pub fn so_far(experiments: &Experiments) -> Self {
+        let mut detection = Detection::default();
+        for made in experiments.made() {
+            detection.orders.push(made.tests.clone());
+            detection
+                .cutting
+                .extend(made.cut().map(|cut| made.tests[cut]));
+        }
+        detection.cutting.sort_unstable();
+        detection.cutting.dedup();
+        detection
+    }
+
     /// The tests that ended before `test`, in each order in which it has an outcome, with whether it passed.
     pub fn seen<'a>(
         &'a self,

@@ -168,6 +168,12 @@ impl Experiments {
         })
     }
 
+    /// The processes, in the order in which they were made.
+    #[must_use]
+    pub fn made(&self) -> &[Experiment] {
+        &self.made
+    }
+
     /// How many processes were made.
     #[must_use]
     pub fn count(&self) -> usize {

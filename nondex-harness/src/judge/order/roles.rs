@@ -3,13 +3,11 @@
 //! A victim passes alone and fails behind its *polluters*; a brittle test fails alone and passes behind its *setters*. The search
 //! begins with the tests before it in an order in which it ended otherwise than alone, and looks for the smallest ordered part of them that
 //! still makes it do so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is found is run
-//! again, and so is the test alone, before anything is said. *Cleaners* are looked for by halves among the tests that did not come
-//! between polluter and victim where the victim failed.
+//! again, and so is the test alone, before anything is said. Then its [cleaners](cleaners) are looked for.
 
-use std::collections::HashSet;
+mod cleaners;
 
-use nondex_core::hash::mix;
-
+use self::cleaners::together;
 use super::detection::Detection;
 use super::experiments::{End, Experiments, Wanted, gather};
 use crate::judge::culprit::subset::smallest;
@@ -22,15 +20,6 @@ const MAX_ORDERS: usize = 3;
 
 /// How many sets of polluters or setters are searched for, each enough by itself.
 const MAX_SETS: usize = 4;
-
-/// So many tests are tried first for one that undoes what others did, the likeliest ones; then twice as many, and so on.
-const FIRST_PART: usize = 4;
-
-/// With fewer others, the cleaners of several victims are looked for one victim after the other.
-const MIN_TOGETHER: usize = 64;
-
-/// How likely a test undoes it that alone came between, as an integer.
-const CERTAIN: usize = 1 << 20;
 
 /// A set of at most so many tests is tried without each of them.
 const MAX_TRIED_WITHOUT: usize = 8;
@@ -89,17 +78,8 @@ pub fn conclude(
     limits: &Limits,
     experiments: &Experiments,
 ) -> Result<Vec<Conclusion>, Wanted> {
-    let search =
-        |test, detection, alone| Search::new(test, tests, detection, limits, experiments, alone);
-    let concluded = asked.iter().map(|test| {
-        match search(*test, detection, false).judge()? {
-            // Other processes, which ran at the same time, may be the reason.
-            Conclusion::NonDeterministic { .. } if experiments.is_shared() => {
-                search(*test, detection, true).judge()
-            }
-            clear => Ok(clear),
-        }
-    });
+    let search = |test| Search::new(test, tests, detection, limits, experiments);
+    let concluded = asked.iter().map(|test| search(*test).concluded());
     let mut concluded = gather(concluded.collect::<Vec<_>>())?;
     let victims: Vec<(usize, &Dependence)> = asked
         .iter()
@@ -114,7 +94,7 @@ pub fn conclude(
     gather(together.iter().map(|order| experiments.first(order)))?;
     detection.orders.extend(together);
     let found = victims.iter().map(|(test, found)| {
-        let search = search(*test, &detection, false);
+        let search = Search::new(*test, tests, &detection, limits, experiments);
         Ok((*test, search.cleaners(&found.sets)?))
     });
     for (test, (cleaners, is_complete)) in gather(found.collect::<Vec<_>>())? {
@@ -127,41 +107,30 @@ pub fn conclude(
     Ok(concluded)
 }
 
-/// Orders that ask for the cleaners of several victims at once: the polluters of all, a third of the other tests, drawn, and the victims.
-/// They only narrow down where each victim's cleaners are looked for.
-fn together(victims: &[(usize, &Dependence)], tests: usize, cutting: &[usize]) -> Vec<Vec<usize>> {
-    let mut first: Vec<usize> = Vec::new();
-    for test in victims.iter().flat_map(|(_, found)| &found.sets[0]) {
-        if !first.contains(test) {
-            first.push(*test);
+/// What is concluded about each of `asked` although no more processes can be made: that of which is known enough to be said, without further sets and
+/// cleaners where these are not. `None` of one whose search has not come so far.
+#[must_use]
+pub fn settled(
+    asked: &[usize],
+    tests: usize,
+    detection: &Detection,
+    limits: &Limits,
+    experiments: &Experiments,
+) -> Vec<Option<Conclusion>> {
+    let settled = |test: &usize| {
+        let mut search = Search::new(*test, tests, detection, limits, experiments);
+        search.is_over = true;
+        let mut concluded = search.concluded().ok()?;
+        if let Conclusion::Dependent(found) = &mut concluded
+            && found.passes_alone
+        {
+            let (cleaners, is_complete) = search.cleaners(&found.sets).unwrap_or_default();
+            found.cleaners = cleaners;
+            found.is_complete &= is_complete;
         }
-    }
-    let polluting: HashSet<usize> = victims
-        .iter()
-        .flat_map(|(_, found)| found.sets.iter().flatten().copied())
-        .collect();
-    let last: Vec<usize> = victims.iter().map(|(test, _)| *test).collect();
-    let last = || {
-        last.iter()
-            .copied()
-            .filter(|test| !polluting.contains(test))
+        Some(concluded)
     };
-    let others: Vec<usize> = (0..tests)
-        .filter(|test| !polluting.contains(test) && !cutting.contains(test))
-        .filter(|test| last().all(|victim| victim != *test))
-        .collect();
-    if last().count() < 2 || others.len() < MIN_TOGETHER {
-        return Vec::new();
-    }
-    let rounds = 2 * u64::from(others.len().ilog2());
-    let order = |round: u64| {
-        let drawn = others
-            .iter()
-            .copied()
-            .filter(|test| mix(mix(round + 1) ^ *test as u64).is_multiple_of(3));
-        first.iter().copied().chain(drawn).chain(last()).collect()
-    };
-    (0..rounds).map(order).collect()
+    asked.iter().map(settled).collect()
 }
 
 /// How some processes with the same tests ended.
@@ -174,6 +143,7 @@ enum Agreement {
     Unknown,
 }
 
+#[derive(Clone)]
 struct Search<'a> {
     test: usize,
     tests: usize,
@@ -185,6 +155,8 @@ struct Search<'a> {
     /// Whether only processes count during which no other ran.
     alone: bool,
     passes_alone: bool,
+    /// Whether no more processes can be made.
+    is_over: bool,
 }
 
 impl<'a> Search<'a> {
@@ -194,7 +166,6 @@ impl<'a> Search<'a> {
         detection: &'a Detection,
         limits: &'a Limits,
         experiments: &'a Experiments,
-        alone: bool,
     ) -> Self {
         Search {
             test,
@@ -203,8 +174,22 @@ impl<'a> Search<'a> {
             cutting: &detection.cutting,
             limits,
             experiments,
-            alone,
+            alone: false,
             passes_alone: true,
+            is_over: false,
+        }
+    }
+
+    /// What is concluded, but for its cleaners.
+    fn concluded(&self) -> Result<Conclusion, Wanted> {
+        match self.clone().judge()? {
+            // Other processes, which ran at the same time, may be the reason.
+            Conclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
+                let mut search = self.clone();
+                search.alone = true;
+                search.judge()
+            }
+            clear => Ok(clear),
         }
     }
 
@@ -262,10 +247,11 @@ impl<'a> Search<'a> {
             }
         }
         let mut sets = vec![first.clone()];
-        is_complete &= self.other_sets(&mut sets, &changed)?;
+        is_complete &= self.or_over(self.other_sets(&mut sets, &changed), false)?;
         // Whichever was met first, the same one is said.
         sets.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
-        let said = self.agreement(&sets[0], self.limits.reruns, true)?;
+        let said = self.agreement(&sets[0], self.limits.reruns, true);
+        let said = self.or_over(said, Agreement::Unknown)?;
         if !matches!(said, Agreement::Always(passes) if passes != self.passes_alone) {
             sets = vec![first];
         }
@@ -275,6 +261,14 @@ impl<'a> Search<'a> {
             cleaners: Vec::new(),
             is_complete,
         }))
+    }
+
+    /// An answer, or this one where it needs processes that cannot be made any more.
+    fn or_over<T>(&self, answer: Result<T, Wanted>, otherwise: T) -> Result<T, Wanted> {
+        match answer {
+            Err(_) if self.is_over => Ok(otherwise),
+            answer => answer,
+        }
     }
 
     /// What ended otherwise once, and never again: by chance, or because of what ran at the same time.
@@ -431,95 +425,6 @@ impl<'a> Search<'a> {
         // Alone: what runs at the same time may have what the system has once only, such as a port.
         let agreement = self.agreement(before, REPETITIONS, true)?;
         Ok(matches!(agreement, Agreement::Always(passes) if passes != self.passes_alone))
-    }
-
-    /// The tests that undo what the first set does to a victim, and whether the search came to its end.
-    fn cleaners(&self, sets: &[Vec<usize>]) -> Result<(Vec<usize>, bool), Wanted> {
-        let mut cleaners = Vec::new();
-        let polluting = self.mask(sets);
-        let mut excluded = polluting.clone();
-        excluded[self.test] = true;
-        self.cutting.iter().for_each(|test| excluded[*test] = true);
-        // What came behind the last polluter where it failed all the same.
-        for (before, _) in self.seen.iter().filter(|(_, passed)| !passed) {
-            if let Some(last) = before.iter().rposition(|test| polluting[*test])
-                && sets[0].iter().all(|test| before.contains(test))
-            {
-                before[last..]
-                    .iter()
-                    .for_each(|test| excluded[*test] = true);
-            }
-        }
-        let mut candidates: Vec<usize> = (0..self.tests).filter(|test| !excluded[*test]).collect();
-        // One of those between the last polluter and it, where it passed all the same, is one: the fewer there are, the likelier each.
-        let mut likely = vec![0; self.tests];
-        for (before, _) in self.seen.iter().filter(|(_, passed)| *passed) {
-            let last = before.iter().rposition(|test| sets[0].contains(test));
-            let between = last.map_or(&[][..], |last| &before[last + 1..]);
-            if sets[0].iter().all(|test| before.contains(test)) {
-                between
-                    .iter()
-                    .for_each(|test| likely[*test] += CERTAIN / between.len());
-            }
-        }
-        candidates.sort_by_key(|test| (std::cmp::Reverse(likely[*test]), *test));
-        let mut left = self.limits.questions;
-        let mut rest = &mut candidates[..];
-        let mut size = FIRST_PART;
-        while !rest.is_empty() {
-            let (part, others) = rest.split_at_mut(size.min(rest.len()));
-            part.sort_unstable();
-            self.clean(&sets[0], part, false, &mut left, &mut cleaners)?;
-            rest = others;
-            size *= 2;
-        }
-        cleaners.sort_unstable();
-        let confirmed = cleaners.iter().map(|cleaner| {
-            let agreement = self.agreement(&[&sets[0][..], &[*cleaner]].concat(), 1, true)?;
-            Ok(matches!(agreement, Agreement::Always(passes) if passes == self.passes_alone))
-        });
-        let confirmed = gather(confirmed.collect::<Vec<_>>())?;
-        let cleaners = cleaners.into_iter().zip(confirmed);
-        let cleaners = cleaners.filter_map(|(cleaner, confirmed)| confirmed.then_some(cleaner));
-        Ok((cleaners.collect(), left > 0))
-    }
-
-    /// Finds those of `part` that undo what `set` does. Whether there are any, or `None` when that is not to be known. It is known
-    /// already to undo it if the whole did that it is one half of, and the other half does not.
-    fn clean(
-        &self,
-        set: &[usize],
-        part: &[usize],
-        is_known: bool,
-        left: &mut usize,
-        cleaners: &mut Vec<usize>,
-    ) -> Result<Option<bool>, Wanted> {
-        if part.is_empty() || *left == 0 {
-            return Ok(None);
-        }
-        let cleans = if is_known && part.len() > 1 {
-            Some(true)
-        } else {
-            *left -= 1;
-            self.cleans(set, part)?
-        };
-        if cleans == Some(false) {
-            return Ok(cleans);
-        }
-        if let [single] = part {
-            cleaners.extend(cleans.map(|_| *single));
-            return Ok(cleans);
-        }
-        let (first, second) = part.split_at(part.len() / 2);
-        let in_first = self.clean(set, first, false, left, cleaners)?;
-        let is_in_second = cleans == Some(true) && in_first == Some(false);
-        self.clean(set, second, is_in_second, left, cleaners)?;
-        Ok(cleans)
-    }
-
-    fn cleans(&self, set: &[usize], part: &[usize]) -> Result<Option<bool>, Wanted> {
-        let passes = self.passes(&[set, part].concat())?;
-        Ok(passes.map(|passes| passes == self.passes_alone))
     }
 }
 

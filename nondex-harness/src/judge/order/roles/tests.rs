@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use nondex_core::Outcome;
+use nondex_core::hash::mix;
 
 use super::*;
 use crate::judge::order::simulation::{Body, settle};
@@ -73,6 +74,17 @@ fn concluded(
     seed: u64,
     is_shared: bool,
 ) -> (Vec<Conclusion>, usize) {
+    let (found, experiments, before) = made(bodies, asked, seed, is_shared);
+    (found, experiments.count() - before)
+}
+
+/// The same, with all processes, and how many of them found the suspects.
+fn made(
+    bodies: &[Body],
+    asked: &[usize],
+    seed: u64,
+    is_shared: bool,
+) -> (Vec<Conclusion>, Experiments, usize) {
     let mut experiments = Experiments::new(is_shared);
     let tests = bodies.len();
     let mut planned = planned(tests, seed);
@@ -96,7 +108,7 @@ fn concluded(
     let found = settle(bodies, &mut experiments, |experiments| {
         conclude(asked, tests, &detection, &limits, experiments)
     });
-    (found, experiments.count() - before)
+    (found, experiments, before)
 }
 
 fn dependent(conclusion: &Conclusion) -> &Dependence {
@@ -127,6 +139,48 @@ fn one_polluter_its_cleaners_and_a_setter_are_found_whatever_the_seed() {
             assert_eq!(of_brittle.sets, [vec![33]], "seed {seed}");
             assert_eq!(found[2], Conclusion::Independent);
         }
+    }
+}
+
+#[test]
+fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_taken_back() {
+    let mut bodies: Vec<Body> = (0..12).map(|_| plain()).collect();
+    bodies[2] = sets("dirty");
+    bodies[4] = clears("dirty");
+    bodies[6] = sets("dirty");
+    bodies[8] = victim(&["dirty"]);
+    bodies[9] = sets("ready");
+    bodies[1] = brittle(&["ready"]);
+    let all: Vec<usize> = (0..bodies.len()).collect();
+    for (seed, is_shared) in [(0, false), (1, true), (2, true)] {
+        let (whole, experiments, _) = made(&bodies, &all, seed, is_shared);
+        let mut so_far = Experiments::new(is_shared);
+        let mut first_said = [None; 2];
+        for (count, experiment) in experiments.made().iter().enumerate() {
+            so_far.add(experiment.clone());
+            let detection = Detection::so_far(&so_far);
+            let suspects = detection.suspects(&all, &so_far);
+            let found = settled(&suspects, bodies.len(), &detection, &LIMITS, &so_far);
+            for (test, found) in suspects.iter().zip(&found) {
+                let Some(found) = found else { continue };
+                let found = dependent(found);
+                let (number, sets) = match test {
+                    8 => (0, &[vec![2], vec![6]][..]),
+                    1 => (1, &[vec![9]][..]),
+                    other => panic!("{other} depends on nothing"),
+                };
+                assert!(found.sets.iter().all(|set| sets.contains(set)), "{found:?}");
+                assert!(found.cleaners.iter().all(|test| *test == 4));
+                let is_known = found.sets.len() == sets.len();
+                assert!(is_known || !found.is_complete, "{found:?}");
+                first_said[number].get_or_insert(count);
+            }
+            let said = first_said.iter().flatten().count();
+            assert_eq!(found.iter().flatten().count(), said, "{count}");
+        }
+        let all_said = first_said.map(|said| said.expect("it is said"));
+        assert!(all_said.iter().any(|said| *said + 5 < experiments.count()));
+        assert_eq!(dependent(&whole[8]).sets.len(), 2);
     }
 }
 
