@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use crate::error::{Error, Result};
+use crate::report::versioned;
 
 /// The file, relative to the root of the workspace, unless another is given.
 pub const DEFAULT_FILE: &str = ".config/nondex-regressions.json";
@@ -77,16 +78,7 @@ impl Regressions {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(e) => return Err(damaged(e.to_string())),
         };
-        let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|e| damaged(format!("it is not JSON: {e}")))?;
-        match value.get("schema") {
-            None => return Err(damaged(format!("it has no `schema`, expected {SCHEMA}"))),
-            Some(found) if *found != SCHEMA => {
-                return Err(damaged(format!("its schema is {found}, expected {SCHEMA}")));
-            }
-            Some(_) => {}
-        }
-        serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))
+        versioned::parse(&text, "a list of regressions", SCHEMA).map_err(damaged)
     }
 
     /// Writes the file, and the directory it is in.

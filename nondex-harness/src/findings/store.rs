@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::finding::{Finding, SCHEMA};
 use super::named::choose;
 use crate::error::{Error, Result};
+use crate::report::versioned;
 
 /// How many findings are kept: the oldest ones are deleted when new ones are written.
 pub const KEPT_FINDINGS: usize = 1000;
@@ -155,21 +156,11 @@ impl Store {
     }
 }
 
-/// Reads one finding; the schema is looked at first, so that a newer one is not called malformed.
 fn read(path: &Utf8Path) -> Result<Finding> {
-    let damaged = |what: String| failed("read the finding", path, &what);
-    let text = fs::read_to_string(path).map_err(|e| damaged(e.to_string()))?;
-    let value: serde_json::Value =
-        serde_json::from_str(&text).map_err(|e| damaged(format!("it is not JSON: {e}")))?;
-    match value.get("schema") {
-        None => return Err(damaged(format!("it has no `schema`, expected {SCHEMA}"))),
-        Some(found) if *found != SCHEMA => {
-            return Err(damaged(format!("its schema is {found}, expected {SCHEMA}")));
-        }
-        Some(_) => {}
-    }
-    serde_json::from_value(value)
-        .map_err(|e| damaged(format!("it is not a finding of schema {SCHEMA}: {e}")))
+    fs::read_to_string(path)
+        .map_err(|e| e.to_string())
+        .and_then(|text| versioned::parse(&text, "a finding", SCHEMA))
+        .map_err(|what| failed("read the finding", path, &what))
 }
 
 fn failed(doing: &str, path: &Utf8Path, error: &str) -> Error {

@@ -11,6 +11,7 @@ pub mod junit;
 pub mod merge;
 pub mod schema;
 pub mod store;
+pub mod versioned;
 pub mod workspace;
 
 pub use exit::exit_code;

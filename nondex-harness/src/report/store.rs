@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::schema::{Report, SCHEMA};
+use super::versioned;
 use crate::error::{Error, Result};
 
 /// The name of a report in its directory.
@@ -189,22 +190,8 @@ pub fn read_latest(target: &Utf8Path) -> Result<Report> {
 pub fn read(path: &Utf8Path) -> Result<Report> {
     let text = fs::read_to_string(path)
         .map_err(|e| Error::setup(format!("failed to read report `{path}`: {e}")))?;
-    parse(&text)
+    versioned::parse(&text, "a report", SCHEMA)
         .map_err(|message| Error::setup(format!("failed to read report `{path}`: {message}")))
-}
-
-/// Parses a report; the schema is looked at first, so that a newer report is not called malformed.
-fn parse(text: &str) -> Result<Report, String> {
-    let value: serde_json::Value =
-        serde_json::from_str(text).map_err(|e| format!("it is not JSON: {e}"))?;
-    match value.get("schema") {
-        None => return Err(format!("it has no `schema`, expected {SCHEMA}")),
-        Some(found) if *found != SCHEMA => {
-            return Err(format!("its schema is {found}, expected {SCHEMA}"));
-        }
-        Some(_) => {}
-    }
-    serde_json::from_value(value).map_err(|e| format!("it is not a report of schema {SCHEMA}: {e}"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,18 @@
+//! JSON that carries the version of its schema.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Parses such a text. The version is looked at first, so that what is newer is not called malformed.
+///
+/// # Errors
+/// What was found, and what was expected: `what`, such as "a report", of this version.
+pub fn parse<T: DeserializeOwned>(text: &str, what: &str, schema: u32) -> Result<T, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("it is not JSON: {e}"))?;
+    match value.get("schema") {
+        None => Err(format!("it has no `schema`, expected {schema}")),
+        Some(found) if *found != schema => Err(format!("its schema is {found}, expected {schema}")),
+        Some(_) => serde_json::from_str(text)
+            .map_err(|e| format!("it is not {what} of schema {schema}: {e}")),
+    }
+}
