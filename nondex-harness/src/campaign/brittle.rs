@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::launch::Launcher;
-use super::order::Processes;
+use super::order::{Hung, Processes};
 use super::progress::Progress;
 use super::stop::StopFlag;
 use super::tree::Tree;
@@ -76,6 +76,7 @@ impl Behind<'_> {
             suite,
             tests,
             unstarted: Mutex::default(),
+            hung: Hung::default(),
             threads: Threads::Each,
             options,
             progress: self.progress,

@@ -1,5 +1,7 @@
 //! Processes of several tests each, as the [judge of orders](crate::judge::order) wants them, and what is concluded from them.
 
+mod hung;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -11,6 +13,7 @@ use std::time::Duration;
 
 use nondex_core::{Outcome, RunSpec, Threads};
 
+pub(super) use self::hung::Hung;
 use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -38,6 +41,8 @@ pub(super) struct Processes<'a> {
     pub(super) tests: Vec<&'a TestCase>,
     /// Why the first process that could not be started was not, and how many were not.
     pub(super) unstarted: Mutex<Option<(String, usize)>>,
+    /// Which of them hang.
+    pub(super) hung: Hung,
     /// What all processes have in common.
     pub(super) options: &'a Options,
     /// Which threads the tests run on.
@@ -245,16 +250,18 @@ impl Processes<'_> {
         spec: &RunSpec,
     ) -> Option<Vec<Run>> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
-        let limits: Vec<Duration> = order
-            .iter()
-            .map(|test| self.options_of(*test).timeout)
-            .collect();
+        let limits = (1..=order.len()).map(|end| {
+            let usual = self.options_of(order[end - 1]).timeout;
+            self.hung.limit(&order[..end], usual)
+        });
+        let limits: Vec<Duration> = limits.collect();
         let id = self.suite.test_id(cases.last()?);
         self.progress.started(&id, spec);
         let binary = &self.suite.binary;
         let runs = self
             .launcher
             .experiment_in(folder, &limits, binary, &cases, spec)?;
+        self.hung.note(order, &runs);
         let ended = runs.last().map(|run| run.outcome.clone());
         self.progress
             .finished(&id, spec, &ended.unwrap_or(Outcome::Failed));

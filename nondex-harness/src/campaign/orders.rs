@@ -11,7 +11,7 @@ use nondex_core::{ALGORITHM, RunSpec, Threads};
 use self::found::{Found, Suspect};
 use super::across::Across;
 use super::launch::Launcher;
-use super::order::Processes;
+use super::order::{Hung, Processes};
 use super::process;
 use super::progress::Progress;
 use super::race::{self, Known, Races, Use};
@@ -21,7 +21,7 @@ use super::tree::Tree;
 use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::Options;
-use crate::judge::order::experiments::{Experiments, gather};
+use crate::judge::order::experiments::{Experiment, Experiments, gather};
 use crate::judge::order::{
     Conclusion, Dependence, Detection, End, Limits, OrderOptions, conclude, detect, not_idempotent,
     pairs, settled,
@@ -232,6 +232,7 @@ impl Campaign<'_> {
             suite: selected.suite,
             tests: tests_of(selected),
             unstarted: Mutex::default(),
+            hung: Hung::default(),
             options: self.options,
             threads,
             tree: self.tree,
@@ -325,11 +326,17 @@ impl Campaign<'_> {
             ends[0].cloned()
         });
         let alone: Vec<Option<End>> = alone.collect();
-        let ending: Vec<usize> = all
+        let mut ending: Vec<usize> = all
             .iter()
             .copied()
             .filter(|test| alone[*test].as_ref().is_some_and(End::ends_process))
             .collect();
+        // One that hangs behind another test would do so in every second order.
+        for order in &tried {
+            let made = experiments.first(order).ok();
+            let hung = made.and_then(Experiment::hung);
+            ending.extend(hung.filter(|test| !ending.contains(test)));
+        }
         let passes = |test: &&usize| {
             let alone = alone[**test].as_ref();
             alone.is_some_and(|end| end.passed() == Some(true))

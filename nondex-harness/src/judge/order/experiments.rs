@@ -75,6 +75,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// The test that did not end in its time.
+    #[must_use]
+    pub fn hung(&self) -> Option<usize> {
+        let last = self.ends.last()?;
+        (last.outcome == Outcome::TimedOut).then(|| self.tests[self.ends.len() - 1])
+    }
+
     /// The position of the test that ended the process before it ended itself; `None` when all tests ended.
     #[must_use]
     pub fn cut(&self) -> Option<usize> {

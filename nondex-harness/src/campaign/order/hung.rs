@@ -1,0 +1,118 @@
+//! How long is waited for a test that has hung before: not as long again each time.
+//!
+//! A test that hangs behind another one is run behind it ten times before a word is said, and some times more for what the two share. Each
+//! of these runs would take its whole limit, a minute by default.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use nondex_core::Outcome;
+
+use crate::judge::run::Run;
+
+/// So often a test must hang behind the same tests for its whole limit.
+const TIMES: u32 = 2;
+
+/// After that, this part of the limit is enough.
+const PART: u32 = 10;
+
+/// But so long is always waited, as far as the limit goes: the machine may be busy.
+const LEAST: Duration = Duration::from_secs(1);
+
+/// Unless it may take longer when it does not hang: so many times as long as was seen.
+const FACTOR: u32 = 10;
+
+/// Which tests of a binary have hung.
+#[derive(Debug, Default)]
+pub(in crate::campaign) struct Hung(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// How often the last of these tests hung behind the others.
+    times: HashMap<Vec<usize>, u32>,
+    /// How long each test took at most when it ended.
+    longest: HashMap<usize, Duration>,
+}
+
+impl Hung {
+    /// How long the last of these tests may take, where it is usually so long.
+    pub(super) fn limit(&self, order: &[usize], usual: Duration) -> Duration {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.times.get(order).is_none_or(|times| *times < TIMES) {
+            return usual;
+        }
+        let longest = order.last().and_then(|test| known.longest.get(test));
+        let longest = longest.copied().unwrap_or(usual);
+        let least = LEAST.max(usual / PART);
+        usual.min(least.max(longest.saturating_mul(FACTOR)))
+    }
+
+    /// Keeps in mind how these tests ended.
+    pub(super) fn note(&self, order: &[usize], runs: &[Run]) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (place, (test, run)) in order.iter().zip(runs).enumerate() {
+            match run.outcome {
+                Outcome::TimedOut => {
+                    *known.times.entry(order[..=place].to_vec()).or_default() += 1;
+                    break;
+                }
+                Outcome::Passed | Outcome::Failed => {
+                    let longest = known.longest.entry(*test).or_default();
+                    *longest = run.took.max(*longest);
+                }
+                _ => break,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(outcome: Outcome, milliseconds: u64) -> Run {
+        Run {
+            took: Duration::from_millis(milliseconds),
+            ..Run::ended(outcome)
+        }
+    }
+
+    #[test]
+    fn what_hung_twice_behind_the_same_tests_is_waited_for_a_tenth_of_its_limit_or_ten_times_as_long_as_it_takes()
+     {
+        let hung = Hung::default();
+        let usual = Duration::from_secs(60);
+        let runs = [run(Outcome::Passed, 9000), run(Outcome::TimedOut, 60_000)];
+        hung.note(&[1], &[run(Outcome::Passed, 2)]);
+        hung.note(&[0, 1], &runs);
+        assert_eq!(hung.limit(&[0, 1], usual), usual, "once");
+        hung.note(&[0, 1, 2], &runs);
+        assert_eq!(hung.limit(&[0, 1], usual), Duration::from_secs(6));
+        for short in [300, 2000] {
+            let short = Duration::from_millis(short);
+            let expected = short.min(Duration::from_secs(1));
+            assert_eq!(hung.limit(&[0, 1], short), expected);
+        }
+        for other in [&[0][..], &[1], &[2, 1], &[0, 2, 1], &[0, 1, 2]] {
+            assert_eq!(hung.limit(other, usual), usual, "{other:?}");
+        }
+        hung.note(
+            &[2, 1],
+            &[run(Outcome::Passed, 1), run(Outcome::Failed, 700)],
+        );
+        assert_eq!(hung.limit(&[0, 1], usual), Duration::from_secs(7));
+        hung.note(&[1], &[run(Outcome::Passed, 9000)]);
+        assert_eq!(hung.limit(&[0, 1], usual), usual);
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_test_that_never_ended() {
+        let hung = Hung::default();
+        for _ in 0..3 {
+            hung.note(&[0], &[run(Outcome::TimedOut, 60_000)]);
+        }
+        let usual = Duration::from_secs(60);
+        assert_eq!(hung.limit(&[0], usual), usual);
+    }
+}
