@@ -169,13 +169,30 @@ fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
 fn a_test_that_never_ends_is_ended_at_its_limit() {
     for spec in specs("never_ends", 2) {
         let spec = RunSpec {
-            max_steps: 20_000,
+            max_steps: 2_000,
             ..spec
         };
         let (events, record) = run(&spec);
         assert_eq!(record.outcome, Outcome::Failed, "{events}");
         let end = record.schedule.unwrap().end.unwrap();
         assert_eq!((end.kind, end.waits.len()), (ScheduleEndKind::Steps, 2));
+    }
+}
+
+#[test]
+fn threads_that_look_for_ever_at_what_nobody_changes_are_a_livelock() {
+    for (test, threads) in [
+        ("looks_for_ever_when_it_is_alone", 1),
+        ("looks_for_ever_while_another_one_waits", 2),
+        ("never_ends", 2),
+    ] {
+        for spec in specs(test, 2) {
+            let (events, record) = run(&spec);
+            assert_eq!(record.outcome, Outcome::Failed, "{events}");
+            let end = record.schedule.unwrap().end.unwrap();
+            let found = (end.kind, end.waits.len());
+            assert_eq!(found, (ScheduleEndKind::Livelock, threads), "{test}");
+        }
     }
 }
 

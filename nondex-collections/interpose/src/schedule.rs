@@ -54,7 +54,7 @@ pub(crate) use limit::Limit;
 pub(crate) use poll::{has_events, wait as poll};
 use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
-use thread::{Ref, State};
+use thread::{Ref, SPIN, State};
 use trace::Object;
 
 use crate::{Errno, libc};
@@ -190,9 +190,6 @@ fn point_on(operation: Operation, object: Object) {
     }
 }
 
-/// How many looks at the same few places are a thread that waits for another by looking.
-const SPIN: u32 = 128;
-
 /// An operation of this thread, which is scheduled and not busy.
 #[inline]
 fn operation(me: Ref, operation: Operation) {
@@ -291,8 +288,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     if hold > 0 && trace::is_on() {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
-    let spins = me.idle.get() >= 8 * SPIN;
-    baton::look_up(me, hold, yields, spins);
+    baton::look_up(me, hold, yields, me.spins());
 }
 
 /// The virtual time in nanoseconds since the start of the test.
@@ -333,6 +329,7 @@ fn pass_reading(me: Ref) {
     const MEASURES: u32 = 1 << 16;
     let idle = me.idle.get().saturating_add(1);
     me.idle.set(idle);
+    me.idle_at_reading.set(idle);
     let time = READING << (idle.saturating_sub(MEASURES) / 1024).min(20);
     NOW.fetch_add(time, Ordering::Relaxed);
 }

@@ -113,6 +113,8 @@ pub enum ScheduleEndKind {
     Deadlock,
     /// Every thread waits, and nobody outside let one go on for long, who could have: another process, a signal, a thread that is not scheduled.
     Outside,
+    /// Every thread that does not wait looks again and again at what none of them changes, and nobody else could.
+    Livelock,
     /// The limit of operations.
     Steps,
     /// The limit of virtual time.
@@ -121,9 +123,10 @@ pub enum ScheduleEndKind {
 
 impl ScheduleEndKind {
     /// Every kind.
-    pub const ALL: [ScheduleEndKind; 4] = [
+    pub const ALL: [ScheduleEndKind; 5] = [
         ScheduleEndKind::Deadlock,
         ScheduleEndKind::Outside,
+        ScheduleEndKind::Livelock,
         ScheduleEndKind::Steps,
         ScheduleEndKind::Time,
     ];
@@ -134,6 +137,7 @@ impl ScheduleEndKind {
         match self {
             ScheduleEndKind::Deadlock => "deadlock",
             ScheduleEndKind::Outside => "outside",
+            ScheduleEndKind::Livelock => "livelock",
             ScheduleEndKind::Steps => "steps",
             ScheduleEndKind::Time => "time",
         }

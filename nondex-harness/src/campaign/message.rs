@@ -86,6 +86,9 @@ pub fn of_schedule(end: &ScheduleEnd) -> Failure {
         ScheduleEndKind::Outside => {
             "no end: every thread waits, and nothing outside the test has let one go on"
         }
+        ScheduleEndKind::Livelock => {
+            "livelock: every thread that does not wait looks again and again at what none changes"
+        }
         ScheduleEndKind::Steps => {
             "no end: its threads did as many operations as they may (`--max-steps`)"
         }

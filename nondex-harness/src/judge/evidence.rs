@@ -12,6 +12,7 @@ use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use super::equivalence::{are_scheduled_alike, decide_alike};
 use super::run::Run;
+use super::threads;
 use super::timing::has_timing;
 
 /// The runs that must be made before the question can be answered, in the order they should be made.
@@ -199,11 +200,14 @@ impl Evidence {
         judged
     }
 
-    /// The first spec whose runs did not all end alike, with them.
+    /// The first spec whose runs did not all end alike, with them. One that was cut has no end.
     #[must_use]
     pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
-        self.specs()
-            .find(|(_, runs)| runs.iter().any(|run| run.passed() != runs[0].passed()))
+        self.specs().find(|(_, runs)| {
+            let mut ended = runs.iter().filter(|run| !threads::is_cut(run));
+            let first = ended.next();
+            first.is_some_and(|first| ended.any(|run| run.passed() != first.passed()))
+        })
     }
 
     /// The runs of this spec or, when there are none, of one that makes the same choices.

@@ -207,7 +207,9 @@ fn weaker(
         let own = own.find(|(_, answer)| *answer.spec == found);
         let own = own.map_or(&found, |(spec, _)| spec);
         let runs = evidence.made(own, 2)?;
-        let is_changed = runs.iter().all(|run| run.passed() != passes_clean);
+        let is_changed = runs
+            .iter()
+            .all(|run| threads::is_otherwise(run, passes_clean));
         return Ok(Some(if is_changed {
             Reproduction::Always(own.clone())
         } else {
@@ -238,7 +240,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
             spec.choices == Selection::All
                 && spec.trace.is_empty()
                 && spec.network == clean_spec.network
-                && runs[0].passed() != passes_clean
+                && threads::is_otherwise(&runs[0], passes_clean)
         })
         .map(|(spec, runs)| (spec, runs.len()))
         .collect();
@@ -363,7 +365,7 @@ fn reproducible(
     let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
     for answer in evidence.answers(specs)? {
         // A run that stands for several specs is one candidate.
-        if answer.run.passed() != passes_clean
+        if threads::is_otherwise(answer.run, passes_clean)
             && changed.iter().all(|(spec, _)| *spec != answer.spec)
         {
             changed.push((answer.spec, answer.run));
@@ -376,7 +378,8 @@ fn reproducible(
     };
     for &(candidate, _) in changed.iter().take(MAX_CANDIDATES) {
         let runs = evidence.repeat(candidate, 2)?;
-        if runs.iter().all(|run| run.passed() != passes_clean) {
+        let is_otherwise = |run| threads::is_otherwise(run, passes_clean);
+        if runs.iter().all(is_otherwise) {
             return Ok(Reproduction::Always(candidate.clone()));
         }
     }

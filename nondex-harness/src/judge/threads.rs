@@ -3,6 +3,9 @@
 //! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a base schedule under which a
 //! test fails that passes with real threads is a defect of ours, not of the test, and so is one under which it passes that fails with
 //! real threads every time: then it is judged from runs with real threads.
+//!
+//! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was, it is judged with real threads, too; a
+//! run of a seed, or of a search, is no result.
 
 use std::borrow::Cow;
 
@@ -40,8 +43,9 @@ pub fn settled<'o>(
     let natural = natural_spec(test, options);
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
-    // A limit of ours is no end of the test's.
-    if evidence.all().any(|(_, run)| is_cut(run)) && evidence.made(&natural, 1)?[0].passed() {
+    // A limit of ours is no end of the test's, and one that looks for ever may only look for very long.
+    if clean.iter().any(|run| is_cut(run) || spins(run)) && evidence.made(&natural, 1)?[0].passed()
+    {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     // That a test also passes when it is scheduled shows that both ends are its own.
@@ -76,10 +80,31 @@ pub fn settled<'o>(
     as_asked
 }
 
-/// Whether a run was ended at the limit of operations.
-pub(super) fn is_cut(run: &Run) -> bool {
+/// Whether a run was ended at the limit of operations: it neither passed nor failed.
+pub(crate) fn is_cut(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
+}
+
+/// Whether a run was ended because its threads only looked, for long, at what none of them changed.
+fn spins(run: &Run) -> bool {
+    let end = run.schedule_end();
+    end.is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
+}
+
+/// Whether a run shows that the test ends otherwise than in clean runs, which pass or not.
+pub(super) fn is_otherwise(run: &Run, passes_clean: bool) -> bool {
+    run.passed() != passes_clean && !is_cut(run)
+}
+
+/// The runs of seeds that were cut, of a test that is judged with scheduled ones.
+pub(crate) fn cut<'e>(
+    evidence: &'e Evidence,
+    options: &Options,
+) -> impl Iterator<Item = &'e Run> + use<'e> {
+    let is_scheduled = options.is_scheduled();
+    let runs = evidence.all().map(|(_, run)| run);
+    runs.filter(move |run| is_scheduled && is_cut(run))
 }
 
 /// As [`settled`], as far as it is known.

@@ -126,6 +126,9 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
     report
         .notes
         .extend(notes::lateness(basis.evidence, basis.options));
+    report
+        .notes
+        .extend(notes::cut(basis.evidence, basis.options));
     if basis.options.real_threads && !basis.asked.real_threads {
         report.notes.push(notes::REAL_THREADS.to_owned());
     }

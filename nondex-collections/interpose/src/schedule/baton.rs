@@ -26,6 +26,11 @@ const TICK: Duration = Duration::from_millis(10);
 const TICKS_ASLEEP: u32 = 5;
 const TICKS_COMPUTING: u32 = 100;
 
+/// How long all threads that could go on look at what none of them changes until that is a livelock: in looks, of which a yield is 64. At
+/// the limit of operations fewer will do.
+const LOOKS: u32 = 1 << 22;
+const LOOKS_AT_LIMIT: u32 = 1 << 18;
+
 /// Lets others run until this thread, which stands in some list, is woken.
 pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     if !IS_ON.load(Ordering::Relaxed) {
@@ -234,10 +239,19 @@ pub(super) fn is_running(me: Ref) -> bool {
 
 /// What the running thread does about the others, at an operation that must look up.
 pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
-    if STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed) {
-        ending::end(Some(me), ScheduleEndKind::Steps);
-    }
     let mut shared = SHARED.lock();
+    let is_over = STEPS.load(Ordering::Relaxed) > MAX_STEPS.load(Ordering::Relaxed);
+    if is_over || spins {
+        let looks = if is_over { LOOKS_AT_LIMIT } else { LOOKS };
+        let end = match shared.is_livelock(me, looks) {
+            true => Some(ScheduleEndKind::Livelock),
+            false => is_over.then_some(ScheduleEndKind::Steps),
+        };
+        if let Some(end) = end {
+            drop(shared);
+            ending::end(Some(me), end);
+        }
+    }
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
         is_running(me);

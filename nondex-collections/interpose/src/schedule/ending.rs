@@ -223,6 +223,9 @@ fn tell(end: &ScheduleEnd) {
         ScheduleEndKind::Outside => {
             "\nno end in sight: every thread of the test waits, and nobody else has let one go on\n"
         }
+        ScheduleEndKind::Livelock => {
+            "\nlivelock: the threads of the test that do not wait look again and again at what none changes\n"
+        }
         ScheduleEndKind::Steps => {
             "\nno end in sight: the threads of the test did more operations than they may\n"
         }

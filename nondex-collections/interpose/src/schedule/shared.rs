@@ -439,6 +439,22 @@ impl Shared {
         }
     }
 
+    /// Whether the running thread, and all that could run, have looked so often at what none of them changes, and nobody else could change it.
+    pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
+        let in_vain = |thread: Ref| thread.looks_in_vain() >= looks;
+        if !in_vain(me)
+            || !self.ready.iter().all(in_vain)
+            || is_any_outside()
+            || self.timers.first().is_some()
+            || !self.polls.is_empty()
+        {
+            return false;
+        }
+        self.has_company =
+            self.has_company || self.may_be_woken() || wakers::sees_shared_memory(me, &self.ready);
+        !self.has_company
+    }
+
     /// Whether somebody could wake one of the threads who is none of them.
     fn may_be_woken(&self) -> bool {
         let threads = || self.alive.iter().chain(&self.ended).chain(&self.free);

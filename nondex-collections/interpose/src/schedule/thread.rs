@@ -49,6 +49,9 @@ pub(crate) enum Woken {
 /// How many kinds of choices a thread says once that there are.
 pub(super) const MARKS: usize = 6;
 
+/// How many looks at the same few places are a thread that waits for another by looking.
+pub(super) const SPIN: u32 = 128;
+
 /// What a waiting thread asks again and again; see [`wait_for`](super::wait_for).
 pub(super) type Question = *mut dyn FnMut() -> bool;
 
@@ -76,6 +79,8 @@ pub(super) struct Thread {
     pub(super) read: Cell<u64>,
     /// How long it has done nothing but look at the same few places.
     pub(super) idle: Cell<u32>,
+    /// The same, when it read a clock last.
+    pub(super) idle_at_reading: Cell<u32>,
     pub(super) looked_at: [Cell<usize>; 4],
     /// Where its stack begins, which grows downwards.
     pub(super) stack: Cell<usize>,
@@ -138,6 +143,7 @@ impl Thread {
             timed: Cell::new(0),
             read: Cell::new(0),
             idle: Cell::new(0),
+            idle_at_reading: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
             stack: Cell::new(0),
             expected: Cell::new(0),
@@ -186,6 +192,7 @@ impl Thread {
             mark.set(true);
         }
         self.idle.set(0);
+        self.idle_at_reading.set(0);
         self.stack.set(0);
         self.number.set(0);
         self.handle.set(0);
@@ -220,6 +227,20 @@ impl Thread {
         let question =
             unsafe { mem::transmute::<*mut (dyn FnMut() -> bool + '_), Question>(question) };
         self.question.set(Some(question));
+    }
+
+    /// Whether it waits for another one by looking.
+    pub(super) fn spins(&self) -> bool {
+        self.idle.get() >= 8 * SPIN
+    }
+
+    /// How long it has looked at the same few places without reading a clock, which goes on.
+    pub(super) fn looks_in_vain(&self) -> u32 {
+        let idle = self.idle.get();
+        match self.idle_at_reading.get() {
+            at if at <= idle => idle - at,
+            _ => idle,
+        }
     }
 
     pub(super) fn is(&self, other: &Thread) -> bool {

@@ -96,6 +96,9 @@ pub(super) fn is_on() -> bool {
 /// Keeps an operation of this thread.
 #[cold]
 pub(super) fn note(me: Ref, operation: Operation, object: Object) {
+    if operation == Operation::Yield && me.spins() {
+        return;
+    }
     let name = match (operation, object) {
         (Operation::File, Object::State(_, true, _)) => "change",
         (Operation::File, Object::State(_, false, _)) => "read",
@@ -111,7 +114,8 @@ pub(super) fn note(me: Ref, operation: Operation, object: Object) {
     );
 }
 
-/// Keeps an atomic operation of this thread.
+/// Keeps an atomic operation of this thread, unless it waits by looking: of what nobody changes the first looks tell enough, and the others would
+/// push out what led to it.
 #[cold]
 pub(super) fn note_atomic(
     me: Ref,
@@ -120,6 +124,9 @@ pub(super) fn note_atomic(
     found: Option<u64>,
     left: Option<u64>,
 ) {
+    if me.spins() {
+        return;
+    }
     let done = Done {
         operation,
         writes: left.is_some(),

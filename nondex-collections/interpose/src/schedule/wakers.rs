@@ -3,7 +3,9 @@
 //! What waits for descriptors or a child is known elsewhere. Here are the others: a function that treats a signal, which anybody may send; a
 //! thread that was not started through this library; and another process, by a condition of C in memory that it shares.
 
-use super::thread::Ref;
+use ::std::cell::Cell;
+
+use super::thread::{List, Ref};
 use super::{Operation, kernel};
 use crate::libc;
 
@@ -70,6 +72,13 @@ fn number(name: &[u8]) -> Option<i32> {
 fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
     let mut locks = waiting.filter(|thread| thread.operation.get() == Operation::Pthread);
     locks.any(|thread| is_shared(thread.address.get()) != Some(false))
+}
+
+/// Whether one of these threads, which all look at the same few places, looks at memory that other processes may have, too.
+pub(super) fn sees_shared_memory(me: Ref, others: &List) -> bool {
+    let threads = ::std::iter::once(me).chain(others.iter());
+    let mut places = threads.flat_map(|thread| thread.looked_at.iter().map(Cell::get));
+    places.any(|place| is_shared(place) == Some(true))
 }
 
 /// Whether an address is in memory that other processes may have, too; `None` if it is in none that is known.

@@ -346,30 +346,107 @@ fn a_test_that_only_passes_when_it_is_scheduled_is_broken() {
     assert!(known("t", &options(), &evidence).real_threads);
 }
 
-#[test]
-fn a_run_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
-    let threads = Threads::new(40);
-    let test = |spec: &RunSpec| {
-        let is_cut = spec.scheduled && spec.seed % 3 == 1 && spec.choices != Selection::None;
-        let mut run = threads.run(spec, |_| !is_cut);
-        let end = is_cut.then(|| ScheduleEnd {
-            kind: ScheduleEndKind::Steps,
+/// A run of these threads that the scheduler ends, if it does.
+fn ended(threads: &Threads, spec: &RunSpec, end: Option<ScheduleEndKind>, passes: bool) -> Run {
+    let mut run = threads.run(spec, |_| passes && end.is_none());
+    run.schedule = run.schedule.map(|schedule| ScheduleRecord {
+        end: end.map(|kind| ScheduleEnd {
+            kind,
             waits: Vec::new(),
-        });
-        run.schedule = Some(ScheduleRecord {
-            threads: 2,
-            end,
-            ..ScheduleRecord::default()
-        });
-        run
-    };
-    let short = simulate(&options(), test);
-    let long = simulate(&options().with_real_threads(), test);
-    assert_eq!(
-        (&short.0, &long.0),
-        (&Conclusion::Stable, &Conclusion::Stable)
+        }),
+        ..schedule
+    });
+    run
+}
+
+#[test]
+fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| {
+        let is_cut = spec.scheduled && spec.seed % 3 == 1 && spec.choices != Selection::None;
+        let end = is_cut.then_some(ScheduleEndKind::Steps);
+        ended(&threads, spec, end, true)
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    assert!(!known("t", &options(), &evidence).real_threads);
+    // Three of ten seeds, at each level.
+    assert_eq!(cut(&evidence, &options()).count(), 3 * 5);
+}
+
+#[test]
+fn a_test_whose_clean_run_comes_to_a_limit_of_ours_is_judged_with_real_threads() {
+    let threads = Threads::new(40);
+    for kind in [ScheduleEndKind::Steps, ScheduleEndKind::Livelock] {
+        let test = |spec: &RunSpec| ended(&threads, spec, spec.scheduled.then_some(kind), true);
+        let short = simulate(&options(), test);
+        let long = simulate(&options().with_real_threads(), test);
+        assert_eq!(
+            (&short.0, &long.0),
+            (&Conclusion::Stable, &Conclusion::Stable)
+        );
+        assert!(known("t", &options(), &short.1).real_threads);
+    }
+}
+
+#[test]
+fn threads_that_look_for_ever_under_some_seed_are_a_failure() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| {
+        let others = threads.done(spec).others;
+        let end = (!is_atomic(&others, 9, 30)).then_some(ScheduleEndKind::Livelock);
+        ended(&threads, spec, end, true)
+    });
+    let found = dependence(conclusion);
+    assert_eq!(found.reason(&evidence), Some(Timing::Race));
+    assert!(found.culprits.confirmed);
+}
+
+/// What is found of a test that fails when its ninth operation is late, and which is cut, or passes, whenever `stops` says so.
+fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
+    let threads = Threads::new(40);
+    let options = options();
+    let (conclusion, evidence) = simulate(&options, |spec| {
+        let others = threads.done(spec).others;
+        let end = (cut && stops(&others)).then_some(ScheduleEndKind::Steps);
+        let passes = stops(&others) || is_atomic(&others, 8, 9);
+        ended(&threads, spec, end, passes)
+    });
+    let cut = super::cut(&evidence, &options).count();
+    (dependence(conclusion), cut)
+}
+
+#[test]
+fn a_failure_is_found_and_confirmed_though_other_runs_are_cut() {
+    let is_late = |at: usize| move |others: &[u64]| !is_atomic(others, at - 1, at);
+    for at in [3, 20, 33] {
+        let (found, cut) = found_beside(true, is_late(at));
+        assert!(cut > 0);
+        assert!(found.culprits.confirmed, "{at}: {found:?}");
+        let sites: Vec<_> = found.culprits.sites().cloned().collect();
+        assert_eq!(sites, [Threads::new(40).site(9)]);
+        // The long way: what is cut ends, and passes.
+        let (long, none) = found_beside(false, is_late(at));
+        assert_eq!((found, none), (long, 0));
+    }
+}
+
+#[test]
+fn what_is_cut_with_a_shorter_delay_is_no_proof_that_this_one_passes() {
+    let threads = Threads::new(40);
+    let (conclusion, _) = simulate(&options(), |spec| {
+        let others = threads.done(spec).others;
+        let late = others[9] - others[8];
+        let end = (1..50).contains(&late).then_some(ScheduleEndKind::Steps);
+        ended(&threads, spec, end, late == 0)
+    });
+    let found = dependence(conclusion);
+    assert!(!found.culprits.confirmed);
+    assert!(
+        found.culprits.groups[0]
+            .calls
+            .iter()
+            .all(|call| call.turn.is_none())
     );
-    assert!(known("t", &options(), &short.1).real_threads);
 }
 
 #[test]

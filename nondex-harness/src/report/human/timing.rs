@@ -145,6 +145,9 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
         Some("outside") => {
             "every thread waits, and nothing outside the test has let one go on".to_owned()
         }
+        Some("livelock") => {
+            "every thread that does not wait looks again and again at what none changes".to_owned()
+        }
         _ => "where each thread was in the end".to_owned(),
     };
     for WaitReport {

@@ -8,7 +8,7 @@ use crate::judge::conclusion::Dependence;
 use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::run::Run;
-use crate::judge::{Options, patience};
+use crate::judge::{Options, patience, threads};
 use crate::project::TestCase;
 use crate::report::schema::{FailureReport, TestReport};
 
@@ -38,6 +38,19 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     Some(format!(
         "some of its runs took longer than the time limit of {usual:?} and were given up to {limit:?}, because the clean runs \
          end: see `--timeout`"
+    ))
+}
+
+/// Says that some runs were ended before they had any.
+pub(super) fn cut(evidence: &Evidence, options: &Options) -> Option<String> {
+    let cut = threads::cut(evidence, options).count();
+    let runs = match cut {
+        0 => return None,
+        1 => "1 of its runs was ended and says".to_owned(),
+        many => format!("{many} of its runs were ended and say"),
+    };
+    Some(format!(
+        "{runs} nothing, because its threads did as many operations as they may: see `--max-steps`"
     ))
 }
 

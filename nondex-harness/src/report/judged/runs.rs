@@ -8,7 +8,7 @@ use nondex_core::{PointRecord, RunSpec, Schedule, Selection, Site};
 
 use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
-use crate::judge::{Options, patience};
+use crate::judge::{Options, patience, threads};
 use crate::report::schema::{FailureReport, PointReport, Step};
 use crate::report::{difference, id};
 
@@ -36,12 +36,16 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave.
+/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave. A run that was cut
+/// is no answer.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;
     for spec in specs {
-        if let Ok(answers) = evidence.answers(std::slice::from_ref(spec)) {
+        let answers = evidence.answers(std::slice::from_ref(spec));
+        if let Ok(answers) = answers
+            && !threads::is_cut(answers[0].run)
+        {
             rate[0] += u64::from(!answers[0].run.passed());
             rate[1] += 1;
             implied += u64::from(answers[0].implied);
@@ -50,7 +54,8 @@ pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     (rate, implied)
 }
 
-/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed.
+/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed. One of a seed that was cut
+/// has not failed.
 pub(super) fn failing_runs<'a>(
     evidence: &'a Evidence,
     options: &Options,
@@ -63,7 +68,11 @@ pub(super) fn failing_runs<'a>(
                 && spec.operations == 0
                 && spec.network == options.network.mode
         })
-        .filter_map(|(spec, runs)| Some((spec, runs.iter().find(|run| !run.passed())?)))
+        .filter_map(|(spec, runs)| {
+            let is_clean = spec.choices == Selection::None;
+            let fails = |run: &&Run| !run.passed() && (is_clean || !threads::is_cut(run));
+            Some((spec, runs.iter().find(fails)?))
+        })
         .collect();
     failing.sort_by_key(|(spec, _)| {
         let position = options.seeds.iter().position(|seed| *seed == spec.seed);

@@ -23,8 +23,8 @@ pub struct Scheduled {
     pub asynchronous: u64,
     /// Whether a replay is certain to take the same course: the three counts before this are 0.
     pub repeatable: bool,
-    /// Why the scheduler ended the process: `deadlock`, `outside` (nothing outside the test let a thread go on), `steps` or `time` (the
-    /// limits of these); null when it did not.
+    /// Why the scheduler ended the process: `deadlock`, `outside` (nothing outside the test let a thread go on), `livelock` (threads look for
+    /// ever at what none changes), `steps` or `time` (the limits of these); null when it did not.
     pub end: Option<String>,
     /// What each thread waited for then.
     #[serde(default)]
