@@ -338,6 +338,7 @@ fn tests_that_end_their_process_hide_no_other_and_a_polluter_of_several_is_one_c
             let order = test.order.as_ref().expect("its order is known");
             assert_eq!(order.sets, [["tests::a_pollutes"]], "{name}");
             assert!(order.state[0].name.ends_with("DIRTY"), "{order:?}");
+            expect_lines(&fixture, &order.state[0], name);
             reproduced(&fixture, test).expect(ExitCode::Found);
         }
     }
@@ -386,6 +387,7 @@ fn tests_that_hang_or_abort_are_known_by_the_limits_that_are_set_for_them() {
             let order = test.order.as_ref().expect("its order is known");
             assert_eq!(order.sets, [["a_pollutes"]], "{name}");
             assert!(order.state[0].name.ends_with("DIRTY"), "{order:?}");
+            expect_lines(&fixture, &order.state[0], name);
         }
         if outcome == Some(Outcome::TimedOut) {
             let command = test.reproduce.as_ref().expect("it can be reproduced");

@@ -19,6 +19,7 @@ const MAX_ACCESSES: usize = 64;
 struct Watched {
     states: Vec<StateId>,
     accesses: Vec<Access>,
+    tell: Option<fn(Access)>,
 }
 
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
@@ -30,8 +31,8 @@ thread_local! {
 
 static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
 
-/// Watches those of `states` that functions access, for all threads.
-pub(crate) fn begin(states: &[StateId]) {
+/// Watches those of `states` that functions access, for all threads; `tell` hears of each that is kept.
+pub(crate) fn begin(states: &[StateId], tell: Option<fn(Access)>) {
     let is_bytes =
         |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let states = states.iter().filter(|state| !is_bytes(state));
@@ -41,6 +42,7 @@ pub(crate) fn begin(states: &[StateId]) {
         *watched = Watched {
             states,
             accesses: Vec::new(),
+            tell,
         };
     }
     IS_OF_TEST.set(is_watching);
@@ -106,10 +108,10 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
     meeting::about_to_access();
     let met = meeting::is_moment();
     if is_wanted {
-        keep(state, writes, met);
+        keep(&state, writes, met);
     }
     if is_of_folder {
-        keep(in_folder, false, met);
+        keep(&in_folder, false, met);
     }
     if met {
         meeting::stop();
@@ -135,21 +137,26 @@ fn is_watched(state: &StateId) -> bool {
 }
 
 /// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access counts.
-fn keep(state: StateId, writes: bool, met: bool) {
+fn keep(state: &StateId, writes: bool, met: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
     let is_kept =
         met || !meeting::is_meeting() && WATCHED.lock().is_some_and(|watched| has_room(&watched));
     if !is_kept {
         return;
     }
-    let access = Access {
-        state,
+    let access = || Access {
+        state: state.clone(),
         writes,
         met,
         own: IS_OF_TEST.get(),
         stack: Stack::capture(),
     };
-    if let Some(mut watched) = WATCHED.lock() {
-        watched.accesses.push(access);
+    let kept = access();
+    let tell = WATCHED.lock().and_then(|mut watched| {
+        watched.accesses.push(kept);
+        watched.tell
+    });
+    if let Some(tell) = tell {
+        tell(access());
     }
 }

@@ -48,9 +48,9 @@ impl System for Process {
         states::restore(states);
     }
 
-    fn watch(&self, states: &[StateId]) -> bool {
-        accessed::begin(states);
-        watch::begin(states)
+    fn watch(&self, states: &[StateId], tell: Option<fn(Access)>) -> bool {
+        accessed::begin(states, tell);
+        watch::begin(states, tell)
     }
 
     fn join_watch(&self) {

@@ -36,8 +36,9 @@ pub trait System: Debug + Sync {
     /// Lets all threads run free; what was done, if they were scheduled until now.
     fn end_schedule(&self) -> Option<ScheduleRecord>;
 
-    /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can.
-    fn watch(&self, states: &[StateId]) -> bool;
+    /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can. Each access that is
+    /// kept is also told at once, in its thread, if that is asked for.
+    fn watch(&self, states: &[StateId], tell: Option<fn(Access)>) -> bool;
 
     /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too, while that one does.
     fn join_watch(&self);

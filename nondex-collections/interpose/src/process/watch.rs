@@ -63,6 +63,7 @@ fn look() -> Option<bool> {
 struct Watch {
     state: Option<StateId>,
     accesses: Vec<Seen>,
+    tell: Option<fn(Access)>,
     /// What was done about the signal, until a second thread watches: that one may outlive the test.
     before: Option<libc::sigaction>,
 }
@@ -73,6 +74,19 @@ struct Seen {
     own: bool,
     met: bool,
     stack: Stack,
+}
+
+impl Seen {
+    /// It, to this part of the state.
+    fn of(self, state: &StateId) -> Access {
+        Access {
+            state: state.clone(),
+            writes: self.writes,
+            own: self.own,
+            met: self.met,
+            stack: self.stack,
+        }
+    }
 }
 
 impl Watch {
@@ -94,6 +108,9 @@ thread_local! {
 
     /// Whether this is the own thread of the test whose accesses are kept.
     static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
+
+    /// Whether an access of this thread is being noted.
+    static IS_NOTING: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Watched {
@@ -143,8 +160,8 @@ fn control(parts: &[Watched]) -> usize {
         .fold(0, |all, one| all | one)
 }
 
-/// Watches the first of these states that is bytes, for this thread. Whether that can be done.
-pub(super) fn begin(states: &[StateId]) -> bool {
+/// Watches the first of these states that is bytes, for this thread. Whether that can be done; `tell` hears of each access that is kept.
+pub(super) fn begin(states: &[StateId], tell: Option<fn(Access)>) -> bool {
     let bytes = |state: &&StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let Some(state) = states.iter().find(bytes) else {
         return false;
@@ -181,6 +198,7 @@ pub(super) fn begin(states: &[StateId]) -> bool {
         *watch = Watch {
             state: Some(state.clone()),
             accesses: Vec::with_capacity(MAX_ACCESSES.iter().sum()),
+            tell,
             before: Some(before),
         };
     }
@@ -241,6 +259,7 @@ pub(super) fn end() -> Vec<Access> {
         state: Some(state),
         accesses,
         before,
+        ..
     }) = watch
     else {
         return Vec::new();
@@ -249,14 +268,7 @@ pub(super) fn end() -> Vec<Access> {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
-    let access = |seen: Seen| Access {
-        state: state.clone(),
-        writes: seen.writes,
-        own: seen.own,
-        met: seen.met,
-        stack: seen.stack,
-    };
-    accesses.into_iter().map(access).collect()
+    accesses.into_iter().map(|seen| seen.of(&state)).collect()
 }
 
 /// Called after each access. It was made by an ordinary instruction, not within the allocator or the loader, so that memory may be
@@ -264,23 +276,32 @@ pub(super) fn end() -> Vec<Access> {
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    // Looking at them comes here, too.
+    // Looking at them comes here, too; and what is noted needs memory, which the user's allocator may count in what is watched.
     let Some(writes) = look() else {
         return;
     };
+    if IS_NOTING.replace(true) {
+        return;
+    }
     let own = IS_OF_TEST.get();
     let met = meeting::is_moment();
     if WATCH.lock().is_some_and(|watch| watch.is_kept(own, met)) {
-        let stack = Stack::capture();
-        if let Some(mut watch) = WATCH.lock() {
-            watch.accesses.push(Seen {
-                writes,
-                own,
-                met,
-                stack,
-            });
+        let seen = || Seen {
+            writes,
+            own,
+            met,
+            stack: Stack::capture(),
+        };
+        let kept = seen();
+        let told = WATCH.lock().and_then(|mut watch| {
+            watch.accesses.push(kept);
+            Some((watch.tell?, watch.state.clone()?))
+        });
+        if let Some((tell, state)) = told {
+            tell(seen().of(&state));
         }
     }
+    IS_NOTING.set(false);
     if met {
         meeting::stop();
         // What another test has changed meanwhile is not this one's.
