@@ -141,8 +141,11 @@ fn ci_has_no_findings() {
 fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
     let example = Fixture::example("feature-swap");
     let root = example.path("");
+    // Lines are all that is looked at of what is compiled.
+    let lines = ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     let report = Nondex::run_in(&root)
         .args(["--mode", "swap", "--seeds", "20"])
+        .env(lines.0, lines.1)
         .run()
         .expect(ExitCode::Found)
         .report();
@@ -167,6 +170,7 @@ fn feature_swap_is_judged_by_the_tool_and_by_plain_cargo() {
         let mut command = plain_command(cargo(), &root);
         command.args(["test", "--offline", "--lib"]).args(features);
         command.env("NONDEX_SEED", "3").env("NONDEX_LEVEL", "FULL");
+        command.env(lines.0, lines.1);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         // Without what differs between runs: the order of the lines, times and thread numbers.
