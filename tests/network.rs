@@ -203,8 +203,8 @@ fn system_calls_of_rustix_that_cannot_be_seen_are_mentioned() {
     // Nothing more can be fetched.
     let cargo = project.path("cargo");
     let text = "#!/bin/sh\n[ \"$1\" = fetch ] && exit 101\nexec \"$REAL\" \"$@\"\n";
-    std::fs::write(&cargo, text).unwrap();
-    std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o755)).unwrap();
+    fs::write(&cargo, text).unwrap();
+    fs::set_permissions(&cargo, PermissionsExt::from_mode(0o755)).unwrap();
     let output = Nondex::run_in(&project.path(""))
         .args(["--seeds", "0", "--clean-runs", "1", "expects_the_failure"])
         .args(["--network", "block"])
@@ -283,7 +283,7 @@ fn a_call_that_does_not_expect_an_error_is_found_by_errors_from_the_seed() {
     let [culprit] = &*found.culprits else {
         panic!("{:?}", found.culprits);
     };
-    let source = std::fs::read_to_string(project.path("tests/reached.rs")).unwrap();
+    let source = fs::read_to_string(project.path("tests/reached.rs")).unwrap();
     let call = source
         .lines()
         .position(|line| line.contains("TcpStream::connect(server).unwrap()"));

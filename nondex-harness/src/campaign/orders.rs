@@ -1,6 +1,7 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
 mod found;
+mod search;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,18 +15,14 @@ use super::launch::Launcher;
 use super::order::{Hung, Processes};
 use super::process;
 use super::progress::Progress;
-use super::race::{self, Known, Races, Use};
+use super::race::{Known, Races, Use};
 use super::state::States;
 use super::stop::StopFlag;
 use super::tree::Tree;
 use super::{Selected, absolute};
 use crate::error::{Error, Result};
 use crate::judge::Options;
-use crate::judge::order::experiments::{Experiment, Experiments, gather};
-use crate::judge::order::{
-    Conclusion, Dependence, Detection, End, Limits, OrderOptions, conclude, detect, not_idempotent,
-    pairs, settled,
-};
+use crate::judge::order::{Experiments, OrderOptions};
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
@@ -302,153 +299,6 @@ impl Campaign<'_> {
         Some(())
     }
 
-    /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses. When it
-    /// is stopped, each step does with what there is.
-    fn search<'s>(
-        &self,
-        states: &'s States<'s>,
-        processes: &Processes<'_>,
-        names: &[&str],
-        asked: &[usize],
-        experiments: &mut Experiments,
-    ) -> (Found, Vec<Use<'s>>) {
-        let id = &processes.suite.binary.id;
-        let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
-        let all: Vec<usize> = (0..names.len()).collect();
-        let _ = processes.answer(experiments, |experiments| {
-            gather(
-                all.iter()
-                    .map(|test| experiments.first(&[*test]).map(|_| ())),
-            )
-        });
-        let alone = all.iter().map(|test| {
-            let ends = experiments.ends(&[], *test, 1, false).ok()?;
-            ends[0].cloned()
-        });
-        let alone: Vec<Option<End>> = alone.collect();
-        let mut ending: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|test| alone[*test].as_ref().is_some_and(End::ends_process))
-            .collect();
-        // One that hangs behind another test would do so in every second order.
-        for order in &tried {
-            let made = experiments.first(order).ok();
-            let hung = made.and_then(Experiment::hung);
-            ending.extend(hung.filter(|test| !ending.contains(test)));
-        }
-        let passes = |test: &&usize| {
-            let alone = alone[**test].as_ref();
-            alone.is_some_and(|end| end.passed() == Some(true))
-        };
-        let passing: Vec<usize> = all.iter().filter(passes).copied().collect();
-        let mut uses = race::uses(processes, states, &passing);
-        let planned = self.asked.planned(names, &race::writers(&uses));
-        let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
-        for test in &detection.cutting {
-            self.note(format!(
-                "`{id}${}` ends the process: the tests behind it were run without it",
-                names[*test]
-            ));
-        }
-        uses.retain(|used| !detection.cutting.contains(&used.test));
-        detection.orders.extend(tried);
-        let suspects = detection.suspects(asked, experiments);
-        let limits = self.asked.limits(has_pairs);
-        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
-        let repeated = processes.answer(experiments, |experiments| {
-            not_idempotent(asked, experiments)
-        });
-        let (suspects, open) = Suspect::of(suspects, concluded, Threads::Each);
-        let found = Found {
-            repeated: repeated.unwrap_or_default(),
-            alone,
-            suspects,
-            open,
-            is_tried,
-            needs_each: Vec::new(),
-            detection,
-        };
-        (found, uses)
-    }
-
-    /// The pairs in which a test ended otherwise than alone, and whether all that there are were tried.
-    fn pairs(
-        &self,
-        processes: &Processes<'_>,
-        names: &[&str],
-        asked: &[usize],
-        experiments: &mut Experiments,
-    ) -> (Vec<Vec<usize>>, bool) {
-        let id = &processes.suite.binary.id;
-        let number = names.len().saturating_sub(1) * asked.len();
-        if number == 0 {
-            return (Vec::new(), false);
-        }
-        if number > self.asked.pairs {
-            self.note(format!(
-                "the {number} pairs of tests of `{id}` were not tried: `--pairs {number}` does"
-            ));
-            return (Vec::new(), false);
-        }
-        let tried = processes.answer(experiments, |experiments| {
-            pairs(names.len(), asked, experiments)
-        });
-        let Some((tried, has_pairs)) = tried else {
-            return (Vec::new(), false);
-        };
-        if !has_pairs {
-            self.note(format!(
-                "not all pairs of tests of `{id}` are settled: a process that left a thread behind cannot be forked, and forks share \
-                 files; the orders have each test before every other one"
-            ));
-        }
-        (tried, has_pairs)
-    }
-
-    /// Adds what is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the
-    /// tests that depend on others with a thread for each only.
-    fn on_one_thread(
-        &self,
-        processes: &Processes<'_>,
-        names: &[&str],
-        asked: &[usize],
-        found: &mut Found,
-        experiments: &mut Experiments,
-    ) {
-        let ends = |test: &usize| found.alone[*test].as_ref().is_some_and(End::ends_process);
-        let mut ending: Vec<usize> = (0..names.len()).filter(ends).collect();
-        ending.extend(&found.detection.cutting);
-        let planned = self.asked.planned(names, &[]);
-        let (detection, is_tried) = detected(processes, &planned, &ending, experiments);
-        found.is_tried &= is_tried;
-        let is_suspect = |test: &usize| {
-            let alone = found.alone[*test].as_ref().and_then(End::passed);
-            let is_known = found.suspects.iter().any(|known| known.test == *test);
-            let mut seen = detection.seen(*test, experiments);
-            !is_known && seen.any(|(_, passed)| Some(passed) != alone && alone.is_some())
-        };
-        let suspects: Vec<usize> = asked.iter().copied().filter(is_suspect).collect();
-        let limits = self.asked.limits(false);
-        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
-        let known = found.suspects.iter();
-        let known = known.filter_map(|known| Some((known.test, known.dependence()?)));
-        let known: Vec<(usize, &Dependence)> = known.collect();
-        let needs_each = processes.answer(experiments, |experiments| {
-            let ends = known.iter().map(|(test, dependence)| {
-                let ends = experiments.ends(&dependence.sets[0], *test, 1, false)?;
-                let passed = ends[0].and_then(End::passed);
-                Ok((passed == Some(dependence.passes_alone)).then_some(*test))
-            });
-            gather(ends.collect::<Vec<_>>())
-        });
-        let needs_each = needs_each.into_iter().flatten().flatten();
-        found.needs_each = needs_each.collect();
-        let (suspects, open) = Suspect::of(suspects, concluded, Threads::One);
-        found.suspects.extend(suspects);
-        found.open.extend(open);
-    }
-
     /// Says of the stable ones of these tests, each with its report, which race with another one.
     fn add_races(
         &self,
@@ -513,40 +363,6 @@ impl Campaign<'_> {
             order::fail(report, processes.suite, &spec, Some(&end), &options);
             order::racing(report, race.race);
         }
-    }
-}
-
-/// What these orders show, and whether all were run; if not, what is known so far.
-fn detected(
-    processes: &Processes<'_>,
-    planned: &[Vec<usize>],
-    ending: &[usize],
-    experiments: &mut Experiments,
-) -> (Detection, bool) {
-    let detection = processes.answer(experiments, |experiments| {
-        detect(planned, ending, experiments)
-    });
-    match detection {
-        Some(detection) => (detection, true),
-        None => (Detection::so_far(experiments), false),
-    }
-}
-
-/// What is concluded of each suspect; `None` of one whose search was stopped too early.
-fn concluded(
-    processes: &Processes<'_>,
-    suspects: &[usize],
-    detection: &Detection,
-    limits: &Limits,
-    experiments: &mut Experiments,
-) -> Vec<Option<Conclusion>> {
-    let tests = processes.tests.len();
-    let concluded = processes.answer(experiments, |experiments| {
-        conclude(suspects, tests, detection, limits, experiments)
-    });
-    match concluded {
-        Some(concluded) => concluded.into_iter().map(Some).collect(),
-        None => settled(suspects, tests, detection, limits, experiments),
     }
 }
 

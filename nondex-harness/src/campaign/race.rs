@@ -6,6 +6,7 @@
 //! ended. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
 
 mod found;
+mod uses;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,8 @@ use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::Found;
 use self::found::Tried;
+use self::uses::every;
+pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
 use super::state::{PLACE, Part, States, in_temporary};
 use super::stop::StopFlag;
@@ -36,82 +39,6 @@ const WAITS: Duration = Duration::from_secs(4);
 
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
-
-/// What a test does with the state.
-pub(super) struct Use<'s> {
-    pub(super) test: usize,
-    /// What it changes, or leaves changed.
-    changes: Vec<Part<'s>>,
-    /// What else it uses.
-    reads: BTreeSet<StateId>,
-    accesses: Vec<AccessRecord>,
-}
-
-impl Use<'_> {
-    fn changes(&self, state: &StateId) -> bool {
-        self.changes.iter().any(|part| part.state == *state)
-    }
-}
-
-/// What each of these tests uses when it runs alone, in a process each; without some when it was stopped.
-pub(super) fn uses<'s>(
-    processes: &Processes<'_>,
-    states: &'s States<'s>,
-    tests: &[usize],
-) -> Vec<Use<'s>> {
-    let used = tests
-        .iter()
-        .map_while(|test| used(processes, states, *test));
-    used.collect()
-}
-
-/// All accesses that functions make.
-fn every() -> Vec<StateId> {
-    let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
-    let every = kinds.map(|kind| StateId {
-        kind,
-        name: String::new(),
-    });
-    every.to_vec()
-}
-
-fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
-    let spec = RunSpec {
-        states: true,
-        watch: every(),
-        ..processes.spec(test)
-    };
-    let run = processes.run(PLACE, &[test], &spec)?.pop()?;
-    let mut changes = states.parts(run.states.iter());
-    changes.retain(|part| part.state.kind == StateKind::Static);
-    let mut reads = BTreeSet::new();
-    for access in run.accesses.iter() {
-        let is_known = changes.iter().any(|part| part.state == access.state);
-        if access.writes && !is_known {
-            changes.push(Part::of(access.state.clone()));
-        } else if !access.writes {
-            reads.insert(access.state.clone());
-        }
-    }
-    Some(Use {
-        test,
-        changes,
-        reads,
-        accesses: run.accesses.to_vec(),
-    })
-}
-
-/// The tests that change each part of the state that several do, each list of tests once.
-pub(super) fn writers(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
-    let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
-    for used in uses {
-        for part in &used.changes {
-            writers.entry(&part.state).or_default().push(used.test);
-        }
-    }
-    let several = writers.into_values().filter(|tests| tests.len() > 1);
-    several.collect::<BTreeSet<_>>().into_iter().collect()
-}
 
 /// The whole of one test in the middle of another one.
 struct Meeting<'m> {
