@@ -12,7 +12,8 @@ use super::accesses;
 use super::atomics::Atomics;
 use super::cargo::Cargo;
 use super::config::CargoConfig;
-use super::coverage;
+use super::counted::Counted;
+use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
@@ -136,11 +137,12 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Mode::Swap | Mode::Plain => None,
     };
     let runtime_took = before_runtime.elapsed();
-    let uncovered = match plan.mode == Mode::Program && plan.covered {
+    let uncovered = match plan.mode == Mode::Program && plan.covered.is_some() {
         true => coverage::obstacle(&toolchain),
         false => None,
     };
-    let covered = plan.covered && uncovered.is_none();
+    let counted = plan.covered.as_ref();
+    let counted = counted.filter(|_| plan.mode == Mode::Program && uncovered.is_none());
     let unseen = match plan.mode == Mode::Program && plan.races {
         true => accesses::obstacle(&toolchain),
         false => None,
@@ -148,7 +150,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let races = plan.mode == Mode::Program && plan.races && unseen.is_none();
     let build_dir = own.join(match plan.mode {
         // Cargo does not see which runtime there is, so each has a folder of its own.
-        Mode::Program if covered => "build-covered",
+        Mode::Program if matches!(counted, Some(Counted::Some(_))) => "build-changed",
+        Mode::Program if counted.is_some() => "build-covered",
         Mode::Program if races => "build-races",
         Mode::Program if plan.without_network => "build-without-network",
         Mode::Program => "build",
@@ -179,15 +182,14 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
-    let script = build_dir.join("flags.ld");
-    if covered {
-        std::fs::write(&script, coverage::SCRIPT)
-            .map_err(|e| Error::setup(format!("failed to write `{script}`: {e}")))?;
-    }
+    let covered = match counted {
+        Some(counted) => Some(Covered::prepare(counted, &build_dir)?),
+        None => None,
+    };
     let intercept = Intercept {
         runtime,
         atomics_are_calls: atomics == Atomics::Calls,
-        covered: covered.then_some(script),
+        covered,
         races,
         rustix_uses_libc: rustix == Backend::Libc,
         starts: starts.clone(),
@@ -261,7 +263,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         rustdoc: toolchain.rustdoc(),
         host: &toolchain.host,
         runner: &runner,
-        covered: intercept.covered.as_deref(),
+        covered: intercept.covered.as_ref(),
         jobs: plan
             .jobs
             .or_else(|| std::thread::available_parallelism().ok())

@@ -11,16 +11,17 @@ use std::ops::Range;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use serde::{Deserialize, Serialize};
 
+use super::counted::Counted;
 use super::dwarf::{self, DebugInfo};
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
 /// What rustc is given for a crate that tells which of its code runs. Nothing is optimised, because what was folded into its caller, or into a
-/// constant, has no lines any more; not even what is always inlined. The lines and the functions must be there, whatever the profile says.
-const FLAGS: [&str; 7] = [
-    "-Cpasses=sancov-module",
+/// constant, has no lines any more. The lines and the functions must be there, whatever the profile says.
+const FLAGS: [&str; 6] = [
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
     "-Cno-prepopulate-passes",
     "-Copt-level=0",
@@ -30,20 +31,59 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The linker script that gives the flags pages of their own.
-pub(super) const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
+const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) { *(__sancov_bools) . = ALIGN(CONSTANT(MAXPAGESIZE)); } } INSERT AFTER .data;\n";
 
-/// What rustc, or rustdoc, is given for a crate that tells which of its code runs, besides `arguments`; the `script` only where the linker is known to take
-/// it.
-pub(super) fn arguments<S: AsRef<OsStr>>(script: &Utf8Path, arguments: &[S]) -> Vec<String> {
-    let flags = FLAGS.map(str::to_owned).into_iter();
-    // Checks are on or off as they would be in the optimised crate.
-    let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
-        || arguments.iter().any(|argument| argument.as_ref() == "-O");
-    let is_said = codegen(arguments, "debug-assertions").is_some();
-    let checks = (is_optimised && !is_said).then(|| "-Cdebug-assertions=off".to_owned());
-    let flags = flags.chain(checks);
-    let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{script}"));
-    flags.chain(script).collect()
+/// The pass by which all functions tell. Not even what is always inlined is inlined.
+const ALL: &str = "-Cpasses=sancov-module";
+
+/// The passes by which only those tell that a file of rules leaves. What they call may be inlined into them, because that is done when they tell
+/// already.
+const SOME: &str = "-Cpasses=rewrite-symbols sancov-module rewrite-symbols always-inline";
+
+/// How the project's own crates tell which of their code runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Covered {
+    /// The linker script for what they are in.
+    script: Utf8PathBuf,
+    /// The file with the rules that say which functions tell, where not all of them do.
+    functions: Option<Utf8PathBuf>,
+}
+
+impl Covered {
+    /// Writes what is needed into the folder for what is built.
+    pub(super) fn prepare(counted: &Counted, dir: &Utf8Path) -> Result<Self> {
+        let script = dir.join("flags.ld");
+        std::fs::write(&script, SCRIPT)
+            .map_err(|e| Error::setup(format!("failed to write `{script}`: {e}")))?;
+        let functions = match counted {
+            // The compiler divides what LLVM is given at spaces.
+            Counted::Some(functions) if !dir.as_str().contains(char::is_whitespace) => {
+                Some(functions.write(dir)?)
+            }
+            _ => None,
+        };
+        Ok(Covered { script, functions })
+    }
+
+    /// What rustc, or rustdoc, is given for a crate, besides `arguments`; the script only where the linker is known to take it.
+    pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
+        let passes = match &self.functions {
+            Some(rules) => vec![
+                SOME.to_owned(),
+                format!("-Cllvm-args=-rewrite-map-file={rules}"),
+            ],
+            None => vec![ALL.to_owned()],
+        };
+        let flags = FLAGS.map(str::to_owned).into_iter().chain(passes);
+        // Checks are on or off as they would be in the optimised crate.
+        let is_optimised = codegen(arguments, "opt-level").is_some_and(|level| level != "0")
+            || arguments.iter().any(|argument| argument.as_ref() == "-O");
+        let is_said = codegen(arguments, "debug-assertions").is_some();
+        let checks = (is_optimised && !is_said).then(|| "-Cdebug-assertions=off".to_owned());
+        let flags = flags.chain(checks);
+        let script = takes_scripts(arguments).then(|| format!("-Clink-arg=-Wl,-T,{}", self.script));
+        flags.chain(script).collect()
+    }
 }
 
 /// These arguments without those that let debug information have other paths than the sources.
@@ -105,7 +145,8 @@ fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
 /// Why the compiler cannot make a program that tells which of its code runs; nothing when it can.
 pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     let source = "pub fn probe(a: u8) -> u8 { if a > 1 { a } else { 2 } }";
-    missing(toolchain, &FLAGS, source, TABLE)
+    let flags: Vec<&str> = FLAGS.into_iter().chain([ALL]).collect();
+    missing(toolchain, &flags, source, TABLE)
 }
 
 /// Why what the compiler makes of this library with these flags does not have a name, if it does not.
@@ -162,46 +203,114 @@ const TABLE: &str = "__sancov_pcs";
 /// A line: the file, absolute and without links, and the number, from 1.
 pub type SourceLine = (Utf8PathBuf, u32);
 
+/// Ranges of lines, by file: from the first to the last.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges(BTreeMap<Utf8PathBuf, Vec<(u32, u32)>>);
+
+impl Ranges {
+    /// Adds the lines of a file from the first to the last.
+    pub fn add(&mut self, file: &Utf8Path, first: u32, last: u32) {
+        let ranges = self.0.entry(file.to_owned()).or_default();
+        ranges.push((first, last));
+    }
+
+    fn contains(&self, file: &Utf8Path, line: u32) -> bool {
+        let ranges = self.0.get(file);
+        ranges.is_some_and(|ranges| {
+            ranges
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&line))
+        })
+    }
+}
+
 /// The lines of each basic block of an executable.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     lines: BTreeMap<u64, Vec<SourceLine>>,
+    /// Whether something that was asked for is in no block.
+    is_missing: bool,
 }
 
 impl Blocks {
-    /// Those of an executable. Nothing is known of one that is not instrumented.
+    /// Those of an executable, in which not all functions need to have blocks: but those that have `asked` lines. Nothing is known of an executable that
+    /// is not instrumented.
     ///
     /// # Errors
     /// When it cannot be read, or has no lines.
-    pub fn of(executable: &Utf8Path) -> Result<Self> {
+    pub fn of(executable: &Utf8Path, asked: &Ranges) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
         };
         let bytes = std::fs::read(executable).map_err(|e| failed(&e))?;
         let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
         let starts = starts(&file);
-        let ends = ends(&file, &starts);
+        let functions = functions(&file);
+        let ends = ends(&functions, &starts);
         let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
+        let sections = file
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text);
+        let code: Vec<Range<u64>> = sections
+            .map(|section| section.address()..section.address() + section.size())
+            .collect();
+        let mut instances = Instances::default();
+        let mut is_missing = false;
         let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
             let around = starts.range(..=addresses.start).next_back();
             let inside = starts.range(addresses.start..addresses.end);
+            let mut is_in_block = false;
             for block in around.into_iter().chain(inside) {
                 if addresses.start < ends.get(block).copied().unwrap_or(0) {
+                    is_in_block = true;
                     let lines = lines.entry(*block).or_default();
+                    lines.insert((file.to_owned(), line));
+                }
+            }
+            // What the linker left out has addresses of nothing.
+            if addresses.is_empty() || !code.iter().any(|code| code.contains(&addresses.start)) {
+                return;
+            }
+            let is_asked = asked.contains(file, line);
+            is_missing |= is_asked && !is_in_block;
+            let function = functions.range(..=addresses.start).next_back();
+            if let Some((function, _)) = function.filter(|(function, _)| starts.contains(function))
+            {
+                if *function == addresses.start {
+                    let head = instances.heads.entry(*function);
+                    head.or_insert_with(|| (file.to_owned(), line));
+                }
+                if is_asked {
+                    let lines = instances.lines.entry(*function).or_default();
                     lines.insert((file.to_owned(), line));
                 }
             }
         };
         rows(&file, &mut add).map_err(|e| failed(&e))?;
-        if lines.is_empty() && !starts.is_empty() {
+        // What the compiler adds to begin with has none of its own.
+        let mut symbols = file.symbols();
+        let main = symbols.find(|symbol| symbol.name() == Ok("main"));
+        let main = main.map_or(0..0, |main| main.address()..main.address() + main.size());
+        if lines.is_empty() && !starts.iter().all(|start| main.contains(start)) {
             return Err(failed(&"it has none"));
+        }
+        for (function, folded) in instances.folded() {
+            let lines = lines.entry(function).or_default();
+            lines.extend(folded);
         }
         Ok(Blocks {
             lines: lines
                 .into_iter()
                 .map(|(block, lines)| (block, lines.into_iter().collect()))
                 .collect(),
+            is_missing,
         })
+    }
+
+    /// Whether what was asked for is all in blocks.
+    #[must_use]
+    pub const fn are_all(&self) -> bool {
+        !self.is_missing
     }
 
     /// The lines of a block.
@@ -244,14 +353,48 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
     found
 }
 
-/// Where blocks end, by where they begin: at the next one, or with their function.
-fn ends(file: &object::File<'_>, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
+/// The functions that tell. One that is compiled for several types has an instance for each. What is inlined and folded away in one of them may not be so
+/// in another.
+#[derive(Debug, Default)]
+struct Instances {
+    /// The line that each begins with, which tells a function from others, by its address.
+    heads: BTreeMap<u64, SourceLine>,
+    /// The lines of it that are asked for.
+    lines: BTreeMap<u64, BTreeSet<SourceLine>>,
+}
+
+impl Instances {
+    /// The lines that an instance does not have, and another one has: what runs the one may have run them.
+    fn folded(&self) -> Vec<(u64, Vec<SourceLine>)> {
+        let mut all: BTreeMap<&SourceLine, BTreeSet<&SourceLine>> = BTreeMap::new();
+        for (function, lines) in &self.lines {
+            if let Some(head) = self.heads.get(function) {
+                all.entry(head).or_default().extend(lines);
+            }
+        }
+        let none = BTreeSet::new();
+        let folded = self.heads.iter().filter_map(|(function, head)| {
+            let own = self.lines.get(function).unwrap_or(&none);
+            let others = all.get(head)?.iter().filter(|line| !own.contains(**line));
+            let others: Vec<SourceLine> = others.map(|line| (*line).clone()).collect();
+            (!others.is_empty()).then_some((*function, others))
+        });
+        folded.collect()
+    }
+}
+
+/// Where functions end, by where they begin.
+fn functions(file: &object::File<'_>) -> BTreeMap<u64, u64> {
     let functions = file
         .symbols()
         .filter(|symbol| symbol.kind() == SymbolKind::Text);
-    let functions: BTreeMap<u64, u64> = functions
+    functions
         .map(|symbol| (symbol.address(), symbol.address() + symbol.size()))
-        .collect();
+        .collect()
+}
+
+/// Where blocks end, by where they begin: at the next one, or with their function.
+fn ends(functions: &BTreeMap<u64, u64>, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
     let next = starts.iter().skip(1).copied().chain([u64::MAX]);
     let blocks = starts.iter().zip(next);
     blocks
@@ -312,6 +455,13 @@ fn rows(
 mod tests {
     use super::*;
 
+    fn covered() -> Covered {
+        Covered {
+            script: "s.ld".into(),
+            functions: None,
+        }
+    }
+
     #[test]
     fn the_script_is_given_to_linkers_that_are_known_to_take_it() {
         for (arguments, expected) in [
@@ -327,7 +477,7 @@ mod tests {
         ] {
             let words: Vec<&str> = arguments.split(' ').collect();
             assert_eq!(takes_scripts(&words), expected, "{arguments}");
-            let all = super::arguments(Utf8Path::new("s.ld"), &words);
+            let all = covered().arguments(&words);
             let script = all.iter().filter(|argument| argument.contains("-T,s.ld"));
             assert_eq!(script.count(), usize::from(expected), "{arguments}");
         }
@@ -346,7 +496,7 @@ mod tests {
             ("-C debug-assertions -C opt-level=1", false),
         ] {
             let words: Vec<&str> = arguments.split(' ').collect();
-            let all = super::arguments(Utf8Path::new("s.ld"), &words);
+            let all = covered().arguments(&words);
             let off = "-Cdebug-assertions=off".to_owned();
             assert_eq!(all.contains(&off), is_off, "{arguments}");
         }
@@ -354,6 +504,21 @@ mod tests {
         let words: Vec<OsString> = remapped.split(' ').map(OsString::from).collect();
         let kept = with_own_paths(words.iter().collect());
         assert_eq!(kept, ["-g", "--test", "-O"]);
+    }
+
+    #[test]
+    fn what_one_instance_of_a_function_has_and_another_has_not_may_be_run_by_either() {
+        let line = |number: u32| (Utf8PathBuf::from("a.rs"), number);
+        let instances = Instances {
+            heads: BTreeMap::from([(1, line(7)), (2, line(7)), (3, line(9)), (4, line(7))]),
+            lines: BTreeMap::from([
+                (1, BTreeSet::from([line(7), line(8)])),
+                (2, BTreeSet::from([line(7)])),
+                (3, BTreeSet::from([line(9)])),
+            ]),
+        };
+        let expected = [(2, vec![line(8)]), (4, vec![line(7), line(8)])];
+        assert_eq!(instances.folded(), expected);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use nix::unistd::Pid;
 
 use self::call::Call;
 use self::package::Package;
+use super::coverage::Covered;
 use super::intercept::Start;
 use super::runtime::Runtime;
 use super::suite::Suite;
@@ -44,7 +45,7 @@ pub(super) struct Compiler<'a> {
     /// The user's own target runner.
     pub(super) runner: &'a [OsString],
     /// The linker script for programs that tell which of their code runs, if they do.
-    pub(super) covered: Option<&'a Utf8Path>,
+    pub(super) covered: Option<&'a Covered>,
     /// How many at once.
     pub(super) jobs: NonZeroUsize,
     /// Whether nothing is said of the progress.

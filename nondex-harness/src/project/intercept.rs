@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accesses;
 use super::atomics;
-use super::coverage;
+use super::coverage::{self, Covered};
 use super::lto;
 use super::platform;
 use super::runtime::Runtime;
@@ -39,8 +39,8 @@ pub(super) struct Intercept {
     pub(super) wrapper: Option<String>,
     /// Whether atomics are instrumented.
     pub(super) atomics_are_calls: bool,
-    /// The linker script for what the project's own crates are in, if they tell which of their code runs.
-    pub(super) covered: Option<Utf8PathBuf>,
+    /// How the project's own crates tell which of their code runs, if they do.
+    pub(super) covered: Option<Covered>,
     /// Whether plain loads and stores of the project's own crates are operations.
     pub(super) races: bool,
     /// Whether rustix goes through libc, where its operations are seen.
@@ -140,8 +140,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             command.arg(format!("--extern=test={}", runtime.test));
         }
         // Before the other pass, which is over functions.
-        if let Some(script) = covered {
-            command.args(coverage::arguments(script, arguments));
+        if let Some(covered) = covered {
+            command.args(covered.arguments(arguments));
         }
         if intercept.races && !is_of_others {
             command.args(accesses::FLAGS);

@@ -6,6 +6,7 @@ mod atomics;
 pub mod build;
 mod cargo;
 mod config;
+mod counted;
 pub mod coverage;
 mod doc_place;
 pub mod doctest;
@@ -26,6 +27,7 @@ pub mod symbols;
 mod toolchain;
 
 pub use build::{Project, build, metadata};
+pub use counted::{Counted, Functions};
 pub use doc_place::DocPlace;
 pub use plan::{BuildPlan, Doctests, Mode, Names};
 pub use preload::EntropyLibrary;

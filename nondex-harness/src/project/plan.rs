@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 
+use super::counted::Counted;
+
 /// How the tests of a project come to make their choices from a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -150,9 +152,9 @@ pub struct BuildPlan {
     /// Which doctests are built, of those that cargo selects.
     #[serde(skip)]
     pub doctests: Doctests,
-    /// The project's own crates tell which of their code runs.
+    /// Which functions of the project's own crates tell that they run, if that is asked for.
     #[serde(skip)]
-    pub covered: bool,
+    pub covered: Option<Counted>,
 }
 
 impl BuildPlan {

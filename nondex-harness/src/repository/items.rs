@@ -4,7 +4,7 @@
 //! tests", ICSE 2018), for Rust: what is in a function is tracked by its statement, a new or changed function by its body, an import by its
 //! file, and what acts at a distance, such as a type, a constant or a derive, by its crate.
 
-mod documentation;
+pub(super) mod documentation;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

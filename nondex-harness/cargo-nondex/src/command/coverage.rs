@@ -7,18 +7,40 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use nondex_harness::campaign::Selected;
-use nondex_harness::project::coverage::{Blocks, SourceLine};
+use nondex_harness::project::coverage::{Blocks, Ranges, SourceLine};
 
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    /// Nothing for one that cannot be read.
+    /// The lines that are asked for, where not all functions tell.
+    asked: Ranges,
+    /// Nothing for one that cannot be read, or does not tell of all that is asked for.
     known: BTreeMap<String, Option<Blocks>>,
     /// Every line of them.
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Programs {
+    /// None yet, of which these lines are asked for.
+    pub(super) fn asked(asked: Ranges) -> Self {
+        Programs {
+            asked,
+            ..Programs::default()
+        }
+    }
+
+    /// Reads a program, the first time. Nothing if it cannot be read, or does not tell of all that is asked for.
+    pub(super) fn read(&mut self, program: &str) -> Option<&Blocks> {
+        if !self.known.contains_key(program) {
+            let read = Blocks::of(program.into(), &self.asked).ok();
+            let read = read.filter(Blocks::are_all);
+            let all = read.iter().flat_map(Blocks::all);
+            self.compiled.extend(all.cloned());
+            self.known.insert(program.to_owned(), read);
+        }
+        self.known[program].as_ref()
+    }
+
     /// Adds the lines of these blocks of a program to `lines`. Whether it can be read.
     pub(super) fn add<'b>(
         &mut self,
@@ -26,13 +48,7 @@ impl Programs {
         blocks: impl IntoIterator<Item = &'b u64>,
         lines: &mut BTreeSet<SourceLine>,
     ) -> bool {
-        if !self.known.contains_key(program) {
-            let read = Blocks::of(program.into()).ok();
-            let all = read.iter().flat_map(Blocks::all);
-            self.compiled.extend(all.cloned());
-            self.known.insert(program.to_owned(), read);
-        }
-        let Some(known) = &self.known[program] else {
+        let Some(known) = self.read(program) else {
             return false;
         };
         let of_blocks = blocks.into_iter().flat_map(|block| known.lines(*block));

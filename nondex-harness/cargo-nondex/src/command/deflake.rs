@@ -14,14 +14,16 @@ use self::opened::Opened;
 use self::trials::{Trial, Trials};
 use super::configuration::Asked;
 use super::console::Console;
+use super::coverage::Programs;
 use super::effects::{self, Effects};
 use super::run;
 use super::session::{Session, Stages};
 use crate::cli::DeflakeArgs;
+use cargo_metadata::Metadata;
 use nondex_harness::error::Result;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
-use nondex_harness::project::{self, BuildPlan};
+use nondex_harness::project::{self, BuildPlan, Counted, Mode, Project};
 use nondex_harness::report::schema::{ChangeReport, Line};
 use nondex_harness::report::{Report, TestReport, Verdict};
 use nondex_harness::repository::{self, Commit, Git, short};
@@ -102,18 +104,14 @@ fn judge(
             effects.summary()
         ),
     );
-    let covered = BuildPlan {
-        covered: true,
-        ..plan.clone()
-    };
-    let project = project::build(&covered, console.quiet)?;
+    let (project, programs) = telling(plan, &effects, &metadata, console)?;
     let notes = project
         .notes
         .iter()
         .filter(|note| !report.notes.contains(note));
     let notes: Vec<String> = notes.cloned().collect();
     report.notes.extend(notes);
-    let mut trials = Trials::new(&project, &effects.data, session);
+    let mut trials = Trials::new(&project, programs, &effects.data, session);
     let before = match report.tests.iter().any(is_failing) {
         true => {
             let is_whole = effects::outside(&metadata, git.root()).is_none();
@@ -158,6 +156,36 @@ fn judge(
         report.uncovered = effects.uncovered(trials.compiled(), &ran);
     }
     Ok(())
+}
+
+/// The project built so that the functions in which something changed tell that they run, or else all of them, and its executables.
+fn telling(
+    plan: &BuildPlan,
+    effects: &Effects,
+    metadata: &Metadata,
+    console: &Console,
+) -> Result<(Project, Programs)> {
+    let covered = |counted: Counted| BuildPlan {
+        covered: Some(counted),
+        ..plan.clone()
+    };
+    let counted = effects.counted(metadata);
+    if plan.mode == Mode::Program && counted != Counted::All {
+        // What cannot be built so may have a crate twice: of the project, and published.
+        if let Ok(project) = project::build(&covered(counted), console.quiet) {
+            let mut programs = Programs::asked(effects.asked());
+            let suites = project.suites.iter();
+            let mut executables = suites
+                .filter(|suite| suite.tests.iter().any(|case| case.doctest.is_none()))
+                .map(|suite| &suite.binary.executable)
+                .filter_map(|executable| executable.canonicalize_utf8().ok());
+            if executables.all(|executable| programs.read(executable.as_str()).is_some()) {
+                return Ok((project, programs));
+            }
+        }
+    }
+    let project = project::build(&covered(Counted::All), console.quiet)?;
+    Ok((project, Programs::default()))
 }
 
 /// What is said of a failing test.

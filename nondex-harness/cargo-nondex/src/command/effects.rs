@@ -1,5 +1,6 @@
 //! What a change acts on.
 
+mod asked;
 mod kind;
 
 use std::cell::OnceCell;

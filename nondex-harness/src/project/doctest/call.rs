@@ -9,7 +9,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::keep::{KEEP, LINKER};
 use super::{Compiler, HERE};
 use crate::error::{Error, Result};
-use crate::project::coverage;
 use crate::project::intercept::Start;
 use crate::project::toolchain::own;
 
@@ -81,8 +80,8 @@ impl Call<'_> {
                 .arg(format!("--extern=std={}", runtime.std))
                 // Stacks have lines by it.
                 .arg("-Cdebuginfo=line-tables-only");
-            if let Some(script) = self.compiler.covered {
-                command.args(coverage::arguments(script, &self.start.arguments));
+            if let Some(covered) = self.compiler.covered {
+                command.args(covered.arguments(&self.start.arguments));
             }
             if self.value("--cap-lints").is_none() {
                 command.arg("--cap-lints=allow");

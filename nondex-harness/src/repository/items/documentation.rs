@@ -3,7 +3,7 @@
 use syn::punctuated::Punctuated;
 
 /// Whether one of these attributes, or a derive, is not known to leave alone what documents the item.
-pub(super) fn may_be_read(attributes: &[syn::Attribute]) -> bool {
+pub(in crate::repository) fn may_be_read(attributes: &[syn::Attribute]) -> bool {
     const QUIET: [&str; 22] = [
         "allow",
         "cfg",

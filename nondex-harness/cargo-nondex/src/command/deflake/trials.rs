@@ -73,12 +73,17 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Of a project, and of changed files that are no code.
-    pub(super) fn new(project: &'a Project, data: &[Data], session: &'a Session<'a>) -> Self {
+    /// Of a project with these executables, and of changed files that are no code.
+    pub(super) fn new(
+        project: &'a Project,
+        programs: Programs,
+        data: &[Data],
+        session: &'a Session<'a>,
+    ) -> Self {
         Trials {
             project,
             session,
-            programs: Programs::default(),
+            programs,
             watched: Watched::new(data, project),
         }
     }

@@ -19,7 +19,7 @@ use nondex_harness::campaign::{Selected, StopFlag};
 use nondex_harness::error::{Error, Result};
 use nondex_harness::findings::{Regressions, Tried};
 use nondex_harness::judge::Options;
-use nondex_harness::project::{self, BuildPlan, Doctests, Project};
+use nondex_harness::project::{self, BuildPlan, Counted, Doctests, Project};
 use nondex_harness::report::Report;
 
 /// A command line that was understood.
@@ -48,7 +48,8 @@ impl<'a> Request<'a> {
         let models_off = args.models.models_off()?;
         let overrides = &asked.config.profile.overrides;
         let mut build = plan(args, asked)?;
-        build.covered = args.changed.changed.is_some() && stages.have_choices();
+        let is_remembered = args.changed.changed.is_some() && stages.have_choices();
+        build.covered = is_remembered.then_some(Counted::All);
         build.doctests = match stages.have_choices() {
             true => filter.doctests(),
             false => Doctests::No,
@@ -81,7 +82,7 @@ impl<'a> Request<'a> {
     /// What the same build is without this tool and what it measures.
     pub(super) fn ordinary(&self) -> BuildPlan {
         BuildPlan {
-            covered: false,
+            covered: None,
             ..self.build.clone()
         }
     }
@@ -131,7 +132,7 @@ impl<'a> Request<'a> {
         options.build_words = self.build.own_words();
         let share = self.stages.share();
         options.max_time = self.args.max_time.map(|time| time.mul_f64(share));
-        options.cover = self.build.covered;
+        options.cover = self.build.covered.is_some();
         Ok(options)
     }
 

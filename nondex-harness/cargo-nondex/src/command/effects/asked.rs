@@ -1,0 +1,97 @@
+//! What must tell that it runs, so that it is known who meets a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Metadata, Package};
+use nondex_harness::project::coverage::Ranges;
+use nondex_harness::project::{Counted, Functions};
+use nondex_harness::repository::{Holders, Reach, holders};
+
+use super::Effects;
+use super::kind::resolved;
+
+/// The names of a package's crates.
+fn crates(package: &Package) -> impl Iterator<Item = String> {
+    package
+        .targets
+        .iter()
+        .map(|target| target.name.replace('-', "_"))
+}
+
+impl Effects {
+    /// The lines of which must be known whether they ran.
+    pub(in crate::command) fn asked(&self) -> Ranges {
+        let mut asked = Ranges::default();
+        for (file, line) in &self.changed {
+            asked.add(file, *line, *line);
+        }
+        for effect in &self.effects {
+            let mut add = |(first, last)| asked.add(&effect.file, first, last);
+            match effect.reach {
+                Reach::Lines(first, last) => add((first, last)),
+                Reach::Statement(statement, body) => {
+                    add(statement);
+                    add(body);
+                }
+                Reach::File => add((0, u32::MAX)),
+                Reach::Crate | Reach::Named(_) => {}
+            }
+        }
+        asked
+    }
+
+    /// The functions that these lines are in.
+    pub(in crate::command) fn counted(&self, metadata: &Metadata) -> Counted {
+        let own = metadata.packages.iter();
+        let own: Vec<&Package> = own.filter(|package| package.source.is_none()).collect();
+        let mut functions = Functions {
+            packages: own.iter().map(|package| package.name.to_string()).collect(),
+            crates: own.iter().flat_map(|package| crates(package)).collect(),
+            ..Functions::default()
+        };
+        let is_plain = |name: &String| {
+            name.bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        };
+        if !functions.crates.iter().all(is_plain) {
+            return Counted::All;
+        }
+        let of_effects = self
+            .effects
+            .iter()
+            .map(|effect| (&effect.file, effect.line));
+        let changed = self.changed.iter().map(|(file, line)| (file, *line));
+        let mut lines: BTreeMap<&Utf8PathBuf, BTreeSet<u32>> = BTreeMap::new();
+        for (file, line) in of_effects.chain(changed) {
+            if file.extension() == Some("rs") {
+                lines.entry(file).or_default().insert(line);
+            }
+        }
+        for (file, lines) in lines {
+            // One that is gone has nothing that runs.
+            let Ok(text) = std::fs::read_to_string(file) else {
+                continue;
+            };
+            match holders(&text, &lines) {
+                Holders::Named(names) => functions.names.extend(names),
+                Holders::Unknown => match around(&own, file) {
+                    Some(package) => functions.whole.extend(crates(package)),
+                    None => functions.whole.extend(functions.crates.iter().cloned()),
+                },
+            }
+        }
+        Counted::Some(functions)
+    }
+}
+
+/// The package in whose folder a file is.
+fn around<'a>(packages: &[&'a Package], file: &Utf8Path) -> Option<&'a Package> {
+    let folder = |package: &Package| package.manifest_path.parent().map(resolved);
+    let packages = packages
+        .iter()
+        .filter_map(|package| Some((folder(package)?, *package)));
+    let around = packages.filter(|(folder, _)| file.starts_with(folder));
+    let innermost = around.max_by_key(|(folder, _)| folder.as_str().len());
+    innermost.map(|(_, package)| package)
+}

@@ -1,0 +1,190 @@
+//! What holds lines of a source file: functions, types and statics, by whose names they are found again in what the compiler makes of them.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+use super::items::documentation::may_be_read;
+
+/// What holds some lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holders {
+    /// Items with these names, wherever they are.
+    Named(BTreeSet<String>),
+    /// What cannot be told from its source, such as what a macro makes of it.
+    Unknown,
+}
+
+/// What holds these lines of a source, and where one of them imports something, what the file has of items.
+#[must_use]
+pub fn holders(text: &str, lines: &BTreeSet<u32>) -> Holders {
+    let Ok(file) = syn::parse_file(text) else {
+        return Holders::Unknown;
+    };
+    let mut items = Items::default();
+    items.visit_file(&file);
+    let mut names = BTreeSet::new();
+    for line in lines.iter().map(|line| *line as usize) {
+        let around = || items.found.iter().filter(|item| item.lines.contains(&line));
+        let is_import = items.imports.iter().any(|import| import.contains(&line));
+        let held: Vec<&Item> = match is_import {
+            true => items.found.iter().collect(),
+            false => around()
+                .min_by_key(|item| item.lines.end() - item.lines.start())
+                .into_iter()
+                .collect(),
+        };
+        if around()
+            .chain(held.iter().copied())
+            .any(|item| item.name.is_none())
+        {
+            return Holders::Unknown;
+        }
+        names.extend(held.into_iter().filter_map(|item| item.name.clone()));
+    }
+    Holders::Named(names)
+}
+
+#[derive(Debug)]
+struct Item {
+    lines: RangeInclusive<usize>,
+    /// Nothing of one that may become anything.
+    name: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Items {
+    found: Vec<Item>,
+    imports: Vec<RangeInclusive<usize>>,
+}
+
+fn lines(of: &impl Spanned) -> RangeInclusive<usize> {
+    let span = of.span();
+    span.start().line..=span.end().line
+}
+
+impl Items {
+    fn item(&mut self, item: &impl Spanned, attributes: &[syn::Attribute], name: &syn::Ident) {
+        let is_plain = |name: &str| {
+            name.bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        };
+        let name = name.to_string();
+        let name = name.strip_prefix("r#").unwrap_or(&name);
+        let is_known =
+            is_plain(name) && !may_be_read(attributes) && !attributes.iter().any(is_folded);
+        self.found.push(Item {
+            lines: lines(item),
+            name: is_known.then(|| name.to_owned()),
+        });
+    }
+
+    fn unknown(&mut self, item: &impl Spanned) {
+        self.found.push(Item {
+            lines: lines(item),
+            name: None,
+        });
+    }
+
+    fn around(&mut self, item: &impl Spanned, attributes: &[syn::Attribute]) {
+        if may_be_read(attributes) {
+            self.unknown(item);
+        }
+    }
+}
+
+/// Whether an attribute puts a function into those that call it.
+fn is_folded(attribute: &syn::Attribute) -> bool {
+    let is_always = |list: &syn::MetaList| list.tokens.to_string() == "always";
+    attribute.path().is_ident("inline") && attribute.meta.require_list().is_ok_and(is_always)
+}
+
+impl<'a> Visit<'a> for Items {
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        self.item(item, &item.attrs, &item.sig.ident);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        self.item(item, &item.attrs, &item.sig.ident);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
+        self.item(item, &item.attrs, &item.sig.ident);
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
+        self.imports.push(lines(item));
+    }
+
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        use syn::Item;
+        match item {
+            Item::Const(item) => self.item(item, &item.attrs, &item.ident),
+            Item::Static(item) => self.item(item, &item.attrs, &item.ident),
+            Item::Struct(item) => self.item(item, &item.attrs, &item.ident),
+            Item::Enum(item) => self.item(item, &item.attrs, &item.ident),
+            Item::Union(item) => self.item(item, &item.attrs, &item.ident),
+            Item::Impl(item) => self.around(item, &item.attrs),
+            Item::Trait(item) => self.around(item, &item.attrs),
+            Item::Mod(item) => self.around(item, &item.attrs),
+            // A macro that is called may make anything.
+            Item::Macro(item) if item.ident.is_none() => self.unknown(item),
+            Item::Verbatim(_) => self.unknown(item),
+            _ => {}
+        }
+        visit::visit_item(self, item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "use a::b;\n\
+        #[derive(Clone)]\nstruct S(u8);\n\
+        impl S {\n    fn one(&self) {\n        two();\n        fn two() {}\n    }\n}\n\
+        #[other]\nmod m {\n    fn three() {}\n}\n\
+        #[inline(always)]\nfn four() {}\n\
+        static FIVE: u8 = 5;\n\
+        fn r#six() {}\n";
+
+    fn held(text: &str, lines: &[u32]) -> Option<Vec<String>> {
+        match holders(text, &lines.iter().copied().collect()) {
+            Holders::Named(names) => Some(names.into_iter().collect()),
+            Holders::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn lines_are_held_by_the_innermost_item_that_has_a_name() {
+        for (lines, expected) in [
+            (&[][..], Some(&[][..])),
+            (&[2], Some(&["S"])),
+            (&[4], Some(&[])),
+            (&[5], Some(&["one"])),
+            (&[6, 7], Some(&["one", "two"])),
+            (&[12], None),
+            (&[15], None),
+            (&[16], Some(&["FIVE"])),
+            (&[17], Some(&["six"])),
+            (&[1], None),
+        ] {
+            let expected =
+                expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            assert_eq!(held(TEXT, lines), expected, "{lines:?}");
+        }
+        let known = "use a::b;\nfn one() {}\nstruct S;\n";
+        assert_eq!(
+            held(known, &[1]),
+            Some(vec!["S".to_owned(), "one".to_owned()])
+        );
+        assert_eq!(held("make! { fn one() {} }\n", &[1]), None);
+        assert_eq!(held("fn ö() {}\n", &[1]), None);
+        assert_eq!(held("fn one( {}\n", &[1]), None);
+    }
+}
