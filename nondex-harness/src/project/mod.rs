@@ -3,11 +3,12 @@
 mod accesses;
 pub mod addresses;
 mod atomics;
+pub mod blocks;
 pub mod build;
 mod cargo;
 mod config;
 mod counted;
-pub mod coverage;
+mod coverage;
 mod doc_place;
 pub mod doctest;
 mod dwarf;

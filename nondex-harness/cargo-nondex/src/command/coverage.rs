@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use nondex_harness::campaign::Selected;
-use nondex_harness::project::coverage::{Blocks, Ranges, SourceLine};
+use nondex_harness::project::blocks::{Blocks, Ranges, SourceLine};
 
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ pub(super) use self::kind::outside;
 use self::kind::{Kind, Packages, resolved};
 use crate::cli::filterset::Workspace;
 use nondex_harness::error::Result;
-use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::blocks::SourceLine;
 use nondex_harness::project::doctest::{block, same};
 use nondex_harness::report::TestReport;
 use nondex_harness::report::schema::Line;

@@ -13,7 +13,7 @@ use nondex_harness::campaign::Selected;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::findings::history::{self, Entry, History, Key, Life};
 use nondex_harness::judge::Options;
-use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::blocks::SourceLine;
 use nondex_harness::project::{self, BuildPlan, Project};
 use nondex_harness::report::{Report, TestReport, Verdict};
 use nondex_harness::repository::{self, Commit, Git, Snapshots, short};

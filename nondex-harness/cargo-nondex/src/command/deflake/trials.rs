@@ -16,7 +16,7 @@ use nondex_harness::judge::change::Witness;
 use nondex_harness::judge::reruns::Circumstance;
 use nondex_harness::judge::run::Run;
 use nondex_harness::judge::specs::clean_spec;
-use nondex_harness::project::coverage::SourceLine;
+use nondex_harness::project::blocks::SourceLine;
 use nondex_harness::project::{self, Harness, Project, Suite, TestCase};
 use nondex_harness::report::TestReport;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package};
-use nondex_harness::project::coverage::Ranges;
+use nondex_harness::project::blocks::Ranges;
 use nondex_harness::project::{Counted, Functions};
 use nondex_harness::repository::{Holders, Reach, holders};
 

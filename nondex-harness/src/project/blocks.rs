@@ -1,0 +1,284 @@
+//! The basic blocks of an executable that tell when they run, and their lines: from a table that the compiler makes, the symbols and the debug information.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+
+use super::dwarf::{self, DebugInfo};
+use crate::error::{Error, Result};
+
+/// Where the addresses of blocks are.
+pub(super) const TABLE: &str = "__sancov_pcs";
+
+/// A line: the file, absolute and without links, and the number, from 1.
+pub type SourceLine = (Utf8PathBuf, u32);
+
+/// Ranges of lines, by file: from the first to the last.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges(BTreeMap<Utf8PathBuf, Vec<(u32, u32)>>);
+
+impl Ranges {
+    /// Adds the lines of a file from the first to the last.
+    pub fn add(&mut self, file: &Utf8Path, first: u32, last: u32) {
+        let ranges = self.0.entry(file.to_owned()).or_default();
+        ranges.push((first, last));
+    }
+
+    fn contains(&self, file: &Utf8Path, line: u32) -> bool {
+        let ranges = self.0.get(file);
+        ranges.is_some_and(|ranges| {
+            ranges
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&line))
+        })
+    }
+}
+
+/// The lines of each basic block of an executable.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    lines: BTreeMap<u64, Vec<SourceLine>>,
+    /// Whether something that was asked for is in no block.
+    is_missing: bool,
+}
+
+impl Blocks {
+    /// Those of an executable, in which not all functions need to have blocks: but those that have `asked` lines. Nothing is known of an executable that
+    /// is not instrumented.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no lines.
+    pub fn of(executable: &Utf8Path, asked: &Ranges) -> Result<Self> {
+        let failed = |e: &dyn std::fmt::Display| {
+            Error::setup(format!("failed to read the lines of `{executable}`: {e}"))
+        };
+        let bytes = std::fs::read(executable).map_err(|e| failed(&e))?;
+        let file = object::File::parse(&*bytes).map_err(|e| failed(&e))?;
+        let starts = starts(&file);
+        let functions = functions(&file);
+        let ends = ends(&functions, &starts);
+        let mut lines: BTreeMap<u64, BTreeSet<SourceLine>> = BTreeMap::new();
+        let sections = file
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text);
+        let code: Vec<Range<u64>> = sections
+            .map(|section| section.address()..section.address() + section.size())
+            .collect();
+        let mut instances = Instances::default();
+        let mut is_missing = false;
+        let mut add = |addresses: Range<u64>, file: &Utf8Path, line: u32| {
+            let around = starts.range(..=addresses.start).next_back();
+            let inside = starts.range(addresses.start..addresses.end);
+            let mut is_in_block = false;
+            for block in around.into_iter().chain(inside) {
+                if addresses.start < ends.get(block).copied().unwrap_or(0) {
+                    is_in_block = true;
+                    let lines = lines.entry(*block).or_default();
+                    lines.insert((file.to_owned(), line));
+                }
+            }
+            // What the linker left out has addresses of nothing.
+            if addresses.is_empty() || !code.iter().any(|code| code.contains(&addresses.start)) {
+                return;
+            }
+            let is_asked = asked.contains(file, line);
+            is_missing |= is_asked && !is_in_block;
+            let function = functions.range(..=addresses.start).next_back();
+            if let Some((function, _)) = function.filter(|(function, _)| starts.contains(function))
+            {
+                if *function == addresses.start {
+                    let head = instances.heads.entry(*function);
+                    head.or_insert_with(|| (file.to_owned(), line));
+                }
+                if is_asked {
+                    let lines = instances.lines.entry(*function).or_default();
+                    lines.insert((file.to_owned(), line));
+                }
+            }
+        };
+        rows(&file, &mut add).map_err(|e| failed(&e))?;
+        // What the compiler adds to begin with has none of its own.
+        let mut symbols = file.symbols();
+        let main = symbols.find(|symbol| symbol.name() == Ok("main"));
+        let main = main.map_or(0..0, |main| main.address()..main.address() + main.size());
+        if lines.is_empty() && !starts.iter().all(|start| main.contains(start)) {
+            return Err(failed(&"it has none"));
+        }
+        for (function, folded) in instances.folded() {
+            let lines = lines.entry(function).or_default();
+            lines.extend(folded);
+        }
+        Ok(Blocks {
+            lines: lines
+                .into_iter()
+                .map(|(block, lines)| (block, lines.into_iter().collect()))
+                .collect(),
+            is_missing,
+        })
+    }
+
+    /// Whether what was asked for is all in blocks.
+    #[must_use]
+    pub const fn are_all(&self) -> bool {
+        !self.is_missing
+    }
+
+    /// The lines of a block.
+    #[must_use]
+    pub fn lines(&self, block: u64) -> &[SourceLine] {
+        self.lines.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    /// Every line that any block has.
+    pub fn all(&self) -> impl Iterator<Item = &SourceLine> {
+        self.lines.values().flatten()
+    }
+}
+
+/// Where blocks begin.
+fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
+    let Some(section) = file.section_by_name(TABLE) else {
+        return BTreeSet::new();
+    };
+    let range = section.address()..section.address() + section.size();
+    let mut found = BTreeSet::new();
+    // In an executable that is loaded anywhere, the addresses stand in its relocations.
+    for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
+        let is_address = range.contains(&at) && (at - range.start).is_multiple_of(16);
+        if let Some(address) = u64::try_from(relocation.addend())
+            .ok()
+            .filter(|_| is_address)
+        {
+            found.insert(address);
+        }
+    }
+    if let Ok(data) = section.data() {
+        let entries = data
+            .chunks_exact(16)
+            .filter_map(|entry| entry[..8].try_into().ok());
+        found.extend(entries.map(u64::from_ne_bytes));
+    }
+    // A block that went away has none.
+    found.retain(|address| *address > 1);
+    found
+}
+
+/// The functions that tell. One that is compiled for several types has an instance for each. What is inlined and folded away in one of them may not be so
+/// in another.
+#[derive(Debug, Default)]
+struct Instances {
+    /// The line that each begins with, which tells a function from others, by its address.
+    heads: BTreeMap<u64, SourceLine>,
+    /// The lines of it that are asked for.
+    lines: BTreeMap<u64, BTreeSet<SourceLine>>,
+}
+
+impl Instances {
+    /// The lines that an instance does not have, and another one has: what runs the one may have run them.
+    fn folded(&self) -> Vec<(u64, Vec<SourceLine>)> {
+        let mut all: BTreeMap<&SourceLine, BTreeSet<&SourceLine>> = BTreeMap::new();
+        for (function, lines) in &self.lines {
+            if let Some(head) = self.heads.get(function) {
+                all.entry(head).or_default().extend(lines);
+            }
+        }
+        let none = BTreeSet::new();
+        let folded = self.heads.iter().filter_map(|(function, head)| {
+            let own = self.lines.get(function).unwrap_or(&none);
+            let others = all.get(head)?.iter().filter(|line| !own.contains(**line));
+            let others: Vec<SourceLine> = others.map(|line| (*line).clone()).collect();
+            (!others.is_empty()).then_some((*function, others))
+        });
+        folded.collect()
+    }
+}
+
+/// Where functions end, by where they begin.
+fn functions(file: &object::File<'_>) -> BTreeMap<u64, u64> {
+    let functions = file
+        .symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Text);
+    functions
+        .map(|symbol| (symbol.address(), symbol.address() + symbol.size()))
+        .collect()
+}
+
+/// Where blocks end, by where they begin: at the next one, or with their function.
+fn ends(functions: &BTreeMap<u64, u64>, starts: &BTreeSet<u64>) -> BTreeMap<u64, u64> {
+    let next = starts.iter().skip(1).copied().chain([u64::MAX]);
+    let blocks = starts.iter().zip(next);
+    blocks
+        .map(|(start, next)| {
+            let function = functions.range(..=*start).next_back();
+            let end = function.map_or(*start, |(_, end)| *end);
+            (*start, end.min(next))
+        })
+        .collect()
+}
+
+/// Every row of the line tables: the addresses, the file and the line.
+fn rows(
+    file: &object::File<'_>,
+    add: &mut dyn FnMut(Range<u64>, &Utf8Path, u32),
+) -> gimli::Result<()> {
+    let debug_info = DebugInfo::of(file)?;
+    let dwarf = debug_info.read();
+    let mut units = dwarf.units();
+    let mut resolved: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
+    while let Some(header) = units.next()? {
+        let unit = dwarf.unit(header)?;
+        let Some(program) = unit.line_program.clone() else {
+            continue;
+        };
+        let mut files: BTreeMap<u64, Utf8PathBuf> = BTreeMap::new();
+        let mut rows = program.rows();
+        // Where the row before begins, its file and its line.
+        let mut before: Option<(u64, u64, u32)> = None;
+        while let Some((header, row)) = rows.next_row()? {
+            if let Some((start, file, line)) = before.take() {
+                add(start..row.address(), &files[&file], line);
+            }
+            let (Some(line), false) = (row.line(), row.end_sequence()) else {
+                continue;
+            };
+            let index = row.file_index();
+            files.entry(index).or_insert_with(|| {
+                let file = row.file(header);
+                let path = file.and_then(|file| dwarf::path(&dwarf, &unit, header, file));
+                let path = path.unwrap_or_default();
+                let known = resolved.entry(path);
+                // A file has one path here, however the compiler came to it.
+                known
+                    .or_insert_with_key(|path| {
+                        path.canonicalize_utf8().unwrap_or_else(|_| path.clone())
+                    })
+                    .clone()
+            });
+            let line = u32::try_from(line.get()).ok();
+            before = line.map(|line| (row.address(), index, line));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_instance_of_a_function_has_and_another_has_not_may_be_run_by_either() {
+        let line = |number: u32| (Utf8PathBuf::from("a.rs"), number);
+        let instances = Instances {
+            heads: BTreeMap::from([(1, line(7)), (2, line(7)), (3, line(9)), (4, line(7))]),
+            lines: BTreeMap::from([
+                (1, BTreeSet::from([line(7), line(8)])),
+                (2, BTreeSet::from([line(7)])),
+                (3, BTreeSet::from([line(9)])),
+            ]),
+        };
+        let expected = [(2, vec![line(8)]), (4, vec![line(7), line(8)])];
+        assert_eq!(instances.folded(), expected);
+    }
+}
