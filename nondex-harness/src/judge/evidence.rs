@@ -189,6 +189,16 @@ impl Evidence {
         runs.sum::<usize>() + self.replaced
     }
 
+    /// The runs without some of them.
+    #[must_use]
+    pub fn without(&self, is_left_out: impl Fn(&RunSpec, &Run) -> bool) -> Self {
+        let mut kept = Evidence::new(self.prune);
+        for (spec, run) in self.all().filter(|(spec, run)| !is_left_out(spec, run)) {
+            kept.add(spec.clone(), run.clone());
+        }
+        kept
+    }
+
     /// The same runs with other outcomes: that by which something else than their own is asked.
     #[must_use]
     pub fn with_outcomes(&self, outcome: impl Fn(&Run) -> Outcome) -> Self {

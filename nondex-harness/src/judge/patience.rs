@@ -6,6 +6,7 @@
 //! clean run takes a good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order. Nor is
 //! one with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
@@ -52,6 +53,15 @@ pub fn patiently<T>(
         limit: deadlock::limit_of(&specs, usual, evidence).or_else(|| limits.next(&specs)),
         specs,
     })
+}
+
+/// What is known when the runs are stopped: the evidence without time-outs that are doubtful still.
+pub(super) fn certain(usual: Duration, evidence: &Evidence) -> Cow<'_, Evidence> {
+    let limits = Limits::new(usual, evidence);
+    match limits.doubtful(evidence) {
+        None => Cow::Borrowed(evidence),
+        Some(_) => Cow::Owned(evidence.without(|spec, run| limits.is_too_short(spec, run))),
+    }
 }
 
 /// Whether a run ended, but only after the usual time limit.
@@ -129,10 +139,15 @@ impl Limits {
         if evidence.all().all(|(_, run)| is_cut(run)) {
             return None;
         }
-        let is_understood = |spec: &RunSpec| self.is_deadlock && deadlock::is_natural(spec);
-        let mut runs = evidence.all().filter(|(spec, _)| !is_understood(spec));
-        runs.find(|(spec, run)| is_cut(run) && run.limit < self.sufficient(spec.level))
+        let mut runs = evidence.all();
+        runs.find(|(spec, run)| self.is_too_short(spec, run))
             .map(|(spec, _)| spec)
+    }
+
+    /// Whether a run was ended before it is known that it hangs.
+    fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
+        let is_understood = self.is_deadlock && deadlock::is_natural(spec);
+        is_cut(run) && !is_understood && run.limit < self.sufficient(spec.level)
     }
 
     /// The limit of the next runs, when it is not the usual one.

@@ -18,7 +18,7 @@ use super::exhaustive::{Exploration, explore};
 use super::latent;
 use super::options::Options;
 use super::ordinary;
-use super::patience::{Wave, patiently};
+use super::patience::{self, Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
@@ -223,6 +223,7 @@ fn weaker(
 /// is wrong.
 #[must_use]
 pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
+    let evidence = &*patience::certain(options.timeout, evidence);
     if let Some((spec, _)) = evidence.contradiction() {
         return Some(non_deterministic(spec.clone()));
     }

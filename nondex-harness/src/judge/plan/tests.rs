@@ -224,6 +224,30 @@ fn known_after(
 }
 
 #[test]
+fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
+    let options = options();
+    let clean = RunSpec::clean("t");
+    let hanging = |factor| Run {
+        limit: options.timeout * factor,
+        ..Run::ended(Outcome::TimedOut)
+    };
+    let said = |runs: &[Run]| {
+        let mut evidence = Evidence::new(true);
+        for run in runs {
+            evidence.add(options.apply(clean.clone()), run.clone());
+        }
+        so_far("t", &options, &evidence)
+    };
+    let ends = || run(true, [1]);
+    assert_eq!(said(&[ends(), hanging(1)]), None);
+    assert_eq!(said(&[hanging(1), ends(), ends()]), None);
+    // As soon as it was waited for long enough it is a hang.
+    let is_found = |runs: &[Run]| matches!(said(runs), Some(Conclusion::NonDeterministic { .. }));
+    assert!(is_found(&[ends(), hanging(LONGER)]));
+    assert!(is_found(&[ends(), run(false, [1]), hanging(1)]));
+}
+
+#[test]
 fn what_may_be_a_delay_when_the_search_was_stopped_is_not_called_an_order() {
     let of_schedule = |line| Site {
         family: Family::Schedule,
