@@ -28,7 +28,7 @@ use super::equivalence::is_made;
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
 use super::specs::OPERATIONS;
-use super::threads::{is_cut, is_otherwise};
+use super::threads::is_otherwise;
 use super::timing::is_timing;
 
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
@@ -284,7 +284,7 @@ impl<'a> Search<'a> {
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
         let is_as_expected = |runs: &[Run], changes: bool| {
             let mut runs = runs.iter();
-            runs.all(|run| !is_cut(run) && is_otherwise(run, self.passes_clean) == changes)
+            runs.all(|run| !run.is_cut() && is_otherwise(run, self.passes_clean) == changes)
         };
         // One run that is not as expected makes all others needless.
         let refuted = expected.iter().any(|(spec, changes)| {

@@ -12,7 +12,6 @@ use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use super::equivalence::{are_scheduled_alike, decide_alike};
 use super::run::Run;
-use super::threads;
 use super::timing::has_timing;
 
 /// The runs that must be made before the question can be answered, in the order they should be made.
@@ -214,7 +213,7 @@ impl Evidence {
     #[must_use]
     pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
         self.specs().find(|(_, runs)| {
-            let mut ended = runs.iter().filter(|run| !threads::is_cut(run));
+            let mut ended = runs.iter().filter(|run| !run.is_cut());
             let first = ended.next();
             first.is_some_and(|first| ended.any(|run| run.passed() != first.passed()))
         })

@@ -9,7 +9,6 @@ use nondex_core::{NetworkMode, Outcome};
 use super::conclusion::Conclusion;
 use super::evidence::Evidence;
 use super::options::Options;
-use super::threads;
 
 /// What came of the runs of one test in an ordinary build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +42,7 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
 #[must_use]
 pub fn is_only_limited(evidence: &Evidence) -> bool {
     let mut failing = evidence.all().filter(|(_, run)| !run.passed());
-    failing.all(|(_, run)| run.outcome == Outcome::TimedOut || threads::is_cut(run))
+    failing.all(|(_, run)| run.outcome == Outcome::TimedOut || run.is_cut())
 }
 
 impl Conclusion {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
     AccessRecord, ChoiceRecord, CoveredRecord, Failure, NetworkRecord, OperationRecord, Outcome,
-    PointRecord, RunRecord, ScheduleEnd, ScheduleRecord, Source, StateChange, StepRecord,
+    PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Source, StateChange,
+    StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,13 @@ impl Run {
             accesses: [].into(),
             covered: [].into(),
         }
+    }
+
+    /// Whether it was ended at the limit of operations: it neither passed nor failed.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        let end = self.schedule_end();
+        end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
     }
 
     /// Whether the test passed.

@@ -44,7 +44,7 @@ pub fn settled<'o>(
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's, and one that looks for ever may only look for very long.
-    if clean.iter().any(|run| is_cut(run) || spins(run)) && evidence.made(&natural, 1)?[0].passed()
+    if clean.iter().any(|run| run.is_cut() || spins(run)) && evidence.made(&natural, 1)?[0].passed()
     {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
@@ -80,12 +80,6 @@ pub fn settled<'o>(
     as_asked
 }
 
-/// Whether a run was ended at the limit of operations: it neither passed nor failed.
-pub(crate) fn is_cut(run: &Run) -> bool {
-    let end = run.schedule_end();
-    end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
-}
-
 /// Whether a run was ended because its threads only looked, for long, at what none of them changed.
 fn spins(run: &Run) -> bool {
     let end = run.schedule_end();
@@ -94,7 +88,7 @@ fn spins(run: &Run) -> bool {
 
 /// Whether a run shows that the test ends otherwise than in clean runs, which pass or not.
 pub(super) fn is_otherwise(run: &Run, passes_clean: bool) -> bool {
-    run.passed() != passes_clean && !is_cut(run)
+    run.passed() != passes_clean && !run.is_cut()
 }
 
 /// The runs of seeds that were cut, of a test that is judged with scheduled ones.
@@ -104,7 +98,7 @@ pub(crate) fn cut<'e>(
 ) -> impl Iterator<Item = &'e Run> + use<'e> {
     let is_scheduled = options.is_scheduled();
     let runs = evidence.all().map(|(_, run)| run);
-    runs.filter(move |run| is_scheduled && is_cut(run))
+    runs.filter(move |run| is_scheduled && run.is_cut())
 }
 
 /// As [`settled`], as far as it is known.

@@ -8,7 +8,7 @@ use nondex_core::{PointRecord, RunSpec, Schedule, Selection, Site};
 
 use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
-use crate::judge::{Options, patience, threads};
+use crate::judge::{Options, patience};
 use crate::report::schema::{FailureReport, PointReport, Step};
 use crate::report::{difference, id};
 
@@ -44,7 +44,7 @@ pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     for spec in specs {
         let answers = evidence.answers(std::slice::from_ref(spec));
         if let Ok(answers) = answers
-            && !threads::is_cut(answers[0].run)
+            && !answers[0].run.is_cut()
         {
             rate[0] += u64::from(!answers[0].run.passed());
             rate[1] += 1;
@@ -70,7 +70,7 @@ pub(super) fn failing_runs<'a>(
         })
         .filter_map(|(spec, runs)| {
             let is_clean = spec.choices == Selection::None;
-            let fails = |run: &&Run| !run.passed() && (is_clean || !threads::is_cut(run));
+            let fails = |run: &&Run| !run.passed() && (is_clean || !run.is_cut());
             Some((spec, runs.iter().find(fails)?))
         })
         .collect();
