@@ -86,13 +86,18 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     Ok(changes)
 }
 
-/// The commit that a change is compared with: the one that is named, or else `HEAD`, or its parent when nothing was changed since.
+/// The commit that a change is compared with: the one that is named, or where `HEAD` left the branch that is named and went on since; or else `HEAD`,
+/// or its parent when nothing was changed since.
 ///
 /// # Errors
 /// When there is none, which says why.
 pub fn base(git: &Git, named: Option<&str>) -> Result<Commit> {
     if let Some(named) = named {
-        return git.commit(named);
+        let named = git.commit(named)?;
+        let fork = git.fork(&named.id).filter(|fork| *fork != named.id);
+        // A commit that is ahead is compared with as it is.
+        let fork = fork.filter(|_| !git.leads_to("HEAD", &named.id));
+        return fork.map_or(Ok(named), |fork| git.commit(&fork));
     }
     let head = git
         .commit("HEAD")
@@ -324,6 +329,42 @@ fn kind_of(file: &str, test: Option<&str>, text_of: impl Fn(&str) -> Option<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_branch_that_went_on_is_compared_with_where_it_was_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::at(camino::Utf8Path::from_path(folder.path()).unwrap());
+        let run = |arguments: &[&str]| {
+            let who = [
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "-c",
+                "commit.gpgsign=false",
+            ];
+            git.read(&[&who[..], arguments].concat()).unwrap()
+        };
+        let commit = |what: &str| {
+            run(&["commit", "--quiet", "--allow-empty", "--message", what]);
+            git.commit("HEAD").unwrap().id
+        };
+        run(&["init", "--quiet", "--initial-branch", "main"]);
+        let first = commit("first");
+        run(&["checkout", "--quiet", "-b", "side"]);
+        let own = commit("own");
+        run(&["checkout", "--quiet", "main"]);
+        let ahead = commit("ahead");
+        let compared = |with: &str| base(&git, Some(with)).unwrap().id;
+        assert_eq!(compared("side"), first);
+        assert_eq!(compared("main~1"), first);
+        assert_eq!(compared("main"), ahead);
+        run(&["checkout", "--quiet", "--detach", "main~1"]);
+        assert_eq!(compared("main"), ahead);
+        run(&["checkout", "--quiet", "--orphan", "other"]);
+        commit("other");
+        assert_eq!(compared("side"), own);
+    }
 
     const DIFF: &str = "diff --git src/lib.rs src/lib.rs\nindex 1..2 100644\n--- src/lib.rs\n+++ src/lib.rs\n@@ -3 +3,2 @@ fn a() {\n\
                         -old\n+new\n+++ b\n@@ -9,2 +10,0 @@\n--- gone\n-gone\n@@ -20,0 +20 @@\n+last\n\

@@ -176,6 +176,12 @@ impl Git {
         Ok(ids.map(str::to_owned).collect())
     }
 
+    /// The commit at which `HEAD` and a commit went different ways, if they have one in common.
+    pub(super) fn fork(&self, commit: &str) -> Option<String> {
+        let found = self.read(&["merge-base", commit, "HEAD"]).ok()?;
+        Some(found.trim().to_owned())
+    }
+
     /// Whether `before` leads to `after`.
     #[must_use]
     pub fn leads_to(&self, before: &str, after: &str) -> bool {

@@ -48,6 +48,8 @@ impl Effects {
         let mut functions = Functions {
             packages: own.iter().map(|package| package.name.to_string()).collect(),
             crates: own.iter().flat_map(|package| crates(package)).collect(),
+            // What a test executable begins with is on the first line of a file.
+            names: BTreeSet::from(["main".to_owned()]),
             ..Functions::default()
         };
         let is_plain = |name: &String| {
