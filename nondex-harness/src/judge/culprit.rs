@@ -28,7 +28,6 @@ use super::equivalence::is_made;
 use super::evidence::{Evidence, Missing};
 use super::run::Run;
 use super::specs::OPERATIONS;
-use super::threads::is_otherwise;
 use super::timing::is_timing;
 
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
@@ -224,7 +223,7 @@ impl<'a> Search<'a> {
     /// Whether the outcome is another than that of the clean runs: not so of a run that was cut.
     fn changes(&mut self, spec: &RunSpec) -> Result<bool, Missing> {
         self.left = self.left.saturating_sub(1);
-        Ok(is_otherwise(self.run(spec)?, self.passes_clean))
+        Ok(self.run(spec)?.is_otherwise(self.passes_clean))
     }
 
     /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is known to be that.
@@ -284,7 +283,7 @@ impl<'a> Search<'a> {
     fn confirm(&self, expected: &[(RunSpec, bool)], times: usize) -> Result<bool, Missing> {
         let is_as_expected = |runs: &[Run], changes: bool| {
             let mut runs = runs.iter();
-            runs.all(|run| !run.is_cut() && is_otherwise(run, self.passes_clean) == changes)
+            runs.all(|run| !run.is_cut() && run.is_otherwise(self.passes_clean) == changes)
         };
         // One run that is not as expected makes all others needless.
         let refuted = expected.iter().any(|(spec, changes)| {

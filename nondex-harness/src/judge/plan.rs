@@ -207,9 +207,7 @@ fn weaker(
         let own = own.find(|(_, answer)| *answer.spec == found);
         let own = own.map_or(&found, |(spec, _)| spec);
         let runs = evidence.made(own, 2)?;
-        let is_changed = runs
-            .iter()
-            .all(|run| threads::is_otherwise(run, passes_clean));
+        let is_changed = runs.iter().all(|run| run.is_otherwise(passes_clean));
         return Ok(Some(if is_changed {
             Reproduction::Always(own.clone())
         } else {
@@ -241,7 +239,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
             spec.choices == Selection::All
                 && spec.trace.is_empty()
                 && spec.network == clean_spec.network
-                && threads::is_otherwise(&runs[0], passes_clean)
+                && runs[0].is_otherwise(passes_clean)
         })
         .map(|(spec, runs)| (spec, runs.len()))
         .collect();
@@ -366,7 +364,7 @@ fn reproducible(
     let mut changed: Vec<(&RunSpec, &Run)> = Vec::new();
     for answer in evidence.answers(specs)? {
         // A run that stands for several specs is one candidate.
-        if threads::is_otherwise(answer.run, passes_clean)
+        if answer.run.is_otherwise(passes_clean)
             && changed.iter().all(|(spec, _)| *spec != answer.spec)
         {
             changed.push((answer.spec, answer.run));
@@ -379,7 +377,7 @@ fn reproducible(
     };
     for &(candidate, _) in changed.iter().take(MAX_CANDIDATES) {
         let runs = evidence.repeat(candidate, 2)?;
-        let is_otherwise = |run| threads::is_otherwise(run, passes_clean);
+        let is_otherwise = |run: &Run| run.is_otherwise(passes_clean);
         if runs.iter().all(is_otherwise) {
             return Ok(Reproduction::Always(candidate.clone()));
         }

@@ -107,13 +107,6 @@ impl Run {
         }
     }
 
-    /// Whether it was ended at the limit of operations: it neither passed nor failed.
-    #[must_use]
-    pub fn is_cut(&self) -> bool {
-        let end = self.schedule_end();
-        end.is_some_and(|end| end.kind == ScheduleEndKind::Steps)
-    }
-
     /// Whether the test passed.
     #[must_use]
     pub const fn passed(&self) -> bool {
@@ -131,6 +124,26 @@ impl Run {
     #[must_use]
     pub fn schedule_end(&self) -> Option<&ScheduleEnd> {
         self.schedule.as_ref()?.end.as_ref()
+    }
+
+    /// Whether it was ended at the limit of operations: it neither passed nor failed.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.schedule_end()
+            .is_some_and(|end| end.kind == ScheduleEndKind::Steps)
+    }
+
+    /// Whether it was ended because its threads only looked, for long, at what none of them changed.
+    #[must_use]
+    pub fn spins(&self) -> bool {
+        self.schedule_end()
+            .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
+    }
+
+    /// Whether it shows that the test ends otherwise than in clean runs, which pass or not.
+    #[must_use]
+    pub fn is_otherwise(&self, passes_clean: bool) -> bool {
+        self.passed() != passes_clean && !self.is_cut()
     }
 
     /// How it ended, for what its operations on other machines mean.

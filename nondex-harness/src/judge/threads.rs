@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use nondex_core::{Outcome, ScheduleEndKind};
+use nondex_core::Outcome;
 
 use super::deadlock;
 use super::evidence::{Evidence, Missing};
@@ -44,7 +44,8 @@ pub fn settled<'o>(
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's, and one that looks for ever may only look for very long.
-    if clean.iter().any(|run| run.is_cut() || spins(run)) && evidence.made(&natural, 1)?[0].passed()
+    if clean.iter().any(|run| run.is_cut() || run.spins())
+        && evidence.made(&natural, 1)?[0].passed()
     {
         return Ok(Cow::Owned(options.with_real_threads()));
     }
@@ -78,17 +79,6 @@ pub fn settled<'o>(
         return Ok(Cow::Owned(options.with_real_threads()));
     }
     as_asked
-}
-
-/// Whether a run was ended because its threads only looked, for long, at what none of them changed.
-fn spins(run: &Run) -> bool {
-    let end = run.schedule_end();
-    end.is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
-}
-
-/// Whether a run shows that the test ends otherwise than in clean runs, which pass or not.
-pub(super) fn is_otherwise(run: &Run, passes_clean: bool) -> bool {
-    run.passed() != passes_clean && !run.is_cut()
 }
 
 /// The runs of seeds that were cut, of a test that is judged with scheduled ones.

@@ -11,9 +11,11 @@ use ::std::time::Duration;
 use nondex_core::ScheduleEndKind;
 
 use super::lock::Guard;
+use super::next::Next;
+use super::real_time::is_any_outside;
 use super::shared::{
-    ATTENTION, FLUSH, GO, IS_ON, MAX_STEPS, NOW, Next, REPORT, SHARED, SLICE, STEP, STEPS, Shared,
-    WATCHER, is_any_outside,
+    ATTENTION, FLUSH, GO, IS_ON, MAX_STEPS, NOW, REPORT, SHARED, SLICE, STEP, STEPS, Shared,
+    WATCHER,
 };
 use super::thread::{Ref, State, Woken};
 use super::{Operation, ending, kernel, systematic, trace};

@@ -13,7 +13,8 @@ use nondex_core::hash::mix;
 use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
-use super::shared::{ALIVE, READY, SHARED, is_any_outside};
+use super::real_time::is_any_outside;
+use super::shared::{ALIVE, READY, SHARED};
 use super::systematic;
 use super::thread::{MARKS, Ref};
 use super::{Operation, trace};

@@ -5,30 +5,34 @@
 //! from its first fault on, and so may every program that is started: the system keeps the prohibition across `exec`. What the system's own
 //! code in the process (the vDSO) reads is always real. The counters of other kinds of processors are left alone, and are real.
 
-#[cfg(all(target_arch = "x86_64", feature = "network"))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_pointer_width = "64",
+    feature = "network"
+))]
 pub(crate) use faults::allowed;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 pub(crate) use faults::{allow, begin, prepare};
 
 /// Nothing is to be prepared on this processor.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub(crate) const fn prepare() {}
 
 /// Nothing is prohibited on this processor.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub(crate) const fn begin() {}
 
 /// Nothing is prohibited on this processor.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub(crate) const fn allow() {}
 
 /// Nothing is prohibited on this processor.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
 pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 mod faults {
     use ::std::arch::x86_64::_rdtsc;
     use ::std::ffi::{c_int, c_ulong, c_void};

@@ -1,11 +1,16 @@
-//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that all of these wait is a deadlock.
+//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that all of these wait
+//! is a deadlock, and that all which do not wait look at what none of them changes is a livelock.
 //!
 //! What waits for descriptors or a child is known elsewhere. Here are the others: a function that treats a signal, which anybody may send; a
 //! thread that was not started through this library; and another process, by a condition of C in memory that it shares.
 
 use ::std::cell::Cell;
+use ::std::ptr;
+use ::std::sync::atomic::{AtomicU32, Ordering};
 
-use super::thread::{List, Ref};
+use super::real_time::is_any_outside;
+use super::shared::Shared;
+use super::thread::{List, Place, Ref, State, Woken};
 use super::{Operation, kernel};
 use crate::libc;
 
@@ -18,6 +23,52 @@ const OF_NOBODY_ELSE: [libc::c_int; 6] = [
     32,
     33,
 ];
+
+impl Shared {
+    /// Whether the running thread, and all that could run, have looked so often at what none of them changes, and nobody else could change it.
+    pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
+        let in_vain = |thread: Ref| thread.looks_in_vain() >= looks;
+        if !in_vain(me)
+            || !self.ready.iter().all(in_vain)
+            || is_any_outside()
+            || self.timers.first().is_some()
+            || !self.polls.is_empty()
+        {
+            return false;
+        }
+        self.has_company =
+            self.has_company || self.may_be_woken() || sees_shared_memory(me, &self.ready);
+        !self.has_company
+    }
+
+    /// Whether somebody could wake one of the threads who is none of them.
+    pub(super) fn may_be_woken(&self) -> bool {
+        let threads = || self.alive.iter().chain(&self.ended).chain(&self.free);
+        let is_known = |number| threads().any(|thread| thread.number.get() == number);
+        may_come(self.alive.iter().copied(), is_known)
+    }
+
+    /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are any.
+    pub(super) fn wake_unseen(&mut self) -> bool {
+        let has_changed = |thread: &&Ref| {
+            let address = thread.address.get();
+            // SAFETY: the thread waits there, and passed a futex.
+            let futex = || unsafe { &*ptr::with_exposed_provenance::<AtomicU32>(address) };
+            thread.state.get() == State::Blocked
+                && thread.operation.get() == Operation::FutexWait
+                && thread.place.get() == Place::Address
+                && futex().load(Ordering::SeqCst) != thread.expected.get()
+        };
+        let changed = self.alive.iter().find(has_changed).copied();
+        if self.has_company
+            && let Some(thread) = changed
+        {
+            self.make_ready(thread, Woken::Done);
+            return true;
+        }
+        false
+    }
+}
 
 /// Whether somebody could wake one of these threads, of which all wait. `known` says whether a thread of the process is, or was, one of the
 /// test's.

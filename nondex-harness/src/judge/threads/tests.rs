@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nondex_core::choice::hold::{SHORTEST, longest};
 use nondex_core::{
-    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd, ScheduleRecord,
-    Selection, Site, Source, StepRecord, hash,
+    Family, GivenChoice, Level, NumberRecord, PointRecord, RunSpec, ScheduleEnd, ScheduleEndKind,
+    ScheduleRecord, Selection, Site, Source, StepRecord, hash,
 };
 
 use super::*;

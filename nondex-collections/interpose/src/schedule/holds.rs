@@ -1,0 +1,48 @@
+//! Threads that are held back, and when they go on before their time: the others may do nothing but wait for them.
+
+use ::std::sync::atomic::Ordering;
+
+use super::Operation;
+use super::shared::{STEPS, Shared};
+use super::thread::{Ref, State};
+
+/// How many operations of others a thread is held back for at most: as many as there are in the longest hold of a loaded machine.
+const HOLD_STEPS: u64 = 200_000;
+
+impl Shared {
+    /// Whether another thread could go on, or is held back and was not so just now, when there had been as many operations.
+    pub(super) fn has_other(&self, steps: u64) -> bool {
+        let is_held =
+            |thread: &Ref| thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
+        let mut all = self.alive.iter();
+        all.any(|thread| {
+            (thread.state.get() == State::Ready || is_held(thread))
+                && thread.held_back_at.get() != Some(steps)
+        })
+    }
+
+    /// Lets the first one go on that is held back, if none of those could that are not.
+    pub(super) fn release(&mut self) {
+        if self.ready.is_empty() && self.holding > 0 && self.timers_of_sleep() == 0 {
+            self.pass_time();
+        }
+    }
+
+    /// Lets those go on that were held back for so many operations of others, however much time is left: the others may do nothing
+    /// but wait for them.
+    pub(super) fn end_long_holds(&mut self) {
+        let steps = STEPS.load(Ordering::Relaxed);
+        if self.holding == 0 || steps < self.holds_at {
+            return;
+        }
+        self.holds_at = steps + HOLD_STEPS / 16;
+        let is_long = |thread: &&Ref| {
+            let is_held = thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
+            is_held && thread.held_at.get() + HOLD_STEPS <= steps
+        };
+        while let Some(thread) = self.alive.iter().find(is_long).copied() {
+            self.make_next(thread);
+            self.preempts = true;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Who goes on next: who could, then whoever is woken by the world outside or by time.
+
+use ::std::sync::atomic::Ordering;
+
+use nondex_core::ScheduleEndKind;
+
+use super::kernel;
+use super::real_time::is_any_outside;
+use super::shared::{NOW, SLICE, Shared, tick};
+use super::thread::{Ref, Woken};
+use crate::libc;
+
+/// How long nothing may come of what only the world outside could do, in real time, until the process ends.
+const OUTSIDE_LIMIT: u64 = 10_000_000_000;
+
+/// Who is next.
+pub(super) enum Next {
+    Thread(Ref),
+    /// Nobody, until the world outside has done something.
+    Nobody,
+    End(ScheduleEndKind),
+}
+
+impl Shared {
+    /// Asks for those that wait for what can be asked for.
+    pub(super) fn ask(&mut self) {
+        for thread in self.polls.iter() {
+            let Some(question) = thread.question.get() else {
+                continue;
+            };
+            // SAFETY: the thread waits in the function whose question it is, and nobody else asks while the lock is held.
+            if unsafe { (*question)() } {
+                self.make_ready(thread, Woken::Done);
+            }
+        }
+    }
+
+    /// As [`ask`](Shared::ask), but no more often than is worth its time: others that can run must not keep one from going on for ever.
+    fn ask_now_and_then(&mut self) {
+        let now = NOW.load(Ordering::Relaxed);
+        if !self.polls.is_empty() && now.saturating_sub(self.asked_at) >= SLICE / 50 {
+            self.asked_at = now;
+            self.ask();
+        }
+    }
+
+    /// Lets time pass to the next deadline; false when nobody waits for one.
+    pub(super) fn pass_time(&mut self) -> bool {
+        let Some(first) = self.timers.first() else {
+            return false;
+        };
+        if self.timers_of_sleep() == 0 {
+            // Held back until nobody else can do anything.
+            self.make_next(first);
+            return true;
+        }
+        let now = NOW.load(Ordering::Relaxed);
+        let passed = first.deadline.get().saturating_sub(now);
+        self.slept = self.slept.saturating_add(passed);
+        self.stamps.will_pass(now, passed);
+        NOW.store(now + passed, Ordering::Relaxed);
+        tick();
+        self.wake_due();
+        true
+    }
+
+    pub(super) fn timers_of_sleep(&self) -> usize {
+        self.timers.len() - self.holding
+    }
+
+    /// Who is next; an end is said once.
+    pub(super) fn pick(&mut self) -> Next {
+        if self.is_ending {
+            return Next::Nobody;
+        }
+        let next = self.find();
+        self.is_ending = matches!(next, Next::End(_));
+        next
+    }
+
+    fn find(&mut self) -> Next {
+        self.sync_time();
+        loop {
+            self.wake_due();
+            self.preempts = false;
+            self.ask_now_and_then();
+            if let Some(next) = self.pop() {
+                self.end_idling();
+                return Next::Thread(next);
+            }
+            self.ask();
+            if !self.ready.is_empty() {
+                continue;
+            }
+            if is_any_outside() {
+                return Next::Nobody;
+            }
+            if self.pass_time() {
+                if self.slept > self.sleep_limit {
+                    return Next::End(ScheduleEndKind::Time);
+                }
+                continue;
+            }
+            self.has_company = self.has_company || self.polls.is_empty() && self.may_be_woken();
+            if self.polls.is_empty() && !self.has_company {
+                return Next::End(ScheduleEndKind::Deadlock);
+            }
+            if self.wake_unseen() {
+                continue;
+            }
+            if self.has_idled() {
+                return Next::End(ScheduleEndKind::Outside);
+            }
+            return Next::Nobody;
+        }
+    }
+
+    /// Begins to wait for the world outside; whether that was too long.
+    fn has_idled(&mut self) -> bool {
+        let real = kernel::clock(libc::CLOCK_MONOTONIC);
+        self.real_at = Some(real);
+        let since = *self.idle_since.get_or_insert(real);
+        real - since > OUTSIDE_LIMIT
+    }
+
+    pub(super) fn end_idling(&mut self) {
+        if self.idle_since.take().is_some() {
+            self.counts.outside += 1;
+            if !is_any_outside() {
+                self.real_at = None;
+            }
+        }
+    }
+}
