@@ -65,7 +65,8 @@ fn unpacked() -> PathBuf {
         let name = format!("{package}-{}", env!("CARGO_PKG_VERSION"));
         succeed(
             Command::new("tar")
-                .arg("xzf")
+                // As new: the archives keep old times, by which cargo would take another state's build for this one's.
+                .arg("xzmf")
                 .arg(archives.join("package").join(format!("{name}.crate")))
                 .current_dir(&folder),
         );

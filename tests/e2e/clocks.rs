@@ -16,7 +16,7 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     output.expect(ExitCode::Found);
     let report = output.report();
     let counters = if cfg!(target_arch = "x86_64") { 2 } else { 0 };
-    assert_eq!(report.tests.len(), 17 + counters);
+    assert_eq!(report.tests.len(), 18 + counters);
     for found in &report.tests {
         let mut notes = found.notes.iter();
         let fell_back = notes.any(|note| note.contains("judged with real threads"));

@@ -230,6 +230,7 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
         let state = symbols.named(kind, name).unwrap().state(kind);
         let spec = RunSpec {
             watch: vec![state.clone()],
+            lines: true,
             threads: if kind == ThreadLocal {
                 Threads::One
             } else {
@@ -319,6 +320,7 @@ fn the_calls_that_write_and_read_the_environment_the_directory_and_files_are_nam
         };
         let spec = RunSpec {
             watch: vec![state.clone()],
+            lines: true,
             ..RunSpec::clean("")
         };
         let (first, then) = (

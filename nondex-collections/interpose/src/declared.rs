@@ -347,7 +347,7 @@ constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PF_W = 2 
 constants! { size_t: SIG_DFL = 0, SIG_IGN = 1 }
 constants! { u64: RLIM_INFINITY = u64::MAX }
 constants! { c_ulong: AT_SYSINFO_EHDR = 33 }
-constants! { mode_t: S_IXGRP = 0o10, S_ISGID = 0o2000, S_ISUID = 0o4000, S_IFIFO = 0o10_000, S_IFDIR = 0o40_000, S_IFBLK = 0o60_000, S_IFREG = 0o100_000, S_IFSOCK = 0o140_000, S_IFMT = 0o170_000 }
+constants! { mode_t: S_IXGRP = 0o10, S_ISGID = 0o2000, S_ISUID = 0o4000, S_IFIFO = 0o10_000, S_IFDIR = 0o40_000, S_IFBLK = 0o60_000, S_IFREG = 0o100_000, S_IFLNK = 0o120_000, S_IFSOCK = 0o140_000, S_IFMT = 0o170_000 }
 constants! { c_uint:
     P_ALL = 0, P_PIDFD = 3,
     PTRACE_POKEUSER = 6, PTRACE_DETACH = 17, PTRACE_SEIZE = 0x4206, PTRACE_INTERRUPT = 0x4207,

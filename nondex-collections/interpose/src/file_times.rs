@@ -19,11 +19,35 @@ fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
         .checked_add(rest)
 }
 
-/// Whether it is a file that may have been written. What the system makes up when it is read, as in `/proc`, nobody wrote, and its times are those
-/// at which somebody looked.
-const fn may_be_written(mode: libc::mode_t, size: u64) -> bool {
-    const WRITABLE: libc::mode_t = 0o222;
-    mode & libc::S_IFMT == libc::S_IFREG && (size > 0 || mode & WRITABLE != 0)
+/// What of a file's times is shown as virtual ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// Nothing. What the system makes up when it is read, as in `/proc`, nobody wrote, and its times are those at which somebody looked.
+    Nothing,
+    /// All, as the clock shows them. A directory changes whenever somebody makes a file in it, whoever that is: nothing is chosen of it.
+    Clock,
+    /// All, and when it was written is chosen.
+    Chosen,
+}
+
+impl Shown {
+    const fn of(mode: libc::mode_t, size: u64) -> Self {
+        const WRITABLE: libc::mode_t = 0o222;
+        let is_writable = mode & WRITABLE != 0;
+        match mode & libc::S_IFMT {
+            libc::S_IFREG if size > 0 || is_writable => Self::Chosen,
+            libc::S_IFDIR | libc::S_IFLNK if is_writable => Self::Clock,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The time at which it was written.
+    const fn modified(self, time: u64) -> FileTime {
+        match self {
+            Self::Chosen => FileTime::Modified(time),
+            Self::Clock | Self::Nothing => FileTime::Other(time),
+        }
+    }
 }
 
 /// What `statx` fills in, from the start of its times.
@@ -89,13 +113,14 @@ unsafe fn show_extended(result: *mut Extended) {
     let Some(written) = nanoseconds(written.seconds, written.rest.into()) else {
         return;
     };
-    if !may_be_written(mode, size) {
+    let shown = Shown::of(mode, size);
+    if shown == Shown::Nothing {
         return;
     }
-    schedule::show_times(written, |show| {
+    schedule::show_times(shown.modified(written), |show| {
         // SAFETY: as the caller promises.
         let result = unsafe { &mut *result };
-        put_extended(&mut result.modified, |time| show(FileTime::Modified(time)));
+        put_extended(&mut result.modified, |time| show(shown.modified(time)));
         for time in [
             &mut result.changed,
             &mut result.created,
@@ -173,7 +198,7 @@ unsafe extern "C" fn utimensat(
 mod status {
     use ::std::ffi::c_long;
 
-    use super::{FileTime, c_char, c_int, libc, nanoseconds, original, schedule};
+    use super::{FileTime, Shown, c_char, c_int, libc, nanoseconds, original, schedule};
 
     type Fstat = unsafe extern "C" fn(c_int, *mut libc::stat64) -> c_int;
     type Path = unsafe extern "C" fn(*const c_char, *mut libc::stat64) -> c_int;
@@ -232,13 +257,14 @@ mod status {
         let [accessed, modified, changed] = times else {
             return done;
         };
-        if super::may_be_written(mode, size)
+        let kind = Shown::of(mode, size);
+        if kind != Shown::Nothing
             && let (Some(a), Some(m), Some(c)) = (real(*accessed), real(*modified), real(*changed))
         {
             let mut all = [m, c, a];
-            schedule::show_times(m, |show| {
+            schedule::show_times(kind.modified(m), |show| {
                 all = [
-                    show(FileTime::Modified(m)),
+                    show(kind.modified(m)),
                     show(FileTime::Other(c)),
                     show(FileTime::Other(a)),
                 ];
@@ -289,20 +315,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_makes_up_was_not_written_and_every_other_file_may_have_been() {
-        let may = |path: &::std::path::Path| {
-            let metadata = fs::metadata(path).unwrap();
-            may_be_written(metadata.mode(), metadata.len())
+    fn what_the_system_makes_up_has_its_own_times_and_only_when_a_file_was_written_is_chosen() {
+        let shown = |path: &::std::path::Path| {
+            let metadata = fs::symlink_metadata(path).unwrap();
+            Shown::of(metadata.mode(), metadata.len())
         };
-        assert!(!may("/proc/self/maps".as_ref()));
-        let file = ::std::env::temp_dir().join(format!("nondex-times-{}", ::std::process::id()));
+        let folder = ::std::env::temp_dir().join(format!("nondex-times-{}", ::std::process::id()));
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::create_dir(&folder).unwrap();
         fs::write(&file, "").unwrap();
-        let is_empty_one = may(&file);
+        ::std::os::unix::fs::symlink(&file, &link).unwrap();
+        let empty = shown(&file);
         fs::write(&file, "text").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
-        let is_protected_one = may(&file);
-        fs::remove_file(&file).unwrap();
-        assert!(is_empty_one && is_protected_one);
-        assert!(!may("/".as_ref()));
+        let all = [empty, shown(&file), shown(&folder), shown(&link)];
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(
+            all,
+            [Shown::Chosen, Shown::Chosen, Shown::Clock, Shown::Clock]
+        );
+        for path in ["/proc/self/maps", "/proc/self/task", "/dev/null"] {
+            assert_eq!(shown(path.as_ref()), Shown::Nothing, "{path}");
+        }
     }
 }

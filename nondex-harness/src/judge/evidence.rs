@@ -209,10 +209,15 @@ impl Evidence {
         judged
     }
 
-    /// The first spec whose runs did not all end alike, with them. One that was cut has no end.
+    /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and where a test is judged with real threads, how
+    /// it ends when it is scheduled says nothing of it.
     #[must_use]
-    pub fn contradiction(&self) -> Option<(&RunSpec, &[Run])> {
-        self.specs().find(|(_, runs)| {
+    pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
+        let mut specs = self.specs();
+        specs.find(|(spec, runs)| {
+            if spec.scheduled && !is_scheduled {
+                return false;
+            }
             let mut ended = runs.iter().filter(|run| !run.is_cut());
             let first = ended.next();
             first.is_some_and(|first| ended.any(|run| run.passed() != first.passed()))

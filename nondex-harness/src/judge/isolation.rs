@@ -197,7 +197,9 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
         fresh: alone && runs.draw(),
     };
     let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
-    if !(runs.is_shared || runs.draw()) || !is_doubtful(&beside, &runs.beside) {
+    let is_scheduled = threads::known(test, options, &runs.beside).is_scheduled();
+    let is_contradicted = || runs.beside.contradiction(is_scheduled).is_some();
+    if !(runs.is_shared || runs.draw()) || !(is_doubtful(&beside) || is_contradicted()) {
         return Ok(Judgement {
             conclusion: beside,
             from_alone: false,
@@ -211,19 +213,18 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
     .map_err(|wave| wanted(wave, true))
 }
 
-/// Whether other tests might be the reason for a conclusion.
-fn is_doubtful(conclusion: &Conclusion, evidence: &Evidence) -> bool {
+/// Whether other tests might be the reason for a conclusion that no runs contradict.
+const fn is_doubtful(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::NonDeterministic { .. } => true,
-        Conclusion::Dependent(dependence) if !dependence.culprits.confirmed => true,
-        Conclusion::Dependent(_)
-        | Conclusion::Artefact(_)
+        Conclusion::Dependent(dependence) => !dependence.culprits.confirmed,
+        Conclusion::Artefact(_)
         | Conclusion::Explained(_)
         | Conclusion::Latent(_)
         | Conclusion::FailsOnlyHere
         | Conclusion::OrderDependent(_)
         | Conclusion::Flaky
-        | Conclusion::Stable => evidence.contradiction().is_some(),
+        | Conclusion::Stable => false,
     }
 }
 
@@ -264,13 +265,13 @@ fn judge_alone(
             Conclusion::NonDeterministic { spec } => *spec,
             _ => runs
                 .beside
-                .contradiction()
+                .contradiction(options.is_scheduled())
                 .map_or(clean, |(spec, _)| spec.clone()),
         };
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
         let times = sufficient(failures(&runs.beside)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
-        if let Some((spec, _)) = runs.alone.contradiction() {
+        if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic {
                 spec: Box::new(spec.clone()),
             };

@@ -222,10 +222,10 @@ fn weaker(
 #[must_use]
 pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
     let evidence = &*patience::certain(options.timeout, evidence);
-    if let Some((spec, _)) = evidence.contradiction() {
+    let options = &*threads::known(test, options, evidence);
+    if let Some((spec, _)) = evidence.contradiction(options.is_scheduled()) {
         return Some(non_deterministic(spec.clone()));
     }
-    let options = &*threads::known(test, options, evidence);
     let clean_spec = clean_spec(test, options);
     let clean = evidence.of(&clean_spec);
     let passes_clean = clean.first()?.passed();

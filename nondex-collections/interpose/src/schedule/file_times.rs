@@ -20,8 +20,9 @@ const LONG: u64 = 10_000_000;
 const MODIFIED: usize = CLOCKS.len() - 1;
 
 /// A time of a file, in real nanoseconds.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum FileTime {
-    /// When it was written last.
+    /// When it was written last, which may be chosen.
     Modified(u64),
     /// Any other.
     Other(u64),
@@ -47,9 +48,10 @@ pub(crate) fn set_time(time: u64) {
 }
 
 /// Gives `show` a function from the times of a file, which was `written` last at this one, to those that this thread sees, if they differ.
-pub(crate) fn show_times(written: u64, show: impl FnOnce(&mut dyn FnMut(FileTime) -> u64)) {
+pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(FileTime) -> u64)) {
+    let (FileTime::Modified(real) | FileTime::Other(real)) = written;
     let start = start_of(libc::CLOCK_REALTIME);
-    if written < start.saturating_sub(SLACK) {
+    if real < start.saturating_sub(SLACK) {
         return;
     }
     let Some(me) = me().filter(|_| descriptor::is_scheduled()) else {
@@ -57,8 +59,8 @@ pub(crate) fn show_times(written: u64, show: impl FnOnce(&mut dyn FnMut(FileTime
     };
     let _busy = Busy::begin(me);
     let now = kernel::clock(libc::CLOCK_REALTIME);
-    let is_open = SHARED.lock().stamps.is_open(written, now);
-    let age = if is_open {
+    let may_age = matches!(written, FileTime::Modified(_));
+    let age = if may_age && SHARED.lock().stamps.is_open(real, now) {
         choices::age(me, MODIFIED)
     } else {
         0

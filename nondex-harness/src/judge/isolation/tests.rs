@@ -161,6 +161,28 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
 }
 
 #[test]
+fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_with_real_threads()
+{
+    let ends = |is_natural_too: bool| {
+        let test = move |spec: &RunSpec, _, number: usize| {
+            let passes = match spec.scheduled {
+                true => number % 5 != 1,
+                false => !is_natural_too || number % 3 != 0,
+            };
+            let mut run = run(passes, []);
+            run.sources.push(nondex_core::Source::Clock);
+            run
+        };
+        let (judgement, runs) = simulate(test, true);
+        assert!(is_natural_too || threads::known("t", &options(), &runs.beside).real_threads);
+        assert!(runs.beside.contradiction(true).is_some());
+        judgement
+    };
+    assert_eq!(verdict(&ends(false)), "stable");
+    assert_eq!(verdict(&ends(true)), "ND");
+}
+
+#[test]
 fn a_broken_test_costs_one_run_alone() {
     let (_, runs) = simulate(|_, _, _| run(false, [1]), true);
     assert_eq!(runs.alone.count(), 1);
