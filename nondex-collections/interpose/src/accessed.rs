@@ -5,7 +5,7 @@ use ::std::path::Path;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::context::stack::Stack;
-use nondex_core::context::system::Access;
+use nondex_core::context::system::{Access, Tell};
 use nondex_core::context::{is_forked_beside_threads, level, pause};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{StateId, StateKind};
@@ -19,7 +19,7 @@ const MAX_ACCESSES: usize = 64;
 struct Watched {
     states: Vec<StateId>,
     accesses: Vec<Access>,
-    tell: Option<fn(Access)>,
+    tell: Option<Tell>,
 }
 
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
@@ -32,7 +32,7 @@ thread_local! {
 static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
 
 /// Watches those of `states` that functions access, for all threads; `tell` hears of each that is kept.
-pub(crate) fn begin(states: &[StateId], tell: Option<fn(Access)>) {
+pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
     let is_bytes =
         |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let states = states.iter().filter(|state| !is_bytes(state));
@@ -144,19 +144,17 @@ fn keep(state: &StateId, writes: bool, met: bool) {
     if !is_kept {
         return;
     }
-    let access = || Access {
+    let access = Access {
         state: state.clone(),
         writes,
         met,
         own: IS_OF_TEST.get(),
-        stack: Stack::capture(),
     };
-    let kept = access();
     let tell = WATCHED.lock().and_then(|mut watched| {
-        watched.accesses.push(kept);
+        watched.accesses.push(access.clone());
         watched.tell
     });
     if let Some(tell) = tell {
-        tell(access());
+        tell(access, &Stack::capture());
     }
 }

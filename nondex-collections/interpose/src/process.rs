@@ -13,7 +13,7 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
-use nondex_core::context::system::{Access, Company, ForkEnd, System};
+use nondex_core::context::system::{Access, Company, ForkEnd, System, Tell};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId};
 
@@ -48,7 +48,7 @@ impl System for Process {
         states::restore(states);
     }
 
-    fn watch(&self, states: &[StateId], tell: Option<fn(Access)>) -> bool {
+    fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool {
         accessed::begin(states, tell);
         watch::begin(states, tell)
     }

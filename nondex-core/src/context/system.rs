@@ -38,7 +38,7 @@ pub trait System: Debug + Sync {
 
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can. Each access that is
     /// kept is also told at once, in its thread, if that is asked for.
-    fn watch(&self, states: &[StateId], tell: Option<fn(Access)>) -> bool;
+    fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool;
 
     /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too, while that one does.
     fn join_watch(&self);
@@ -64,8 +64,11 @@ pub trait System: Debug + Sync {
     fn covered(&self) -> Option<CoveredRecord>;
 }
 
-/// An access to a part of the state, with its stack unread.
-#[derive(Debug)]
+/// Hears of an access, and of its stack.
+pub type Tell = fn(Access, &Stack);
+
+/// An access to a part of the state.
+#[derive(Clone, Debug)]
 pub struct Access {
     /// Which part.
     pub state: StateId,
@@ -75,8 +78,6 @@ pub struct Access {
     pub own: bool,
     /// Whether that thread was stopped at it.
     pub met: bool,
-    /// The stack.
-    pub stack: Stack,
 }
 
 /// What belongs to a process and not to a fork of it.

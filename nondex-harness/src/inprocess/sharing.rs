@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use nondex_core::context;
 use nondex_core::context::Context;
-use nondex_core::context::system::{self, Access, System};
+use nondex_core::context::stack::Stack;
+use nondex_core::context::system::{self, Access, System, Tell};
 use nondex_core::{AccessRecord, Frame};
 
 use super::meeting;
@@ -30,7 +31,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         drop(pause);
         return call();
     }
-    let tell = run.spec().lines.then_some(told as fn(Access));
+    let tell = run.spec().lines.then_some(told as Tell);
     if let (Some(_), Ok(mut watched)) = (tell, WATCHED.lock()) {
         test.clone_into(&mut watched);
     }
@@ -70,11 +71,10 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
 static WATCHED: Mutex<String> = Mutex::new(String::new());
 
 /// Records an access with its lines, before the test may end its process.
-fn told(access: Access) {
+fn told(access: Access, stack: &Stack) {
     let test = WATCHED.lock().map(|test| test.clone());
     if let (Some(run), Ok(test)) = (context::global(), test) {
-        let stack = access.stack.frames();
-        run.note_access(&test, recorded(access, stack));
+        run.note_access(&test, recorded(access, stack.frames()));
     }
 }
 

@@ -11,7 +11,7 @@ use ::std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{libc, meeting};
 use nondex_core::context::stack::Stack;
-use nondex_core::context::system::Access;
+use nondex_core::context::system::{Access, Tell};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{StateId, StateKind};
 
@@ -62,31 +62,10 @@ fn look() -> Option<bool> {
 #[derive(Default)]
 struct Watch {
     state: Option<StateId>,
-    accesses: Vec<Seen>,
-    tell: Option<fn(Access)>,
+    accesses: Vec<Access>,
+    tell: Option<Tell>,
     /// What was done about the signal, until a second thread watches: that one may outlive the test.
     before: Option<libc::sigaction>,
-}
-
-/// An access that was seen.
-struct Seen {
-    writes: bool,
-    own: bool,
-    met: bool,
-    stack: Stack,
-}
-
-impl Seen {
-    /// It, to this part of the state.
-    fn of(self, state: &StateId) -> Access {
-        Access {
-            state: state.clone(),
-            writes: self.writes,
-            own: self.own,
-            met: self.met,
-            stack: self.stack,
-        }
-    }
 }
 
 impl Watch {
@@ -96,7 +75,7 @@ impl Watch {
         if meeting::is_meeting() {
             room = usize::from(met);
         }
-        self.state.is_some() && self.accesses.iter().filter(|seen| seen.own == own).count() < room
+        self.accesses.iter().filter(|seen| seen.own == own).count() < room
     }
 }
 
@@ -161,7 +140,7 @@ fn control(parts: &[Watched]) -> usize {
 }
 
 /// Watches the first of these states that is bytes, for this thread. Whether that can be done; `tell` hears of each access that is kept.
-pub(super) fn begin(states: &[StateId], tell: Option<fn(Access)>) -> bool {
+pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let bytes = |state: &&StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let Some(state) = states.iter().find(bytes) else {
         return false;
@@ -256,10 +235,7 @@ pub(super) fn end() -> Vec<Access> {
     set_registers(&[]);
     let watch = WATCH.lock().map(|mut watch| ::std::mem::take(&mut *watch));
     let Some(Watch {
-        state: Some(state),
-        accesses,
-        before,
-        ..
+        accesses, before, ..
     }) = watch
     else {
         return Vec::new();
@@ -268,7 +244,7 @@ pub(super) fn end() -> Vec<Access> {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
-    accesses.into_iter().map(|seen| seen.of(&state)).collect()
+    accesses
 }
 
 /// Called after each access. It was made by an ordinary instruction, not within the allocator or the loader, so that memory may be
@@ -285,21 +261,21 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     }
     let own = IS_OF_TEST.get();
     let met = meeting::is_moment();
-    if WATCH.lock().is_some_and(|watch| watch.is_kept(own, met)) {
-        let seen = || Seen {
+    let told = WATCH.lock().and_then(|mut watch| {
+        if !watch.is_kept(own, met) {
+            return None;
+        }
+        let access = Access {
+            state: watch.state.clone()?,
             writes,
             own,
             met,
-            stack: Stack::capture(),
         };
-        let kept = seen();
-        let told = WATCH.lock().and_then(|mut watch| {
-            watch.accesses.push(kept);
-            Some((watch.tell?, watch.state.clone()?))
-        });
-        if let Some((tell, state)) = told {
-            tell(seen().of(&state));
-        }
+        watch.accesses.push(access.clone());
+        Some((watch.tell?, access))
+    });
+    if let Some((tell, access)) = told {
+        tell(access, &Stack::capture());
     }
     IS_NOTING.set(false);
     if met {
