@@ -197,8 +197,10 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
         fresh: alone && runs.draw(),
     };
     let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
-    let is_scheduled = threads::known(test, options, &runs.beside).is_scheduled();
-    let is_contradicted = || runs.beside.contradiction(is_scheduled).is_some();
+    let is_contradicted = || {
+        let is_scheduled = threads::known(test, options, &runs.beside).is_scheduled();
+        runs.beside.contradiction(is_scheduled).is_some()
+    };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&beside) || is_contradicted()) {
         return Ok(Judgement {
             conclusion: beside,

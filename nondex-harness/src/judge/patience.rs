@@ -65,13 +65,18 @@ pub(super) fn certain(usual: Duration, evidence: &Evidence) -> Cow<'_, Evidence>
 }
 
 /// Whether a run ended, but only after the usual time limit.
-pub fn is_late(run: &Run, usual: Duration) -> bool {
-    !is_cut(run) && run.took > usual
+pub(crate) fn is_late(run: &Run, usual: Duration) -> bool {
+    !timed_out(run) && run.took > usual
 }
 
 /// The longer limit that a run needs so that it ends as it did: that of a run which ended late or, of one that hangs, that at which a
 /// hang at its level was proven.
-pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -> Option<Duration> {
+pub(crate) fn needed(
+    spec: &RunSpec,
+    run: &Run,
+    usual: Duration,
+    evidence: &Evidence,
+) -> Option<Duration> {
     if is_late(run, usual) {
         return Some(run.limit);
     }
@@ -79,13 +84,13 @@ pub fn needed(spec: &RunSpec, run: &Run, usual: Duration, evidence: &Evidence) -
     let alike = evidence
         .all()
         .filter(|(other, _)| kind(other) == kind(spec));
-    let hanging = alike.filter(|(_, run)| is_cut(run));
+    let hanging = alike.filter(|(_, run)| timed_out(run));
     let proven = hanging.map(|(_, run)| run.limit).max();
-    proven.filter(|limit| is_cut(run) && *limit > usual)
+    proven.filter(|limit| timed_out(run) && *limit > usual)
 }
 
 /// Whether the time limit ended it.
-fn is_cut(run: &Run) -> bool {
+fn timed_out(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
@@ -107,14 +112,14 @@ struct Limits {
 
 impl Limits {
     fn new(usual: Duration, evidence: &Evidence) -> Self {
-        let ended = || evidence.all().filter(|(_, run)| !is_cut(run));
+        let ended = || evidence.all().filter(|(_, run)| !timed_out(run));
         // The first one, so that what was sufficient stays so.
         let clean = ended().find(|(spec, _)| spec.choices == Selection::None);
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
         let long = (usual * LONGER).max(clean * PROPORTION);
         let hanging = evidence
             .all()
-            .filter(|(_, run)| is_cut(run) && run.limit >= long);
+            .filter(|(_, run)| timed_out(run) && run.limit >= long);
         Limits {
             usual,
             long,
@@ -136,7 +141,7 @@ impl Limits {
 
     /// The first spec with a run that the limit ended too soon, of a test that ended in another run.
     fn doubtful<'a>(&self, evidence: &'a Evidence) -> Option<&'a RunSpec> {
-        if evidence.all().all(|(_, run)| is_cut(run)) {
+        if evidence.all().all(|(_, run)| timed_out(run)) {
             return None;
         }
         let mut runs = evidence.all();
@@ -147,7 +152,7 @@ impl Limits {
     /// Whether a run was ended before it is known that it hangs.
     fn is_too_short(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_understood = self.is_deadlock && deadlock::is_natural(spec);
-        is_cut(run) && !is_understood && run.limit < self.sufficient(spec.level)
+        timed_out(run) && !is_understood && run.limit < self.sufficient(spec.level)
     }
 
     /// The limit of the next runs, when it is not the usual one.

@@ -24,7 +24,7 @@ const SAMPLE: u64 = 64;
 const OF_TEN: usize = 3;
 
 /// The spec of each seed that is tried at `level`, as the campaign runs it.
-pub fn seed_specs(
+pub(crate) fn seed_specs(
     test: &str,
     level: Level,
     options: &Options,

@@ -30,7 +30,7 @@ pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
 }
 
 /// The spec of a run in base order with real threads and real time.
-pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
+pub(crate) fn natural_spec(test: &str, options: &Options) -> RunSpec {
     RunSpec {
         scheduled: false,
         ..clean_spec(test, options)
@@ -38,12 +38,12 @@ pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
 }
 
 /// The spec of one seed at `level`, as the campaign runs it.
-pub fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
+pub(crate) fn seed_spec(test: &str, level: Level, seed: u64, options: &Options) -> RunSpec {
     options.apply(RunSpec::new(test, level, seed))
 }
 
 /// The specs that made the test fail before, of those levels that are asked for.
-pub fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
+pub(crate) fn regressions(test: &str, levels: &[Level], options: &Options) -> Vec<RunSpec> {
     let known = options.regressions.iter();
     known
         .filter(|(_, level, _)| levels.contains(level) && !options.seeds.is_empty())

@@ -44,7 +44,7 @@ pub(super) struct Compiler<'a> {
     pub(super) host: &'a str,
     /// The user's own target runner.
     pub(super) runner: &'a [OsString],
-    /// The linker script for programs that tell which of their code runs, if they do.
+    /// How the programs tell which of their code runs, if they do.
     pub(super) covered: Option<&'a Covered>,
     /// How many at once.
     pub(super) jobs: NonZeroUsize,

@@ -329,33 +329,19 @@ fn kind_of(file: &str, test: Option<&str>, text_of: impl Fn(&str) -> Option<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::repository::scratch::Repository;
 
     #[test]
     fn a_branch_that_went_on_is_compared_with_where_it_was_left() {
-        let folder = tempfile::tempdir().unwrap();
-        let git = Git::at(camino::Utf8Path::from_path(folder.path()).unwrap());
-        let run = |arguments: &[&str]| {
-            let who = [
-                "-c",
-                "user.name=a",
-                "-c",
-                "user.email=a@b",
-                "-c",
-                "commit.gpgsign=false",
-            ];
-            git.read(&[&who[..], arguments].concat()).unwrap()
-        };
-        let commit = |what: &str| {
-            run(&["commit", "--quiet", "--allow-empty", "--message", what]);
-            git.commit("HEAD").unwrap().id
-        };
-        run(&["init", "--quiet", "--initial-branch", "main"]);
+        let repository = Repository::new();
+        let run = |arguments: &[&str]| repository.run(arguments);
+        let commit = |file: &str| repository.commit(&[(file, file.to_owned())]);
         let first = commit("first");
         run(&["checkout", "--quiet", "-b", "side"]);
         let own = commit("own");
         run(&["checkout", "--quiet", "main"]);
         let ahead = commit("ahead");
-        let compared = |with: &str| base(&git, Some(with)).unwrap().id;
+        let compared = |with: &str| base(&repository.git, Some(with)).unwrap().id;
         assert_eq!(compared("side"), first);
         assert_eq!(compared("main~1"), first);
         assert_eq!(compared("main"), ahead);

@@ -17,6 +17,13 @@ pub enum Holders {
     Unknown,
 }
 
+/// Whether a name is found again in a symbol as it stands in the source: it is of ASCII letters, digits and underscores.
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+}
+
 /// What holds these lines of a source, and where one of them imports something, what the file has of items.
 #[must_use]
 pub fn holders(text: &str, lines: &BTreeSet<u32>) -> Holders {
@@ -67,10 +74,6 @@ fn lines(of: &impl Spanned) -> RangeInclusive<usize> {
 
 impl Items {
     fn item(&mut self, item: &impl Spanned, attributes: &[syn::Attribute], name: &syn::Ident) {
-        let is_plain = |name: &str| {
-            name.bytes()
-                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-        };
         let name = name.to_string();
         let name = name.strip_prefix("r#").unwrap_or(&name);
         let is_known =

@@ -327,57 +327,9 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A repository in a folder of its own, whose commits are made of whole files.
-    struct Repository {
-        _folder: tempfile::TempDir,
-        git: Git,
-    }
+    use crate::repository::scratch::Repository;
 
     impl Repository {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let git = Git::at(camino::Utf8Path::from_path(folder.path()).unwrap());
-            git.read(&["init", "--quiet", "--initial-branch", "main"])
-                .unwrap();
-            Repository {
-                _folder: folder,
-                git,
-            }
-        }
-
-        fn run(&self, arguments: &[&str]) {
-            let who = [
-                "-c",
-                "user.name=a",
-                "-c",
-                "user.email=a@b",
-                "-c",
-                "commit.gpgsign=false",
-            ];
-            self.git.read(&[&who[..], arguments].concat()).unwrap();
-        }
-
-        /// Commits these files, of which an empty one is gone.
-        fn commit(&self, files: &[(&str, String)]) -> String {
-            for (file, text) in files {
-                let path = self.git.root().join(file);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                match text.is_empty() {
-                    true => std::fs::remove_file(path).unwrap(),
-                    false => std::fs::write(path, text).unwrap(),
-                }
-            }
-            self.run(&["add", "--all"]);
-            self.run(&["commit", "--quiet", "--allow-empty", "--message", "x"]);
-            self.head()
-        }
-
-        fn head(&self) -> String {
-            let head = self.git.read(&["rev-parse", "HEAD"]).unwrap();
-            head.trim().to_owned()
-        }
-
         fn introduced(&self, file: &str, test: &str) -> Option<String> {
             lineage(&self.git, "HEAD", file, test).unwrap().introduced
         }

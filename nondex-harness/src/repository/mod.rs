@@ -11,13 +11,15 @@ mod git;
 mod holders;
 mod items;
 mod lineage;
+#[cfg(test)]
+mod scratch;
 mod snapshot;
 
 pub use additions::{Additions, additions};
 pub use changes::{Changes, FileChange, FileKind, base, changes, since};
 pub use copy::Copy;
 pub use git::{Commit, Git, short};
-pub use holders::{Holders, holders};
+pub use holders::{Holders, holders, is_plain};
 pub use items::{Reach, Tracked, tracked};
 pub use lineage::{Lineage, lineage};
 pub use snapshot::Snapshots;

@@ -5,31 +5,23 @@
 //! from its first fault on, and so may every program that is started: the system keeps the prohibition across `exec`. What the system's own
 //! code in the process (the vDSO) reads is always real. The counters of other kinds of processors are left alone, and are real.
 
-#[cfg(all(
-    target_arch = "x86_64",
-    target_pointer_width = "64",
-    feature = "network"
-))]
+#[cfg(feature = "network")]
 pub(crate) use faults::allowed;
-#[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
 pub(crate) use faults::{allow, begin, prepare};
 
-/// Nothing is to be prepared on this processor.
-#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
-pub(crate) const fn prepare() {}
-
 /// Nothing is prohibited on this processor.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
-pub(crate) const fn begin() {}
+mod faults {
+    pub(crate) const fn prepare() {}
 
-/// Nothing is prohibited on this processor.
-#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
-pub(crate) const fn allow() {}
+    pub(crate) const fn begin() {}
 
-/// Nothing is prohibited on this processor.
-#[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
-pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
-    call()
+    pub(crate) const fn allow() {}
+
+    #[cfg(feature = "network")]
+    pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
+        call()
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]

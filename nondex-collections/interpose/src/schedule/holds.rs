@@ -2,7 +2,6 @@
 
 use ::std::sync::atomic::Ordering;
 
-use super::Operation;
 use super::shared::{STEPS, Shared};
 use super::thread::{Ref, State};
 
@@ -12,11 +11,9 @@ const HOLD_STEPS: u64 = 200_000;
 impl Shared {
     /// Whether another thread could go on, or is held back and was not so just now, when there had been as many operations.
     pub(super) fn has_other(&self, steps: u64) -> bool {
-        let is_held =
-            |thread: &Ref| thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
         let mut all = self.alive.iter();
         all.any(|thread| {
-            (thread.state.get() == State::Ready || is_held(thread))
+            (thread.state.get() == State::Ready || thread.is_held())
                 && thread.held_back_at.get() != Some(steps)
         })
     }
@@ -36,10 +33,8 @@ impl Shared {
             return;
         }
         self.holds_at = steps + HOLD_STEPS / 16;
-        let is_long = |thread: &&Ref| {
-            let is_held = thread.timer.get() != 0 && thread.operation.get() == Operation::Hold;
-            is_held && thread.held_at.get() + HOLD_STEPS <= steps
-        };
+        let is_long =
+            |thread: &&Ref| thread.is_held() && thread.held_at.get() + HOLD_STEPS <= steps;
         while let Some(thread) = self.alive.iter().find(is_long).copied() {
             self.make_next(thread);
             self.preempts = true;

@@ -229,6 +229,11 @@ impl Thread {
         self.question.set(Some(question));
     }
 
+    /// Whether it is held back.
+    pub(super) fn is_held(&self) -> bool {
+        self.timer.get() != 0 && self.operation.get() == Operation::Hold
+    }
+
     /// Whether it waits for another one by looking.
     pub(super) fn spins(&self) -> bool {
         self.idle.get() >= 8 * SPIN

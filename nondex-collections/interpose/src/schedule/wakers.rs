@@ -72,7 +72,7 @@ impl Shared {
 
 /// Whether somebody could wake one of these threads, of which all wait. `known` says whether a thread of the process is, or was, one of the
 /// test's.
-pub(super) fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
+fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
     (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
         || shares_locks(waiting)
@@ -126,7 +126,7 @@ fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
 }
 
 /// Whether one of these threads, which all look at the same few places, looks at memory that other processes may have, too.
-pub(super) fn sees_shared_memory(me: Ref, others: &List) -> bool {
+fn sees_shared_memory(me: Ref, others: &List) -> bool {
     let threads = ::std::iter::once(me).chain(others.iter());
     let mut places = threads.flat_map(|thread| thread.looked_at.iter().map(Cell::get));
     places.any(|place| is_shared(place) == Some(true))

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use cargo_metadata::{Metadata, Package};
 use nondex_harness::project::blocks::Ranges;
 use nondex_harness::project::{Counted, Functions};
-use nondex_harness::repository::{Holders, Reach, holders};
+use nondex_harness::repository::{Holders, Reach, holders, is_plain};
 
 use super::Effects;
-use super::kind::resolved;
+use super::kind::{around, with_folders};
 
 /// The names of a package's crates.
 fn crates(package: &Package) -> impl Iterator<Item = String> {
@@ -52,11 +52,7 @@ impl Effects {
             names: BTreeSet::from(["main".to_owned()]),
             ..Functions::default()
         };
-        let is_plain = |name: &String| {
-            name.bytes()
-                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-        };
-        if !functions.crates.iter().all(is_plain) {
+        if !functions.crates.iter().all(|name| is_plain(name)) {
             return Counted::All;
         }
         let of_effects = self
@@ -70,6 +66,7 @@ impl Effects {
                 lines.entry(file).or_default().insert(line);
             }
         }
+        let own = with_folders(own);
         for (file, lines) in lines {
             // One that is gone has nothing that runs.
             let Ok(text) = std::fs::read_to_string(file) else {
@@ -78,22 +75,11 @@ impl Effects {
             match holders(&text, &lines) {
                 Holders::Named(names) => functions.names.extend(names),
                 Holders::Unknown => match around(&own, file) {
-                    Some(package) => functions.whole.extend(crates(package)),
+                    Some((_, package)) => functions.whole.extend(crates(package)),
                     None => functions.whole.extend(functions.crates.iter().cloned()),
                 },
             }
         }
         Counted::Some(functions)
     }
-}
-
-/// The package in whose folder a file is.
-fn around<'a>(packages: &[&'a Package], file: &Utf8Path) -> Option<&'a Package> {
-    let folder = |package: &Package| package.manifest_path.parent().map(resolved);
-    let packages = packages
-        .iter()
-        .filter_map(|package| Some((folder(package)?, *package)));
-    let around = packages.filter(|(folder, _)| file.starts_with(folder));
-    let innermost = around.max_by_key(|(folder, _)| folder.as_str().len());
-    innermost.map(|(_, package)| package)
 }

@@ -50,21 +50,15 @@ impl<'a> Packages<'a> {
                 open.extend(runs.map(|dep| &dep.pkg));
             }
         }
-        let members = metadata.workspace_packages().into_iter();
-        let members = members
-            .filter_map(|package| Some((resolved(package.manifest_path.parent()?), package)));
         Packages {
-            members: members.collect(),
+            members: with_folders(metadata.workspace_packages()),
             at_build,
         }
     }
 
     /// The package of the workspace in whose folder a file is.
     fn around(&self, path: &Utf8Path) -> Option<(&Utf8Path, &'a Package)> {
-        let around = self.members.iter();
-        let around = around.filter(|(folder, _)| path.starts_with(folder));
-        let (folder, package) = around.max_by_key(|(folder, _)| folder.as_str().len())?;
-        Some((folder, package))
+        around(&self.members, path)
     }
 
     /// That folder, or else the file's own.
@@ -165,6 +159,25 @@ pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -
         package.source.is_none() && !resolved(&package.manifest_path).starts_with(root)
     });
     package.map(|package| package.name.as_str())
+}
+
+/// These packages, with their folders.
+pub(super) fn with_folders(packages: Vec<&Package>) -> Vec<(Utf8PathBuf, &Package)> {
+    let folder = |package: &Package| package.manifest_path.parent().map(resolved);
+    let packages = packages.into_iter();
+    let packages = packages.filter_map(|package| Some((folder(package)?, package)));
+    packages.collect()
+}
+
+/// The innermost of these packages in whose folder a file is.
+pub(super) fn around<'p, 'a>(
+    packages: &'p [(Utf8PathBuf, &'a Package)],
+    file: &Utf8Path,
+) -> Option<(&'p Utf8Path, &'a Package)> {
+    let around = packages.iter();
+    let around = around.filter(|(folder, _)| file.starts_with(folder));
+    let (folder, package) = around.max_by_key(|(folder, _)| folder.as_str().len())?;
+    Some((folder, package))
 }
 
 /// A path without links, if it is there.
