@@ -3,7 +3,7 @@
 //! A victim passes alone and fails behind its *polluters*; a brittle test fails alone and passes behind its *setters*. The search
 //! begins with the tests before it in an order in which it ended otherwise than alone, and looks for the smallest ordered part of them that
 //! still makes it do so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is found is run
-//! again, and so is the test alone, before anything is said. Then its [cleaners](cleaners) are looked for.
+//! again, and so is the test alone, before anything is said. Then its *cleaners* are looked for.
 
 mod cleaners;
 
