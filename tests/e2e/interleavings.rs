@@ -112,7 +112,7 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     assert_ne!(steps[conflict.meanwhile].lane, steps[conflict.delay].lane);
     assert!(steps[conflict.delay].delay_ns.is_some());
     output.says(&[
-        "meanwhile thread 0.",
+        "meanwhile the ",
         &format!("is stopped between src/lib.rs:{load} and src/lib.rs:{store}"),
         &format!("{load} AtomicU32::load = 0"),
         "the test fails at src/lib.rs:",
@@ -248,7 +248,7 @@ fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
         Some(fixture.marked("src/lib.rs", "held"))
     );
     output.says(&[
-        "for the end of thread 0.0",
+        "for the end of the 1st thread that the test starts",
         "for what the test's own thread took at src/lib.rs:",
     ]);
 }

@@ -11,6 +11,7 @@ pub mod junit;
 pub mod merge;
 pub mod schema;
 pub mod store;
+mod thread;
 pub mod versioned;
 pub mod workspace;
 

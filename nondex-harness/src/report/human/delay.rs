@@ -1,12 +1,4 @@
-//! Words for threads and for how long they are delayed.
-
-/// A thread in the middle of a sentence.
-pub(super) fn who(thread: &str) -> String {
-    match thread {
-        "0" => "the test's own thread".to_owned(),
-        other => format!("thread {other}"),
-    }
-}
+//! Words for how long a thread is delayed.
 
 /// Nanoseconds, for people: `800 ns`, `26 ms`, `1.5 s`.
 pub(super) fn time(nanoseconds: u64) -> String {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::delay::{time, who};
+use super::delay::time;
 use super::diagnostic::Diagnostic;
 use crate::report::schema::{
     ConflictReport, Culprit, InterleavingReport, LaneReport, LaneStepReport, TestReport,
 };
+use crate::report::thread::who;
 
 /// How wide a lane is at most.
 const WIDEST: usize = 44;
@@ -206,7 +207,11 @@ fn head(lane: &LaneReport) -> String {
     match (lane.thread.as_str(), &lane.name) {
         ("0", _) => "the test".to_owned(),
         (_, Some(name)) => name.clone(),
-        (thread, None) => format!("thread {thread}"),
+        (thread, None) => {
+            let who = who(thread);
+            let who = who.trim_start_matches("the ");
+            who.trim_end_matches(" that the test starts").to_owned()
+        }
     }
 }
 

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use nondex_core::{Family, Kind, Level, Model, Source, model};
 
-use super::delay::{time, who};
+use super::delay::time;
 use super::diagnostic::Diagnostic;
 use super::interleaving;
 use crate::judge::timing::is_of_timing;
 use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
+use crate::report::thread::who;
 
 /// Up to so many nanoseconds a thread is not late, but only stopped while others do a few operations.
 const MOMENT: u64 = 100_000;

@@ -6,6 +6,7 @@ use nondex_core::Kind;
 
 use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
+use crate::report::thread::{nth, who};
 
 /// Which freedom a call has, and what of it decides.
 pub(super) fn what(culprit: &Culprit) -> String {
@@ -52,7 +53,7 @@ pub(super) fn what(culprit: &Culprit) -> String {
             // Below a thread that was not seen to start.
             unknown if unknown.starts_with('?') => String::new(),
             child if child.contains('/') => format!(" in the child process {child}"),
-            other => format!(" on thread {other}"),
+            other => format!(" on {}", who(other)),
         };
         if *of > 1 {
             let nth = nth(ordinal + 1);
@@ -75,18 +76,6 @@ fn named(culprit: &Culprit, index: u64) -> Option<String> {
     let mut details = culprit.element_details.iter();
     let element = details.find(|element| element.index == index)?;
     Some(format!("`{}`", element.name.as_ref()?))
-}
-
-/// `1st`, `2nd`, `3rd`, `4th`, `11th`.
-fn nth(number: u64) -> String {
-    let suffix = match (number % 10, number % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{number}{suffix}")
 }
 
 /// What the file of a dependency belongs to: `serde-1.0.0`, `vendor/tally`.

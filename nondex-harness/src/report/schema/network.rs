@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::thread::who;
+
 /// An operation that failed because there is no network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkEvent {
@@ -24,7 +26,7 @@ pub struct NetworkEvent {
 }
 
 impl std::fmt::Display for NetworkEvent {
-    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on thread 0.1`.
+    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on the 2nd thread that the test starts`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}: {}", self.operation, self.address, self.error)?;
         if let Some(seconds) = self.elapsed_ms.map(|ms| ms / 1000)
@@ -36,7 +38,7 @@ impl std::fmt::Display for NetworkEvent {
             write!(f, " at {file}:{line}")?;
         }
         if !matches!(self.thread.as_str(), "" | "0") {
-            write!(f, ", on thread {}", self.thread)?;
+            write!(f, ", on {}", who(&self.thread))?;
         }
         Ok(())
     }

@@ -1,0 +1,56 @@
+//! Threads in words.
+
+/// The logical paths of the thread that runs the test: as our harness names it, and as libtest starts it in a program whose first
+/// thread nobody has named.
+const OWN: [&str; 2] = ["0", "?.0"];
+
+/// A thread in the middle of a sentence, by its logical path: `0` is the test's own, `0.1` the second that it starts.
+pub(super) fn who(thread: &str) -> String {
+    if OWN.contains(&thread) {
+        return "the test's own thread".to_owned();
+    }
+    let started = thread.rsplit_once('.');
+    let started = started.and_then(|(by, ordinal)| Some((by, ordinal.parse::<u64>().ok()?)));
+    match started {
+        Some((by, ordinal)) if OWN.contains(&by) => {
+            format!("the {} thread that the test starts", nth(ordinal + 1))
+        }
+        Some((by, ordinal)) => format!("the {} thread of {}", nth(ordinal + 1), who(by)),
+        None => format!("thread {thread}"),
+    }
+}
+
+/// An ordinal number, from 1: `1st`, `22nd`, `113th`.
+pub(super) fn nth(number: u64) -> String {
+    let suffix = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{suffix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_told_by_who_starts_it_and_how_many_that_one_started_before() {
+        for (thread, words) in [
+            ("0", "the test's own thread"),
+            ("0.0", "the 1st thread that the test starts"),
+            ("0.11", "the 12th thread that the test starts"),
+            ("?.0.1", "the 2nd thread that the test starts"),
+            (
+                "0.1.2",
+                "the 3rd thread of the 2nd thread that the test starts",
+            ),
+            ("?", "thread ?"),
+            ("p4/1", "thread p4/1"),
+        ] {
+            assert_eq!(who(thread), words);
+        }
+    }
+}
