@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Family, Model};
+use nondex_core::{Family, Model, model};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
@@ -110,7 +110,7 @@ impl<'r> Cause<'r> {
             origins(&mut diagnostic, culprit);
         }
         failing_line(&mut diagnostic, test, view);
-        let mut fixes = promises(&mut diagnostic, &test.culprits);
+        let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test);
             timing::waits(&mut diagnostic, test);
@@ -285,7 +285,8 @@ fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<
 }
 
 /// What std leaves open, each once. Returns what to do about it.
-fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'static str> {
+fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static str> {
+    let culprits = &test.culprits;
     let mut told = BTreeSet::new();
     let mut fixes = IndexSet::new();
     let is_elsewhere = |c: &Culprit| c.family == Family::Directory && c.site.is_some();
@@ -298,11 +299,25 @@ fn promises(diagnostic: &mut Diagnostic<'_>, culprits: &[Culprit]) -> Vec<&'stat
         fixes.insert("sort what was listed where it comes back from there");
     }
     let ours = culprits.iter().filter(|c| !is_elsewhere(c));
-    for model in ours.filter_map(|c| Model::by_api(&c.api)) {
+    for culprit in ours {
+        let Some(model) = Model::by_api(&culprit.api) else {
+            continue;
+        };
         if told.insert(model.api) {
             fixes.insert(model.fix);
-            let (api, promise, url) = (short(model.api), model.promise, model.url());
-            diagnostic.note("open", &format!("`{api}` {promise}\nsee {url}"));
+            let api = short(model.api);
+            // One model stands for all waits with a limit.
+            let is_any_wait = model.api == model::CONDVAR_WAIT_TIMEOUT.api;
+            let text = match interleaving::called(test, culprit) {
+                Some(called) if is_any_wait && !called.contains("Condvar") => {
+                    format!("`{called}`, as `{api}`, {}", model.promise)
+                }
+                None if is_any_wait => {
+                    format!("a wait with a limit, as `{api}`, {}", model.promise)
+                }
+                _ => format!("`{api}` {}", model.promise),
+            };
+            diagnostic.note("open", &format!("{text}\nsee {}", model.url()));
         }
     }
     fixes.into_iter().collect()

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use nondex_core::Family;
+
 use super::delay::time;
 use super::diagnostic::Diagnostic;
 use crate::report::schema::{
@@ -22,26 +24,47 @@ pub(super) fn named(test: &TestReport, thread: &str) -> String {
     }
 }
 
+/// Which step is the delay of a culprit: of its thread, and at its place, or as long where the place is not the user's.
+fn delay(test: &TestReport, culprit: &Culprit) -> Option<usize> {
+    let found = test.interleaving.as_ref()?;
+    let thread = culprit.call.as_ref()?.thread.as_str();
+    let least = culprit.number.map(|number| number.value);
+    let is_own = |step: &LaneStepReport| {
+        step.delay_ns.is_some() && found.threads[step.lane].thread == thread
+    };
+    let is_here = |step: &LaneStepReport| is_own(step) && is_at(step, culprit);
+    let is_as_long =
+        |step: &LaneStepReport| is_own(step) && step.file.is_none() && step.delay_ns == least;
+    let at = found.steps.iter().position(is_here);
+    at.or_else(|| found.steps.iter().position(is_as_long))
+}
+
+fn is_at(step: &LaneStepReport, culprit: &Culprit) -> bool {
+    let (file, line, _) = culprit.place();
+    (step.file.as_deref(), step.line) == (Some(file), Some(line))
+}
+
+/// What a thread calls where a culprit delays it, when that is in the user's code.
+pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r str> {
+    let at = delay(test, culprit)?;
+    let step = &test.interleaving.as_ref()?.steps[at];
+    step.file.is_some().then_some(&step.what)
+}
+
 /// Of a thread that is delayed before it has done anything.
 pub(super) const BEGINS: &str = "before it begins";
 
 /// Where a delayed thread is stopped, when that is not where its culprit's line says: before what it does there, or after.
 pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static str> {
     let found = test.interleaving.as_ref()?;
-    let thread = culprit.call.as_ref()?.thread.as_str();
-    let (file, line, _) = culprit.place();
-    let is_here =
-        |step: &LaneStepReport| (step.file.as_deref(), step.line) == (Some(file), Some(line));
-    let is_delay = |step: &LaneStepReport| {
-        step.delay_ns.is_some() && found.threads[step.lane].thread == thread
-    };
-    // A thread has done nothing before it begins.
-    let begins = |step: &LaneStepReport| step.file.is_none() && thread != "0";
-    let mut steps = found.steps.iter().enumerate();
-    let (at, delay) = steps.find(|(_, step)| is_delay(step) && (is_here(step) || begins(step)))?;
-    if begins(delay) {
-        return Some(BEGINS);
+    let at = delay(test, culprit)?;
+    let delay = &found.steps[at];
+    if delay.file.is_none() {
+        // A thread has done nothing before it begins.
+        let begins = culprit.family == Family::Schedule && culprit.call.as_ref()?.thread != "0";
+        return begins.then_some(BEGINS);
     }
+    let is_here = |step: &LaneStepReport| is_at(step, culprit);
     let own = |step: &&LaneStepReport| step.lane == delay.lane && step.delay_ns.is_none();
     let before = found.steps[..at].iter().rev().find(own);
     let after = found.steps[at + 1..].iter().find(own);
@@ -249,4 +272,76 @@ fn cut(text: &str) -> String {
     }
     let begin: String = text.chars().take(WIDEST - 1).collect();
     format!("{begin}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Caller, Site, model};
+
+    use super::*;
+    use crate::report::schema::{CallReport, NumberReport};
+
+    fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
+        LaneStepReport {
+            lane: 0,
+            what: what.to_owned(),
+            file: line.map(|_| "src/lib.rs".to_owned()),
+            line,
+            found: None,
+            left: None,
+            waits: false,
+            delay_ns,
+            skipped: 0,
+        }
+    }
+
+    fn delayed(line: u32, by: u64) -> Culprit {
+        Culprit {
+            call: Some(CallReport {
+                thread: "0.1".to_owned(),
+                ordinal: 0,
+                of: 1,
+            }),
+            number: Some(NumberReport { base: 0, value: by }),
+            ..Culprit::new(&Site::new(
+                &model::THREAD_SPAWN,
+                Family::Schedule,
+                Caller {
+                    file: "src/lib.rs",
+                    line,
+                    column: 0,
+                },
+            ))
+        }
+    }
+
+    #[test]
+    fn a_thread_that_begins_late_and_is_stopped_once_more_is_told_of_each_place_what_happens_there()
+    {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.interleaving = Some(InterleavingReport {
+            threads: vec![LaneReport {
+                thread: "0.1".to_owned(),
+                name: None,
+            }],
+            steps: vec![
+                step("held back", None, Some(300)),
+                step("Mutex::lock", Some(8), None),
+                step("drop MutexGuard", Some(9), Some(500)),
+                step("drop MutexGuard", Some(9), None),
+            ],
+            conflicts: Vec::new(),
+        });
+        assert_eq!(stopped(&test, &delayed(3, 300)), Some(BEGINS));
+        assert_eq!(
+            stopped(&test, &delayed(9, 500)),
+            Some("before it does this")
+        );
+        assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
+        assert_eq!(stopped(&test, &delayed(7, 700)), None);
+        // Late in a dependency, such as one that polls: it has begun long before.
+        let mut late = delayed(7, 300);
+        late.family = Family::Time;
+        assert_eq!(stopped(&test, &late), None);
+    }
 }
