@@ -110,6 +110,31 @@ mod tests {
     }
 
     #[test]
+    fn what_needs_a_delay_of_seconds_is_a_failure_when_strict() {
+        use crate::report::schema::Timing;
+        for (seed, needed, is_advice) in [
+            (Level::Full, Some(Level::Id), true),
+            (Level::Id, Some(Level::Id), true),
+            (Level::Full, None, true),
+            // A longer delay was drawn than is needed.
+            (Level::Full, Some(Level::Eq), false),
+            (Level::Id, Some(Level::Std), false),
+            // It is not known how long it must be.
+            (Level::Id, None, false),
+        ] {
+            let mut finding = test(Verdict::NonDeterministic);
+            finding.reason = Some(Timing::Time);
+            finding.weakest_level = Some(seed);
+            finding.delay_level = needed;
+            let mut report = report(vec![finding]);
+            let expected = [ExitCode::Found, ExitCode::Ok][usize::from(is_advice)];
+            assert_eq!(exit_code(&report), expected, "{seed}, needs {needed:?}");
+            report.run.strict = true;
+            assert_eq!(exit_code(&report), ExitCode::Found);
+        }
+    }
+
+    #[test]
     fn findings_that_no_implementation_would_show_are_failures_when_strict() {
         use nondex_core::Family::{Directory, FixedHasher, HashMap};
         let culprit = |family, confirmed| {

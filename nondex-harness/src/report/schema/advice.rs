@@ -27,7 +27,7 @@ impl Advice {
                 "what nobody changes keeps its order today, though nothing promises it: this fails the run only with `--strict`"
             }
             Advice::Starved => {
-                "no machine that still works holds a thread back for so long: this fails the run only with `--strict`"
+                "a machine holds a thread back for so long only when it stands still itself: this fails the run only with `--strict`"
             }
             Advice::Clock => {
                 "no clock of a machine that works does so but when it is set, and no file system of today: this fails the run only with `--strict`"
@@ -61,10 +61,14 @@ impl TestReport {
         }
         // How long a delay must be says how real it is, whatever its seed drew.
         let level = self.delay_level.or(self.weakest_level)?;
+        let is_clock = self.depends_on_clocks();
+        let is_delay = self.reason.is_some() && !is_clock;
         match level {
-            Level::Full if self.depends_on_clocks() => Some(Advice::Clock),
-            Level::Full if self.reason.is_some() => Some(Advice::Starved),
+            Level::Full if is_clock => Some(Advice::Clock),
+            Level::Full if is_delay => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
+            // Known from the shortest delays that do. Limits of several seconds are there to end what hangs.
+            Level::Id if is_delay && self.delay_level.is_some() => Some(Advice::Starved),
             Level::Eq | Level::Id => {
                 let mut culprits = self.culprits.iter();
                 let is_fixed = !self.culprits.is_empty()
