@@ -30,11 +30,12 @@ fn an_interrupted_run_leaves_a_report_that_says_so() {
         );
         thread::sleep(Duration::from_millis(20));
     }
-    kill(
-        Pid::from_raw(i32::try_from(child.id()).unwrap()),
-        Signal::SIGINT,
-    )
-    .unwrap();
+    // As `timeout` does it: to its command, and to the group that it is in.
+    let driver = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    for _ in 0..2 {
+        kill(driver, Signal::SIGTERM).unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
     let output = Output::of(child);
 
     let report = output.expect(ExitCode::Found).report();
