@@ -3,8 +3,9 @@
 //! "May fail" means that some seed of [`SEEDS`] makes it fail, "may not" that none does.
 
 use std::collections::hash_map::DefaultHasher;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasher, BuildHasherDefault};
 
+use nondex_collections::collections::hash_map::RandomState;
 use nondex_collections::collections::{HashMap, HashSet};
 use nondex_core::{Context, Level, RunSpec, context};
 
@@ -277,6 +278,51 @@ fn all_iterators_of_one_state_agree_below_full() {
             let debug: Vec<String> = expected.iter().map(|(k, v)| format!("{k}: {v}")).collect();
             assert_eq!(format!("{map:?}"), format!("{{{}}}", debug.join(", ")));
             assert!(map.into_iter().eq(expected));
+        }
+    }
+}
+
+/// The order of an iterator is the long way: what is extracted is drawn only as far as it is asked for.
+#[test]
+fn what_is_extracted_comes_in_the_order_of_the_iterators_whatever_was_removed_before() {
+    fn check<S: BuildHasher + Default>(level: Level, seed: u64, len: u32, removed: u32) {
+        let run = Context::new(RunSpec::new("test", level, seed));
+        let _test = context::enter(&run, "test");
+        let filled = || {
+            let mut map: HashMap<u32, u32, S> = (0..len + removed).map(|n| (n, n)).collect();
+            for key in (0..removed).map(|n| n * 7 % (len + removed)) {
+                map.remove(&key);
+            }
+            map
+        };
+        for taken_of_four in [1, 2, 4] {
+            let mut map = filled();
+            let keys: Vec<u32> = map.keys().copied().collect();
+            let mut visited = Vec::new();
+            let taken: Vec<u32> = map
+                .extract_if(|&key, _| {
+                    visited.push(key);
+                    key.wrapping_mul(0x9e37_79b9) >> 30 < taken_of_four
+                })
+                .map(|entry| entry.0)
+                .collect();
+            assert_eq!(visited, keys, "{level:?}, seed {seed}, {len}, {removed}");
+            assert_eq!(map.len() + taken.len(), keys.len());
+            assert!(taken.iter().all(|key| !map.contains_key(key)));
+        }
+        let mut map = filled();
+        for _ in 0..len.min(30) {
+            let first = map.keys().next().copied();
+            let taken = map.extract_if(|_, _| true).next();
+            assert_eq!(taken.map(|entry| entry.0), first, "{level:?}, seed {seed}");
+        }
+    }
+    for level in [Level::Std, Level::One, Level::Eq, Level::Id] {
+        for seed in 0..8 {
+            for (len, removed) in [(2, 0), (20, 0), (20, 9), (1500, 0), (1500, 40), (1020, 20)] {
+                check::<RandomState>(level, seed, len, removed);
+                check::<Fixed>(level, seed, len, removed);
+            }
         }
     }
 }

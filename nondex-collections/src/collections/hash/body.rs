@@ -247,6 +247,16 @@ impl Body {
         }
     }
 
+    /// The slot that was filled last, if the order of insertion is not that of the slots.
+    pub(super) fn last(&self) -> Option<u32> {
+        self.trail.as_ref()?.walk_back().next()
+    }
+
+    /// See [`Body::last`].
+    pub(super) fn before(&self, slot: u32) -> Option<u32> {
+        self.trail.as_ref()?.before(slot)
+    }
+
     /// The bucket of each of some slots.
     pub(super) fn buckets(&self, slots: impl Iterator<Item = u32>) -> Vec<u32> {
         match &self.trail {

@@ -1,9 +1,13 @@
 //! Removal while visiting.
 
+use ::std::mem;
+
 use nondex_core::Decision;
 
-use super::order::Order;
+use super::body::Body;
+use super::order::{Order, Visit};
 use super::slots::Slots;
+use super::trail::Walk;
 
 /// Visits entries in the decided order and takes those that a predicate chooses.
 ///
@@ -17,27 +21,55 @@ pub(super) struct Extract<'a, K, V> {
 }
 
 /// What is left to visit. A removal gives other entries other slots, but never other buckets.
+///
+/// What is taken first costs no look at the others, so that a loop may take one entry at a time from a long collection.
 #[derive(Debug)]
 enum Path {
     /// In the order of insertion, from this slot on.
     Insertion(Option<u32>),
+    /// In the reverse of that order, from this slot on.
+    Reverse(Option<u32>),
     /// In the order of std's table, from this bucket on.
     Table(usize),
+    /// The entries in these slots: nothing was removed yet.
+    Slots(Order),
+    /// The entries that were in these slots before the last one of all, `from`, came to `to`.
+    Moved { order: Order, from: u32, to: u32 },
+    /// By content, what is still there but the first: that one only if it was not `looked` at.
+    Content { tree: u64, key: u64, looked: bool },
     /// The entries in these buckets.
     Buckets(Order),
 }
 
+impl Path {
+    fn new(body: &Body, decision: Decision, table_is_base: bool) -> Self {
+        match decision {
+            Decision::Base if !table_is_base => Path::Insertion(body.first()),
+            Decision::Base | Decision::Std { .. } => Path::Table(0),
+            Decision::ByContent { tree, key } if body.knows_contents() => Path::Content {
+                tree,
+                key,
+                looked: false,
+            },
+            decision => match body.visit(decision) {
+                Visit::Own(order) => Path::Slots(order),
+                Visit::Trail(Walk::Backward(_)) => Path::Reverse(body.last()),
+                visit => Path::buckets(body, visit),
+            },
+        }
+    }
+
+    /// The entries that are in these slots now.
+    fn buckets(body: &Body, slots: impl Iterator<Item = u32>) -> Self {
+        Path::Buckets(Order::Listed(body.buckets(slots), 0))
+    }
+}
+
 impl<'a, K, V> Extract<'a, K, V> {
     pub(super) fn new(slots: &'a mut Slots<K, V>, decision: Decision, table_is_base: bool) -> Self {
-        let path = match (&decision, slots.body()) {
-            (_, None) => Path::Table(0),
-            (Decision::Base, Some(body)) if !table_is_base => Path::Insertion(body.first()),
-            (Decision::Base | Decision::Std { .. }, _) => Path::Table(0),
-            (_, Some(body)) => {
-                let buckets = body.buckets(body.visit(decision));
-                Path::Buckets(Order::Listed(buckets, 0))
-            }
-        };
+        let path = slots.body().map_or(Path::Table(0), |body| {
+            Path::new(body, decision, table_is_base)
+        });
         Extract {
             left: slots.len(),
             slots,
@@ -55,12 +87,7 @@ impl<'a, K, V> Extract<'a, K, V> {
             if !take(key, value) {
                 continue;
             }
-            if let (Path::Insertion(next), Some(body)) = (&mut self.path, self.slots.body())
-                && *next == Some(body.len() as u32 - 1)
-            {
-                // The last entry is next, and gets this slot.
-                *next = Some(slot);
-            }
+            self.will_remove(slot);
             return match bucket {
                 Some(bucket) => self.slots.remove_bucket(bucket),
                 None => self.slots.remove_slot(slot),
@@ -71,27 +98,69 @@ impl<'a, K, V> Extract<'a, K, V> {
     /// The next slot, and its bucket where that is known.
     fn step(&mut self) -> Option<(u32, Option<usize>)> {
         let body = self.slots.body()?;
+        loop {
+            match &mut self.path {
+                Path::Insertion(next) => {
+                    let slot = (*next)?;
+                    *next = body.after(slot);
+                    return Some((slot, None));
+                }
+                Path::Reverse(next) => {
+                    let slot = (*next)?;
+                    *next = body.before(slot);
+                    return Some((slot, None));
+                }
+                Path::Table(bucket) => {
+                    let here = *bucket;
+                    if here == body.index.num_buckets() {
+                        return None;
+                    }
+                    *bucket += 1;
+                    if let Some(&slot) = body.index.get_bucket(here) {
+                        return Some((slot, Some(here)));
+                    }
+                }
+                Path::Slots(order) => return Some((order.next()?, None)),
+                Path::Moved { order, from, to } => {
+                    let (order, from, to) = (mem::replace(order, Order::NONE), *from, *to);
+                    let slots = order.map(|slot| if slot == from { to } else { slot });
+                    self.path = Path::buckets(body, slots);
+                }
+                Path::Content { tree, key, looked } => {
+                    let (tree, key) = (*tree, *key);
+                    let mut slots = body.visit(Decision::ByContent { tree, key });
+                    if mem::replace(looked, true) {
+                        self.path = Path::buckets(body, slots.skip(1));
+                    } else {
+                        return Some((slots.next()?, None));
+                    }
+                }
+                Path::Buckets(buckets) => {
+                    let bucket = buckets.next()? as usize;
+                    let &slot = body.index.get_bucket(bucket)?;
+                    return Some((slot, Some(bucket)));
+                }
+            }
+        }
+    }
+
+    /// Notes that the entry in this slot goes, and the last one of all gets its slot.
+    fn will_remove(&mut self, slot: u32) {
+        let from = self.slots.len() as u32 - 1;
         match &mut self.path {
-            Path::Insertion(next) => {
-                let slot = (*next)?;
-                *next = body.after(slot);
-                Some((slot, None))
+            Path::Insertion(next) | Path::Reverse(next) if *next == Some(from) => {
+                *next = Some(slot);
             }
-            Path::Table(bucket) => loop {
-                let here = *bucket;
-                if here == body.index.num_buckets() {
-                    return None;
-                }
-                *bucket += 1;
-                if let Some(&slot) = body.index.get_bucket(here) {
-                    return Some((slot, Some(here)));
-                }
-            },
-            Path::Buckets(buckets) => {
-                let bucket = buckets.next()? as usize;
-                let &slot = body.index.get_bucket(bucket)?;
-                Some((slot, Some(bucket)))
+            Path::Slots(order) => {
+                let order = mem::replace(order, Order::NONE);
+                self.path = Path::Moved {
+                    order,
+                    from,
+                    to: slot,
+                };
             }
+            Path::Content { looked, .. } => *looked = false,
+            _ => {}
         }
     }
 

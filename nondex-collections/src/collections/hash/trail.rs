@@ -118,6 +118,13 @@ impl Trail {
         later.find(|&slot| slot != NONE)
     }
 
+    /// The slot that was filled before this one.
+    pub(super) fn before(&self, slot: u32) -> Option<u32> {
+        let step = self.marks[slot as usize].step as usize;
+        let mut earlier = self.steps[self.first..step].iter().rev().copied();
+        earlier.find(|&slot| slot != NONE)
+    }
+
     /// All slots in the order of insertion.
     pub(super) fn walk(&self) -> Walk<'_> {
         Walk::Forward(self.steps[self.first..].iter())
