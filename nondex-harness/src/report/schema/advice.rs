@@ -14,7 +14,7 @@ pub enum Advice {
     Starved,
     /// It fails only when the clock is set, or stands still while much is computed.
     Clock,
-    /// It fails only when the order with a fixed hasher does not follow from what was inserted and removed.
+    /// It fails only when the order with a hasher other than `RandomState` does not follow from its hashes and from what was inserted and removed.
     FixedHasher,
 }
 
@@ -33,8 +33,8 @@ impl Advice {
                 "no clock of a machine that works does so but when it is set, and no file system of today: this fails the run only with `--strict`"
             }
             Advice::FixedHasher => {
-                "the hasher is fixed, so in every implementation there is the order follows from what was inserted and removed: \
-                 this fails the run only with `--strict`"
+                "the hasher is not `RandomState`, so in every implementation there is the order follows from its hashes and from what was \
+                 inserted and removed: this fails the run only with `--strict`"
             }
         }
     }
