@@ -5,8 +5,8 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{BuildHasher, BuildHasherDefault};
 
-use nondex_collections::collections::hash_map::RandomState;
 use nondex_collections::collections::{HashMap, HashSet};
+use nondex_collections::hash::RandomState;
 use nondex_core::{Context, Level, RunSpec, context};
 
 const SEEDS: u64 = 10_000;
@@ -52,7 +52,7 @@ macro_rules! set_subject {
     };
 }
 
-set_subject!(nondex_collections::hash::RandomState);
+set_subject!(RandomState);
 set_subject!(Fixed);
 
 macro_rules! map_subject {
@@ -75,7 +75,7 @@ macro_rules! map_subject {
     };
 }
 
-map_subject!(nondex_collections::hash::RandomState);
+map_subject!(RandomState);
 map_subject!(Fixed);
 
 /// Which rows failed for one seed.
