@@ -159,6 +159,12 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
             "impl Drop for Square {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n\npub fn add(",
             &ALL,
         ),
+        (
+            "src/lib.rs",
+            "    #[test]\n    fn adds()",
+            "    #[test]\n    #[should_panic]\n    fn adds()",
+            &ALL,
+        ),
         ("data.txt", "1", "2", &ALL),
         (
             "Cargo.toml",
@@ -219,6 +225,37 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         output.expect(ExitCode::Usage);
         assert!(output.stderr.contains(words), "{}", output.stderr);
     }
+}
+
+#[test]
+fn what_a_test_opens_runs_it_again_though_nothing_that_it_ran_is_different() {
+    const LIB: &str = "pub mod other;\n\
+        fn sizes(folder: &str) -> Vec<usize> {\n    \
+            let entries = std::fs::read_dir(folder).unwrap();\n    \
+            entries.map(|entry| std::fs::read(entry.unwrap().path()).unwrap().len()).collect()\n}\n\
+        #[test]\nfn reads_sources() {\n    assert!(sizes(\"src\").len() > 0);\n}\n\
+        #[test]\nfn reads_pages() {\n    assert!(sizes(\"pages\").len() > 0);\n}\n\
+        #[test]\nfn reads_nothing() {}\n";
+    let project = committed(&[
+        ("src/lib.rs", LIB),
+        ("src/other.rs", "pub fn other() -> u8 {\n    1\n}\n"),
+        ("pages/one.md", "1\n"),
+    ]);
+    // Who of several tests it was that opened a file is not known.
+    let changed = || command(&project, "run").args(["--changed=HEAD", "-j", "1"]);
+    assert_eq!(changed().run().expect(ExitCode::Ok).report().tests.len(), 3);
+    for (file, expected) in [
+        ("src/other.rs", "reads_sources"),
+        ("pages/one.md", "reads_pages"),
+    ] {
+        let edited = Edited::new(&project, file, ("1", "2"));
+        let report = changed().run().expect(ExitCode::Ok).report();
+        assert_eq!(ran(&report), BTreeSet::from([expected]), "{file}");
+        edited.undo();
+    }
+    fs::write(project.path("pages/two.md"), "2\n").unwrap();
+    let report = changed().run().expect(ExitCode::Ok).report();
+    assert_eq!(ran(&report), BTreeSet::from(["reads_pages"]));
 }
 
 #[test]

@@ -13,17 +13,17 @@ use crate::support::{Fixture, Nondex, commit, edit, git_at_noon};
 
 const FAIL: &str = "assert!(env!(\"CARGO_MANIFEST_DIR\").contains(\"nondex\"));";
 
-fn manifest(name: &str, rest: &str) -> String {
+pub(super) fn manifest(name: &str, rest: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}\n")
 }
 
 /// A test that runs this first.
-fn failing(first: &str) -> String {
+pub(super) fn failing(first: &str) -> String {
     format!("#[test]\nfn fails() {{\n    {first};\n    {FAIL}\n}}\n")
 }
 
 /// A repository of these files, by their names.
-fn repository(files: &[(&str, String)]) -> Fixture {
+pub(super) fn repository(files: &[(&str, String)]) -> Fixture {
     let project = Fixture::new("no-tests");
     for old in ["Cargo.toml", "src"] {
         let path = project.path(old);
@@ -40,13 +40,13 @@ fn repository(files: &[(&str, String)]) -> Fixture {
     project
 }
 
-fn deflake(project: &Fixture, folder: &str) -> Nondex {
+pub(super) fn deflake(project: &Fixture, folder: &str) -> Nondex {
     let arguments = ["--seeds", "0", "--delayed", "--tests"];
     Nondex::reported(&project.path(folder), "deflake").args(arguments)
 }
 
 /// What is said of the failing test of each package, and by what.
-fn said(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
+pub(super) fn said(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
     let changes = report.tests.iter().filter_map(|test| {
         let change = test.change.as_ref()?;
         Some((test.package.as_str(), (change.verdict, change.witness)))
@@ -54,9 +54,10 @@ fn said(report: &Report) -> BTreeMap<&str, (Blame, Option<Witness>)> {
     changes.collect()
 }
 
-const REGRESSION: (Blame, Option<Witness>) = (Blame::Regression, Some(Witness::Coverage));
+pub(super) const REGRESSION: (Blame, Option<Witness>) =
+    (Blame::Regression, Some(Witness::Coverage));
 const FILE: (Blame, Option<Witness>) = (Blame::Regression, Some(Witness::File));
-const FLAKY: (Blame, Option<Witness>) = (Blame::Flaky, Some(Witness::Coverage));
+pub(super) const FLAKY: (Blame, Option<Witness>) = (Blame::Flaky, Some(Witness::Coverage));
 
 fn packages() -> Vec<(&'static str, String)> {
     let library = |first: &str, code: &str| {

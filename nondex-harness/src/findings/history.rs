@@ -90,6 +90,9 @@ pub struct Life {
     /// The lines of the repository that any of its runs ran, by file: `3-7,9`. Null when that was not asked for, or when some of it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<BTreeMap<String, String>>,
+    /// The files and folders of the repository that it, or a test that ran at the same time, opened. Null as [`Life::ran`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<BTreeSet<String>>,
 }
 
 impl History {

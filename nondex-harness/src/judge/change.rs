@@ -20,7 +20,7 @@ pub enum Blame {
 pub enum Witness {
     /// The changed code that it ran, or that it ran none.
     Coverage,
-    /// A changed file that is no code, which it opened.
+    /// A changed file, which it opened.
     File,
     /// The call that is responsible, and whether it was changed.
     Culprit,
@@ -84,7 +84,7 @@ pub struct Facts {
     pub ran_change: Option<bool>,
     /// How it was run again when it passed.
     pub passed_again: Option<Witness>,
-    /// Whether it opened a changed file that is no code.
+    /// Whether it opened a changed file.
     pub has_opened: bool,
     /// Whether there are such files that it may have read unseen.
     pub may_have_read: bool,

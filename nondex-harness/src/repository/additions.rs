@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
+use super::changes::FileChange;
+
 /// What is added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Additions {
@@ -17,19 +19,22 @@ pub struct Additions {
     pub has_imports: bool,
     /// The names.
     pub names: BTreeSet<String>,
+    /// Those of modules that have files.
+    pub modules: BTreeSet<String>,
 }
 
-/// What the lines add. Nothing is known of a source that cannot be parsed: that is distant. What is inside of a function that was there before is
-/// not looked at.
+/// What the lines of a change add. Nothing is known of a source that cannot be parsed: that is distant. What is inside of a function that was there
+/// before is not looked at, but for lines that its head has now and did not have.
 #[must_use]
-pub fn additions(text: &str, lines: &BTreeSet<u32>) -> Additions {
+pub fn additions(text: &str, change: &FileChange) -> Additions {
     let all: Vec<&str> = text.lines().collect();
     let is_code = |line: &u32| {
         let line = all.get((*line as usize).wrapping_sub(1));
         line.is_some_and(|line| !line.trim().is_empty() && !line.trim().starts_with("//"))
     };
     let mut found = Finder {
-        lines: lines.iter().copied().filter(is_code).collect(),
+        lines: change.lines.iter().copied().filter(is_code).collect(),
+        added: change.added.iter().copied().filter(is_code).collect(),
         code: (1..=u32::try_from(all.len()).unwrap_or(u32::MAX))
             .filter(is_code)
             .collect(),
@@ -48,6 +53,8 @@ pub fn additions(text: &str, lines: &BTreeSet<u32>) -> Additions {
 struct Finder {
     /// The lines that are new.
     lines: BTreeSet<u32>,
+    /// Those of them that are in the place of nothing.
+    added: BTreeSet<u32>,
     /// All that say something.
     code: BTreeSet<u32>,
     found: Additions,
@@ -165,6 +172,9 @@ impl Finder {
             }) => self.named(attrs, name),
             Item::Mod(item) => {
                 self.named(&item.attrs, &item.ident);
+                if item.content.is_none() {
+                    self.found.modules.insert(item.ident.to_string());
+                }
                 // Whatever it says, what it has inside may act on others; its names do not.
                 let names = self.found.names.clone();
                 let imports = self.found.has_imports;
@@ -207,18 +217,26 @@ impl Finder {
                 (Share::All, syn::ImplItem::Const(member)) => {
                     self.named(&member.attrs, &member.ident);
                 }
-                (Share::Some, syn::ImplItem::Fn(_)) => {}
+                (Share::Some, syn::ImplItem::Fn(member)) => {
+                    self.old_function(member.span(), member.block.span());
+                }
                 _ => self.distant(),
             }
         }
+    }
+
+    /// A function that was there before: what is inside of it is looked at where it was.
+    fn old_function(&mut self, all: Span, body: Span) {
+        let line = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let head = line(all.start().line)..=line(body.start().line);
+        self.found.is_distant |= self.added.range(head).next().is_some();
     }
 
     /// An item of which a part was there before.
     fn old_item(&mut self, item: &syn::Item) {
         use syn::Item;
         match item {
-            // What is inside of it is looked at where it was before.
-            Item::Fn(_) => {}
+            Item::Fn(item) => self.old_function(item.span(), item.block.span()),
             Item::Use(item) => self.import(item),
             Item::Mod(item) => {
                 self.attributes(&item.attrs);
@@ -233,10 +251,14 @@ impl Finder {
                 self.attributes(&item.attrs);
                 self.head(item.impl_token.span(), item.brace_token.span.open());
                 for member in &item.items {
-                    let is_inside = matches!(member, syn::ImplItem::Fn(_))
-                        && self.share(member.span()) == Share::Some;
-                    // What the trait provides otherwise is not what is called now.
-                    self.found.is_distant |= self.share(member.span()) != Share::None && !is_inside;
+                    match (self.share(member.span()), member) {
+                        (Share::None, _) => {}
+                        (Share::Some, syn::ImplItem::Fn(member)) => {
+                            self.old_function(member.span(), member.block.span());
+                        }
+                        // What the trait provides otherwise is not what is called now.
+                        _ => self.distant(),
+                    }
                 }
             }
             Item::Trait(item) => {
@@ -248,7 +270,13 @@ impl Finder {
                         (Share::All, syn::TraitItem::Fn(member)) if member.default.is_some() => {
                             self.function(&member.attrs, &member.sig);
                         }
-                        (Share::Some, syn::TraitItem::Fn(member)) if member.default.is_some() => {}
+                        (
+                            Share::Some,
+                            syn::TraitItem::Fn(syn::TraitItemFn {
+                                default: Some(body),
+                                ..
+                            }),
+                        ) => self.old_function(member.span(), body.span()),
                         _ => self.distant(),
                     }
                 }
@@ -274,7 +302,13 @@ mod tests {
             .lines()
             .zip(1..)
             .filter(|(line, _)| line.ends_with("//+"));
-        additions(text, &lines.map(|(_, number)| number).collect())
+        let lines: BTreeSet<u32> = lines.map(|(_, number)| number).collect();
+        let change = FileChange {
+            added: lines.clone(),
+            lines,
+            ..FileChange::default()
+        };
+        additions(text, &change)
     }
 
     #[test]
@@ -318,6 +352,13 @@ mod tests {
             ("#![feature(a)] //+\nfn b() {}", true, &[]),
             ("fn a( { //+", true, &[]),
             ("mod a; //+", false, &["a"]),
+            ("#[test]\n#[should_panic] //+\nfn a() {}", true, &[]),
+            (
+                "impl T for A {\n    #[cfg(x)] //+\n    fn t(&self) {}\n}",
+                true,
+                &[],
+            ),
+            ("fn a(\n    b: u8, //+\n) {}", true, &[]),
         ] {
             let found = added(text);
             let names: BTreeSet<String> = names.iter().map(|&name| name.to_owned()).collect();
@@ -328,5 +369,7 @@ mod tests {
             );
         }
         assert!(added("use a::b; //+").has_imports);
+        let modules = added("mod a; //+\nmod b {} //+").modules;
+        assert_eq!(modules, BTreeSet::from(["a".to_owned()]));
     }
 }

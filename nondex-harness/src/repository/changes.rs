@@ -39,6 +39,8 @@ pub struct FileChange {
     pub deletions: BTreeSet<u32>,
     /// The line before it, where what looks blank or like a comment is gone: in a text of several lines that says something.
     pub blanks: BTreeSet<u32>,
+    /// The first line whose number is another one than before.
+    pub moved: Option<u32>,
 }
 
 impl FileChange {
@@ -174,6 +176,11 @@ impl Changes {
                     .map(|part| range(part.unwrap_or_default().trim_start_matches('+')));
                 left = old.1 + new.1;
                 let lines = new.0..new.0 + new.1;
+                if old.1 != new.1 {
+                    // Of nothing, the line before it is named.
+                    let behind = new.0 + new.1.max(1);
+                    change.moved = change.moved.or(Some(behind));
+                }
                 if old.1 == 0 {
                     change.added.extend(lines.clone());
                 }
@@ -361,17 +368,24 @@ mod tests {
         let changes = Changes::of_diff(DIFF);
         let set = |lines: &[u32]| lines.iter().copied().collect::<BTreeSet<u32>>();
         let expected = [
-            ("gone.rs", set(&[]), set(&[]), set(&[0])),
-            ("src/lib.rs", set(&[3, 4, 20]), set(&[20]), set(&[10])),
+            ("gone.rs", set(&[]), set(&[]), set(&[0]), Some(1)),
+            (
+                "src/lib.rs",
+                set(&[3, 4, 20]),
+                set(&[20]),
+                set(&[10]),
+                Some(5),
+            ),
         ];
         let found = changes.files.iter().map(|(file, change)| {
             let FileChange {
                 lines,
                 added,
                 deletions,
+                moved,
                 blanks: _,
             } = change.clone();
-            (file.as_str(), lines, added, deletions)
+            (file.as_str(), lines, added, deletions, moved)
         });
         assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(changes.nearest("src/lib.rs", 9), Some(4));

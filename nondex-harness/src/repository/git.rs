@@ -208,17 +208,25 @@ impl Git {
         Ok(files.map(str::to_owned).collect())
     }
 
-    /// Whether a source in a folder has one of these names in it in a commit, or one of these texts.
+    /// Whether a source in these folders has one of these names in it in a commit, or one of these texts.
     #[must_use]
-    pub fn mentions(&self, commit: &str, names: &[String], folder: &Utf8Path) -> bool {
+    pub fn mentions<N: AsRef<str>>(
+        &self,
+        commit: &str,
+        names: &[N],
+        folders: &[&Utf8Path],
+    ) -> bool {
         let mut words = vec!["grep", "--quiet", "--word-regexp", "--fixed-strings"];
         for name in names {
-            words.extend(["-e", name]);
+            words.extend(["-e", name.as_ref()]);
         }
-        let inside = folder.strip_prefix(&self.root).unwrap_or("".as_ref());
-        let sources =
-            ["rs", "toml"].map(|end| format!(":(top,glob){}", inside.join(format!("**/*.{end}"))));
-        words.extend([commit, "--", &sources[0], &sources[1]]);
+        words.extend([commit, "--"]);
+        let sources = folders.iter().flat_map(|folder| {
+            let inside = folder.strip_prefix(&self.root).unwrap_or("".as_ref());
+            ["rs", "toml"].map(|end| format!(":(top,glob){}", inside.join(format!("**/*.{end}"))))
+        });
+        let sources: Vec<String> = sources.collect();
+        words.extend(sources.iter().map(String::as_str));
         !names.is_empty() && self.read(&words).is_ok()
     }
 

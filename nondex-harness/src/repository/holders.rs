@@ -24,15 +24,20 @@ pub fn is_plain(name: &str) -> bool {
         .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// What holds these lines of a source, and where one of them imports something, what the file has of items.
+/// What holds these lines of a source, or all of them; and where one of them imports something, what the file has of items.
 #[must_use]
-pub fn holders(text: &str, lines: &BTreeSet<u32>) -> Holders {
+pub fn holders(text: &str, lines: Option<&BTreeSet<u32>>) -> Holders {
     let Ok(file) = syn::parse_file(text) else {
         return Holders::Unknown;
     };
     let mut items = Items::default();
     items.visit_file(&file);
     let mut names = BTreeSet::new();
+    let Some(lines) = lines else {
+        let all = items.found.into_iter().map(|item| item.name);
+        let all: Option<BTreeSet<String>> = all.collect();
+        return all.map_or(Holders::Unknown, Holders::Named);
+    };
     for line in lines.iter().map(|line| *line as usize) {
         let around = || items.found.iter().filter(|item| item.lines.contains(&line));
         let is_import = items.imports.iter().any(|import| import.contains(&line));
@@ -157,7 +162,7 @@ mod tests {
         fn r#six() {}\n";
 
     fn held(text: &str, lines: &[u32]) -> Option<Vec<String>> {
-        match holders(text, &lines.iter().copied().collect()) {
+        match holders(text, Some(&lines.iter().copied().collect())) {
             Holders::Named(names) => Some(names.into_iter().collect()),
             Holders::Unknown => None,
         }

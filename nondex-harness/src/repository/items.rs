@@ -1,8 +1,8 @@
 //! What a changed line of a source file acts on: the statement, the function, the file or the crate that it is in.
 //!
 //! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung, Marinov, "DeFlaker: automatically detecting flaky
-//! tests", ICSE 2018), for Rust: what is in a function is tracked by its statement, a new or changed function by its body, an import by its
-//! file, and what acts at a distance, such as a type, a constant or a derive, by its crate.
+//! tests", ICSE 2018), for Rust: what is in a function is tracked by its statement, a new or changed function by all of it, an import by its
+//! file and the modules below it, and what acts at a distance, such as a type, a constant or a derive, by its crate.
 
 pub(super) mod documentation;
 
@@ -15,18 +15,21 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 use super::changes::FileChange;
+use super::outline::{Outline, name_of_impl};
 
 /// What a test must run so that it may have met a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// One of these lines of the file, the first to the last, from 1.
     Lines(u32, u32),
-    /// One of these lines; where the compiler made nothing of any of them, one of the body of the function that they are in, which come second.
+    /// One of these lines; where the compiler made nothing of any of them, one of the function that they are in, which come second.
     Statement((u32, u32), (u32, u32)),
-    /// Anything in the file.
+    /// Anything in the file, or in a module below it.
     File,
     /// What names this: as the crate if that meant something else before.
     Named(String),
+    /// What a module of this name has: as the crate if its file was there before.
+    Module(String),
     /// Anything in the crate, or in one that depends on it.
     Crate,
 }
@@ -40,15 +43,16 @@ pub struct Tracked {
     pub reach: Reach,
 }
 
-/// What is different in a source file acts on. A file that cannot be parsed acts on its crate. Blank lines and comments act on nothing, unless they
-/// are in a text of several lines, or are documentation that a macro may read.
+/// What is different in a source file acts on; `before` is the text that it is different from. A file that cannot be parsed acts on its crate. Blank
+/// lines and comments act on nothing, unless they are in a text of several lines, or are documentation that a macro may read.
 #[must_use]
-pub fn tracked(text: &str, change: &FileChange) -> Vec<Tracked> {
+pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
     let FileChange {
         lines: changed,
         added,
         deletions,
         blanks,
+        moved: _,
     } = change;
     let lines: Vec<&str> = text.lines().collect();
     let trimmed = |line: u32| {
@@ -75,11 +79,15 @@ pub fn tracked(text: &str, change: &FileChange) -> Vec<Tracked> {
         };
         return lines.map(of_crate).collect();
     };
-    let mut items = Items::default();
+    let mut items = Items {
+        now: Outline::of(text),
+        before: Outline::of(before),
+        ..Items::default()
+    };
     items.visit_file(&file);
-    let of_changed = code.iter().filter_map(|line| {
-        let reach = items.reach(*line, added, &deleted)?;
-        Some(Tracked { line: *line, reach })
+    let of_changed = code.iter().flat_map(|line| {
+        let reaches = items.reaches(*line, added, &deleted).into_iter();
+        reaches.map(|reach| Tracked { line: *line, reach })
     });
     let is_documentation = |line: &&u32| {
         let trimmed = trimmed(**line);
@@ -92,10 +100,12 @@ pub fn tracked(text: &str, change: &FileChange) -> Vec<Tracked> {
     });
     let of_deleted = deleted.iter().map(|line| {
         // What was there ran between the lines around it, if these are in one function.
+        let around = |range: &Lines| range.contains(line) && range.contains(&(line + 1));
         let function = items
             .innermost(*line)
-            .filter(|function| function.body.contains(&(line + 1)));
-        let reach = function.map_or(Reach::Crate, Function::whole_body);
+            .filter(|function| function.body.contains(&(line + 1)))
+            .filter(|_| !items.always_distant.iter().any(around));
+        let reach = function.map_or(Reach::Crate, Function::whole);
         Tracked { line: *line, reach }
     });
     let mut tracked: Vec<Tracked> = of_changed
@@ -155,12 +165,23 @@ fn length(lines: &Lines) -> u32 {
 struct Function {
     all: Lines,
     body: Lines,
+    /// Where it is, as outlines have it.
+    place: Vec<String>,
 }
 
 impl Function {
-    fn whole_body(&self) -> Reach {
-        Reach::Lines(*self.body.start(), *self.body.end())
+    /// With its head, because what an attribute makes of it is there.
+    fn whole(&self) -> Reach {
+        Reach::Lines(*self.all.start(), *self.all.end())
     }
+}
+
+/// An arm of a `match`.
+#[derive(Debug)]
+struct Arm {
+    all: Lines,
+    /// Its pattern, with the condition behind it.
+    head: Lines,
 }
 
 /// Whether these attributes make no difference to anything but what names the item.
@@ -178,17 +199,30 @@ struct Items {
     functions: Vec<Function>,
     /// Statements and arms: what runs as a whole, or is made of such.
     statements: Vec<Lines>,
+    /// The arms among them: one whose pattern is another one acts on who goes into the others.
+    arms: Vec<Arm>,
+    /// Attributes in functions.
+    attributes: Vec<Lines>,
+    /// Conditions of compilation, and the items that are there on these conditions.
+    conditions: Vec<(Lines, Lines)>,
     /// What acts at a distance when it is changed, and only on what names it when it is new: with its name.
     distant: Vec<(Lines, String)>,
     /// What acts at a distance, new or not.
     always_distant: Vec<Lines>,
-    imports: Vec<Lines>,
+    /// Imports, and whether they are for others, too.
+    imports: Vec<(Lines, bool)>,
+    /// `mod name;`, with the name.
+    modules: Vec<(Lines, String)>,
     /// Items whose documentation a macro may read.
     documented: Vec<Lines>,
-    /// `mod name;`, and the end of a block whose content is tracked by itself.
+    /// The end of a block whose content is tracked by itself.
     silent: Vec<Lines>,
-    /// The heads of such blocks, and these blocks.
-    heads: Vec<(Lines, Lines)>,
+    /// The heads of such blocks, these blocks, and what they act on when they are new.
+    heads: Vec<(Lines, Lines, Option<Reach>)>,
+    /// Where the visitor is.
+    place: Vec<String>,
+    now: Outline,
+    before: Outline,
 }
 
 impl Items {
@@ -200,49 +234,87 @@ impl Items {
         around.min_by_key(|function| length(&function.all))
     }
 
-    fn reach(&self, line: u32, added: &BTreeSet<u32>, deleted: &BTreeSet<u32>) -> Option<Reach> {
+    /// What a changed line acts on.
+    fn reaches(&self, line: u32, added: &BTreeSet<u32>, deleted: &BTreeSet<u32>) -> Vec<Reach> {
         let has = |ranges: &[Lines]| ranges.iter().any(|range| range.contains(&line));
         let is_new = |range: &Lines| {
             let mut lines = range.clone();
             lines.all(|line| added.contains(&line))
                 && !deleted.iter().any(|line| range.contains(line))
         };
-        if has(&self.always_distant) {
-            return Some(Reach::Crate);
+        let mut conditions = self.conditions.iter();
+        if has(&self.always_distant)
+            || conditions.any(|(condition, item)| condition.contains(&line) && !is_new(item))
+        {
+            return vec![Reach::Crate];
         }
         if let Some(function) = self.innermost(line) {
-            let is_signature = !function.body.contains(&line) || line == *function.body.start();
-            let around = self
-                .statements
-                .iter()
-                .filter(|range| range.contains(&line) && function.body.contains(range.start()));
-            let statement = around
-                .min_by_key(|range| length(range))
-                .filter(|_| !is_signature);
-            return Some(match statement {
-                Some(range) => Reach::Statement(
-                    (*range.start(), *range.end()),
-                    (*function.body.start(), *function.body.end()),
-                ),
-                None => function.whole_body(),
-            });
+            return vec![self.in_function(function, line)];
         }
-        if has(&self.imports) {
-            return Some(Reach::File);
+        let mut imports = self.imports.iter();
+        if let Some((_, is_export)) = imports.find(|(import, _)| import.contains(&line)) {
+            return match (is_export, self.now.new_exports(&self.before)) {
+                (false, _) => vec![Reach::File],
+                (true, None) => vec![Reach::Crate],
+                (true, Some(names)) => {
+                    let names = names.into_iter().map(str::to_owned);
+                    names.map(Reach::Named).collect()
+                }
+            };
         }
         if has(&self.silent) {
-            return None;
+            return Vec::new();
         }
-        let mut distant = self.distant.iter();
-        if let Some((range, name)) = distant.find(|(range, _)| range.contains(&line)) {
-            return Some(match is_new(range) {
-                true => Reach::Named(name.clone()),
+        let by_name = |named: &[(Lines, String)], reach: fn(String) -> Reach| {
+            let (range, name) = named.iter().find(|(range, _)| range.contains(&line))?;
+            Some(match is_new(range) {
+                true => reach(name.clone()),
                 false => Reach::Crate,
-            });
+            })
+        };
+        let by_name =
+            by_name(&self.modules, Reach::Module).or_else(|| by_name(&self.distant, Reach::Named));
+        if let Some(reach) = by_name {
+            return vec![reach];
         }
-        let mut heads = self.heads.iter().filter(|(head, _)| head.contains(&line));
-        let block = heads.next().map(|(_, block)| block);
-        (!block.is_some_and(is_new)).then_some(Reach::Crate)
+        let mut heads = self.heads.iter();
+        let head = heads.find(|(head, block, _)| head.contains(&line) && is_new(block));
+        head.map_or(vec![Reach::Crate], |(_, _, reach)| {
+            reach.iter().cloned().collect()
+        })
+    }
+
+    /// What a changed line of a function acts on.
+    fn in_function(&self, function: &Function, line: u32) -> Reach {
+        if !function.body.contains(&line) || line == *function.body.start() {
+            return match self.now.has_other_types(&self.before, &function.place) {
+                true => Reach::Crate,
+                false => function.whole(),
+            };
+        }
+        if self.attributes.iter().any(|range| range.contains(&line)) {
+            return function.whole();
+        }
+        let is_same = self.now.has_same_arms(&self.before, &function.place);
+        let arms = self.arms.iter();
+        let arms: Vec<&Arm> = arms
+            .filter(|arm| !is_same && arm.head.contains(&line))
+            .collect();
+        let is_inside = |range: &Lines, arm: &Arm| {
+            arm.all.contains(range.start()) && arm.all.contains(range.end())
+        };
+        let around = self.statements.iter().filter(|range| {
+            range.contains(&line)
+                && function.body.contains(range.start())
+                && !arms.iter().any(|arm| is_inside(range, arm))
+        });
+        let statement = around.min_by_key(|range| length(range));
+        statement.map_or(function.whole(), |range| {
+            Reach::Statement(
+                (*range.start(), *range.end()),
+                (*function.all.start(), *function.all.end()),
+            )
+        })
     }
 
     /// What the documentation on a line acts on.
@@ -252,15 +324,45 @@ impl Items {
         items.any(is_old).then_some(Reach::Crate)
     }
 
-    fn function(&mut self, all: Lines, signature: &syn::Signature, body: &syn::Block) {
+    fn function(
+        &mut self,
+        all: Lines,
+        attributes: &[syn::Attribute],
+        signature: &syn::Signature,
+        body: &syn::Block,
+    ) {
         if signature.constness.is_some() {
             // The compiler may have called it.
             self.always_distant.push(all.clone());
         }
+        // What a macro makes of it may act without being called.
+        let others = attributes
+            .iter()
+            .filter(|attribute| documentation::may_be_read(std::slice::from_ref(attribute)));
+        self.always_distant.extend(others.map(lines));
+        self.conditions(&all, attributes);
+        let mut place = self.place.clone();
+        place.push(signature.ident.to_string());
         self.functions.push(Function {
             all,
             body: lines(body),
+            place,
         });
+    }
+
+    /// The attributes of an item that say when it is there.
+    fn conditions(&mut self, item: &Lines, attributes: &[syn::Attribute]) {
+        let conditions = attributes.iter().filter(|attribute| {
+            attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+        });
+        let conditions = conditions.map(|attribute| (lines(attribute), item.clone()));
+        self.conditions.extend(conditions);
+    }
+
+    fn inside(&mut self, name: String, visit: impl FnOnce(&mut Self)) {
+        self.place.push(name);
+        visit(self);
+        self.place.pop();
     }
 
     /// What acts at a distance; one with an attribute that nobody knows, such as `#[global_allocator]`, also when it is new.
@@ -272,27 +374,27 @@ impl Items {
     }
 
     /// A block whose items are tracked by themselves.
-    fn block(&mut self, all: Lines, braces: proc_macro2::extra::DelimSpan) {
+    fn block(&mut self, all: Lines, braces: proc_macro2::extra::DelimSpan, new: Option<Reach>) {
         let [open, close] = [braces.open(), braces.close()].map(|brace| number(brace.start().line));
         self.silent.push(close..=close);
-        self.heads.push((*all.start()..=open, all));
+        self.heads.push((*all.start()..=open, all, new));
     }
 }
 
 impl<'a> Visit<'a> for Items {
     fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
-        self.function(lines(item), &item.sig, &item.block);
+        self.function(lines(item), &item.attrs, &item.sig, &item.block);
         visit::visit_item_fn(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
-        self.function(lines(item), &item.sig, &item.block);
+        self.function(lines(item), &item.attrs, &item.sig, &item.block);
         visit::visit_impl_item_fn(self, item);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
         match &item.default {
-            Some(body) => self.function(lines(item), &item.sig, body),
+            Some(body) => self.function(lines(item), &item.attrs, &item.sig, body),
             None => self.distant.push((lines(item), item.sig.ident.to_string())),
         }
         visit::visit_trait_item_fn(self, item);
@@ -303,30 +405,39 @@ impl<'a> Visit<'a> for Items {
         if item.items.iter().any(is_function) {
             let others = item.items.iter().filter(|item| !is_function(item));
             self.always_distant.extend(others.map(lines));
-            self.block(lines(item), item.brace_token.span);
+            self.block(lines(item), item.brace_token.span, new_impl(item));
         } else {
             // A trait that a type has now makes a difference to what is there already.
             self.always_distant.push(lines(item));
         }
-        visit::visit_item_impl(self, item);
+        self.inside(name_of_impl(item), |items| {
+            visit::visit_item_impl(items, item);
+        });
     }
 
     fn visit_item_trait(&mut self, item: &'a syn::ItemTrait) {
-        self.block(lines(item), item.brace_token.span);
-        visit::visit_item_trait(self, item);
+        self.block(lines(item), item.brace_token.span, None);
+        self.inside(item.ident.to_string(), |items| {
+            visit::visit_item_trait(items, item);
+        });
     }
 
     fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
         match &item.content {
-            Some((braces, _)) => self.block(lines(item), braces.span),
-            None if are_quiet(&item.attrs) => self.silent.push(lines(item)),
+            Some((braces, _)) => self.block(lines(item), braces.span, None),
+            None if are_quiet(&item.attrs) => {
+                self.modules.push((lines(item), item.ident.to_string()));
+            }
             None => self.always_distant.push(lines(item)),
         }
-        visit::visit_item_mod(self, item);
+        self.inside(item.ident.to_string(), |items| {
+            visit::visit_item_mod(items, item);
+        });
     }
 
     fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
-        self.imports.push(lines(item));
+        let is_export = !matches!(item.vis, syn::Visibility::Inherited);
+        self.imports.push((lines(item), is_export));
     }
 
     fn visit_item(&mut self, item: &'a syn::Item) {
@@ -369,9 +480,64 @@ impl<'a> Visit<'a> for Items {
     }
 
     fn visit_arm(&mut self, arm: &'a syn::Arm) {
-        self.statements.push(lines(arm));
+        let all = lines(arm);
+        self.statements.push(all.clone());
+        self.arms.push(Arm {
+            all,
+            head: lines(&arm.pat),
+        });
         visit::visit_arm(self, arm);
     }
+
+    fn visit_attribute(&mut self, attribute: &'a syn::Attribute) {
+        self.attributes.push(lines(attribute));
+    }
+}
+
+/// What an `impl` with functions acts on when it is new, besides what calls these: a call of another type's function may now be one of what its trait
+/// provides for all.
+fn new_impl(item: &syn::ItemImpl) -> Option<Reach> {
+    // What these provide is made of what an `impl` gives them.
+    const FROM_ITS_OWN: [&str; 20] = [
+        "AsMut",
+        "AsRef",
+        "Borrow",
+        "Clone",
+        "Debug",
+        "Default",
+        "Display",
+        "Eq",
+        "Extend",
+        "From",
+        "FromIterator",
+        "FromStr",
+        "Hash",
+        "Index",
+        "IndexMut",
+        "IntoIterator",
+        "Ord",
+        "PartialEq",
+        "PartialOrd",
+        "TryFrom",
+    ];
+    let (path, _) = item.trait_.as_ref()?;
+    let of_trait = path.segments.last()?.ident.to_string();
+    if FROM_ITS_OWN.contains(&&*of_trait) {
+        return None;
+    }
+    match &*item.self_ty {
+        syn::Type::Path(of) if !is_parameter(item, &of.path) => {
+            let last = of.path.segments.last()?;
+            Some(Reach::Named(last.ident.to_string()))
+        }
+        _ => Some(Reach::Crate),
+    }
+}
+
+/// Whether this is a type that an `impl` has as a parameter.
+fn is_parameter(item: &syn::ItemImpl, path: &syn::Path) -> bool {
+    let mut parameters = item.generics.type_params();
+    parameters.any(|parameter| path.is_ident(&parameter.ident))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod git;
 mod holders;
 mod items;
 mod lineage;
+mod outline;
 #[cfg(test)]
 mod scratch;
 mod snapshot;

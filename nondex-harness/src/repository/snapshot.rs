@@ -51,7 +51,7 @@ impl Snapshots {
         let index = self.folder.join(format!("index-{}", std::process::id()));
         // With what git knows of the files, it reads only those that are new.
         let theirs = self.git.read(&["rev-parse", "--git-path", "index"])?;
-        let _ = fs::copy(self.git.root().join(theirs.trim_end()), &index);
+        copy_index(&self.git.root().join(theirs.trim_end()), &index);
         let git = self
             .git
             .with("GIT_INDEX_FILE", index.as_str())
@@ -110,8 +110,8 @@ impl Snapshots {
 
     /// Whether a source of the tree has one of these names in it, or one of these texts.
     #[must_use]
-    pub fn mentions(&self, tree: &str, names: &[String]) -> bool {
-        self.git.mentions(tree, names, self.git.root())
+    pub fn mentions<N: AsRef<str>>(&self, tree: &str, names: &[N]) -> bool {
+        self.git.mentions(tree, names, &[self.git.root()])
     }
 
     /// Whether there are submodules, whose content is no part of a tree.
@@ -122,8 +122,49 @@ impl Snapshots {
     }
 }
 
+/// Copies an index, if there is one, with its time: a file that was changed as late as the index was written, or later, may have been changed behind its
+/// back, so git reads it.
+fn copy_index(from: &Utf8Path, to: &Utf8Path) {
+    let time = fs::metadata(from).and_then(|metadata| metadata.modified());
+    let copied = time.and_then(|time| {
+        fs::copy(from, to)?;
+        fs::File::options()
+            .append(true)
+            .open(to)?
+            .set_modified(time)
+    });
+    if copied.is_err() {
+        let _ = fs::remove_file(to);
+    }
+}
+
 /// A path as git takes it in a list of paths.
 fn quoted(path: &Utf8Path) -> String {
     let text = path.as_str().replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{text}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository::scratch::Repository;
+
+    #[test]
+    fn what_changes_in_the_second_of_a_commit_is_seen() {
+        let repository = Repository::new();
+        let file = repository.git.root().join("a");
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let snapshots = Snapshots::new(&repository.git, folder).unwrap();
+        for number in 0..4 {
+            let commit = repository.commit(&[("a", format!("{number}"))]);
+            let before = snapshots.of(&commit).unwrap();
+            // As git sees it: no nanoseconds.
+            let time = fs::metadata(&file).unwrap().modified().unwrap();
+            fs::write(&file, "x").unwrap();
+            let opened = fs::File::options().append(true).open(&file).unwrap();
+            opened.set_modified(time).unwrap();
+            assert_ne!(snapshots.now(folder).unwrap(), before);
+        }
+    }
 }

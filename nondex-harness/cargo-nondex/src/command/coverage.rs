@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
+use super::reads::Reads;
 use nondex_harness::campaign::Selected;
 use nondex_harness::project::blocks::{Blocks, Ranges, SourceLine};
 
@@ -71,6 +72,8 @@ pub(super) struct Coverage {
     /// The executable of each test that can say what it runs, by the test's id.
     own: BTreeMap<String, Utf8PathBuf>,
     ran: Mutex<BTreeMap<String, Ran>>,
+    /// What they open; none where the system cannot say it.
+    reads: Mutex<Option<Reads>>,
 }
 
 /// The blocks that a test ran, by program.
@@ -85,12 +88,14 @@ struct Ran {
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) ran: BTreeMap<String, BTreeSet<SourceLine>>,
+    /// The files and folders of the repository that were opened while each of them ran.
+    pub(super) opened: BTreeMap<String, BTreeSet<String>>,
     pub(super) compiled: BTreeSet<SourceLine>,
 }
 
 impl Coverage {
     /// Nothing yet of these tests.
-    pub(super) fn new(selected: &[Selected<'_>]) -> Self {
+    pub(super) fn new(selected: &[Selected<'_>], reads: Option<Reads>) -> Self {
         let tests = selected.iter().flat_map(|selected| {
             selected
                 .tests
@@ -106,10 +111,26 @@ impl Coverage {
         Coverage {
             own: own.collect(),
             ran: Mutex::default(),
+            reads: Mutex::new(reads),
         }
     }
 
-    /// Adds a run of a test.
+    fn reads(&self, tell: impl FnOnce(&mut Reads)) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.as_mut().map(tell).unwrap_or_default();
+    }
+
+    /// A run of a test begins.
+    pub(super) fn begin(&self, test: &str) {
+        self.reads(|reads| reads.begin(test));
+    }
+
+    /// It is over.
+    pub(super) fn end(&self, test: &str) {
+        self.reads(|reads| reads.end(test));
+    }
+
+    /// Adds what a run of a test ran.
     pub(super) fn add(&self, test: &str, covered: &[CoveredRecord]) {
         let mut ran = self.ran.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = ran.entry(test.to_owned()).or_default();
@@ -126,13 +147,18 @@ impl Coverage {
     pub(super) fn lines(self) -> Lines {
         let mut programs = Programs::default();
         let mut found = BTreeMap::new();
+        let reads = self
+            .reads
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let opened = reads.and_then(Reads::found);
         let ran = self
             .ran
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         for (test, ran) in ran {
             let mut lines = BTreeSet::new();
-            let mut is_lost = ran.is_lost;
+            let mut is_lost = ran.is_lost || opened.is_none();
             for (program, blocks) in &ran.blocks {
                 is_lost |= !programs.add(program, blocks, &mut lines);
             }
@@ -142,6 +168,7 @@ impl Coverage {
         }
         Lines {
             ran: found,
+            opened: opened.unwrap_or_default(),
             compiled: programs.compiled,
         }
     }

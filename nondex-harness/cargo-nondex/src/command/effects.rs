@@ -18,8 +18,30 @@ use nondex_harness::project::doctest::{block, same};
 use nondex_harness::report::TestReport;
 use nondex_harness::report::schema::Line;
 use nondex_harness::repository::{
-    Additions, FileChange, Git, Reach, Snapshots, Tracked, additions, since, tracked,
+    Additions, Changes, FileChange, Git, Reach, Snapshots, Tracked, additions, since, tracked,
 };
+
+/// By what a source asks on which line it is.
+const LINES: [&str; 9] = [
+    "line!",
+    "column!",
+    "Location::caller",
+    "panic::Location",
+    "Location<'",
+    ".location()",
+    "PanicInfo",
+    "PanicHookInfo",
+    "panicked at",
+];
+
+/// A changed source.
+struct Source<'a> {
+    path: &'a Utf8Path,
+    change: &'a FileChange,
+    /// Its text before.
+    before: String,
+    package: Option<String>,
+}
 
 /// What one changed line acts on.
 #[derive(Debug)]
@@ -27,13 +49,15 @@ struct Effect {
     file: Utf8PathBuf,
     line: u32,
     reach: Reach,
+    /// The folder of the modules below the file.
+    below: Option<Utf8PathBuf>,
     /// The package that it is in; none for what acts on all.
     package: Option<String>,
     /// The target that it is in alone, if it is.
     target: Option<String>,
 }
 
-/// A changed file that is no code, and that a test may read.
+/// A changed file, which a test may read.
 #[derive(Debug)]
 pub(super) struct Data {
     /// Its path in the repository.
@@ -58,11 +82,12 @@ pub(super) struct Effects {
     changed: BTreeSet<SourceLine>,
     /// Which packages depend on which.
     graph: Workspace,
-    /// Changed files that are no code, and that a test may read.
+    /// Changed files, which a test may read.
     pub(super) data: Vec<Data>,
     /// Changed sources and pages, by their paths: doctests stand in comments of them.
     pages: BTreeMap<Utf8PathBuf, Page>,
-    files: usize,
+    /// What was changed, by its path in the repository, and whether it is new.
+    files: BTreeMap<String, bool>,
 }
 
 /// A changed source or page, whose texts are read when a doctest asks for them.
@@ -86,8 +111,9 @@ impl Page {
 }
 
 impl Effects {
-    /// None yet of a change in so many files.
-    fn none(metadata: &Metadata, files: usize) -> Self {
+    /// None yet of a change in these files, of which some were `known`.
+    fn none(metadata: &Metadata, changes: &Changes, known: &BTreeSet<String>) -> Self {
+        let files = changes.files.keys();
         Effects {
             root: resolved(&metadata.workspace_root),
             effects: Vec::new(),
@@ -95,7 +121,9 @@ impl Effects {
             graph: Workspace::new(metadata),
             data: Vec::new(),
             pages: BTreeMap::new(),
-            files,
+            files: files
+                .map(|file| (file.clone(), !known.contains(file)))
+                .collect(),
         }
     }
 
@@ -103,7 +131,8 @@ impl Effects {
     pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let changes = since(git, base)?;
         let packages = Packages::of(metadata);
-        let mut found = Effects::none(metadata, changes.files.len());
+        let mut found = Effects::none(metadata, &changes, &git.files(base)?);
+        let asks_for_lines = OnceCell::new();
         for (file, change) in &changes.files {
             let link = git.root().join(file);
             let path = resolved(&link);
@@ -111,23 +140,43 @@ impl Effects {
             found.changed.extend(changed);
             let kind = packages.kind(&link, file);
             match kind {
-                Kind::Build(package) => found.distant(&path, change.first(), package),
-                Kind::Code(package) => {
-                    let names =
-                        |name: &str| git.mentions(base, &[name.to_owned()], packages.folder(&link));
-                    let target = packages.only_target(&link);
-                    let of = (package.as_ref(), target.as_ref());
-                    found.code(&path, change, of, &names);
+                Kind::Build(ref package) => {
+                    found.distant(&path, change.first(), package.clone());
                 }
-                Kind::Data | Kind::Note => {
-                    found.data(&packages, &path, file);
-                    let data = found.data.last_mut();
-                    if let (Kind::Note, Some(data)) = (kind, data) {
-                        data.is_note = true;
-                        let name = path.file_name().unwrap_or_default();
-                        data.is_named = git.is_named(name);
+                Kind::Code(ref package) => {
+                    let target = packages.only_target(&link, git);
+                    let source = Source {
+                        path: &path,
+                        change,
+                        before: git.text(base, file).unwrap_or_default(),
+                        package: package.clone(),
+                    };
+                    let own: BTreeSet<String> = package.iter().cloned().collect();
+                    let dependents = found.graph.dependents(&own);
+                    let folders = packages.folders(&link, &dependents);
+                    let names = |name: &str| git.mentions(base, &[name], &folders);
+                    let first = found.effects.len();
+                    found.code(&source, packages.is_root(&path), &names);
+                    let asks = || git.mentions(base, &LINES, &[git.root()]);
+                    if let Some(moved) = change.moved.filter(|_| *asks_for_lines.get_or_init(asks))
+                    {
+                        let reach = Reach::Lines(moved, u32::MAX);
+                        found.effect(&path, moved, reach, package.clone());
+                    }
+                    for effect in &mut found.effects[first..] {
+                        effect.target.clone_from(&target);
                     }
                 }
+                Kind::Data | Kind::Note => {}
+            }
+            // A test may also read a source.
+            found.data(&packages, &path, file);
+            if let (Kind::Code(_) | Kind::Build(_) | Kind::Note, Some(data)) =
+                (kind, found.data.last_mut())
+            {
+                data.is_note = true;
+                data.is_named = !matches!(path.extension(), Some("rs"))
+                    && git.is_named(path.file_name().unwrap_or_default());
             }
             if let Some("rs" | "md") = path.extension() {
                 let page = Page {
@@ -137,12 +186,6 @@ impl Effects {
                     texts: OnceCell::new(),
                 };
                 found.pages.insert(path, page);
-            }
-        }
-        if !found.data.is_empty() {
-            let known = git.files(base)?;
-            for data in &mut found.data {
-                data.is_new = !known.contains(&data.name);
             }
         }
         Ok(found)
@@ -159,7 +202,8 @@ impl Effects {
         let forth = snapshots.changes(ran, other)?;
         let back = snapshots.changes(other, ran)?;
         let packages = Packages::of(metadata);
-        let mut found = Effects::none(metadata, back.files.len());
+        let mut found = Effects::none(metadata, &back, &snapshots.git().files(ran)?);
+        let asks_for_lines = OnceCell::new();
         let nothing = FileChange::default();
         for (file, change) in &back.files {
             let link = snapshots.git().root().join(file);
@@ -180,48 +224,85 @@ impl Effects {
             };
             let [before, after] = [ran, other].map(|tree| snapshots.text(tree, file));
             let new = forth.files.get(file).unwrap_or(&nothing);
-            let gains = after.map(|text| additions(&text, &new.lines));
-            let losses = before.as_ref().map(|text| additions(text, &change.lines));
-            let target = packages.only_target(&link);
+            let gains = after.as_ref().map(|text| additions(text, new));
+            let losses = before.as_ref().map(|text| additions(text, change));
+            let target = packages.only_target(&link, snapshots.git());
+            let after = after.unwrap_or_default();
             if let Some(text) = before {
                 let deletions = change.deletions.iter().map(|line| FileChange {
                     deletions: BTreeSet::from([*line]),
                     ..FileChange::default()
                 });
                 let inside = deletions
-                    .flat_map(|deletion| tracked(&text, &deletion))
+                    .flat_map(|deletion| tracked(&text, &after, &deletion))
                     // What was added elsewhere is judged by what it is.
                     .filter(|tracked| tracked.reach != Reach::Crate);
                 let mut change = change.clone();
                 change.deletions.clear();
-                let changed = tracked(&text, &change);
+                let changed = tracked(&text, &after, &change);
+                let first = found.effects.len();
                 for Tracked { line, reach } in changed.into_iter().chain(inside) {
-                    // What names it is judged below.
-                    if !matches!(reach, Reach::Named(_)) {
-                        found.effect(&path, line, reach, package.clone());
-                        found.only(target.as_ref());
+                    match reach {
+                        // What names it is judged below.
+                        Reach::Named(_) | Reach::Module(_) => {}
+                        Reach::File => {
+                            found.import(&path, line, &text, (&package, packages.is_root(&path)));
+                        }
+                        reach => found.effect(&path, line, reach, package.clone()),
                     }
+                }
+                let asks = || snapshots.mentions(ran, &LINES);
+                if let Some(moved) = change.moved.filter(|_| *asks_for_lines.get_or_init(asks)) {
+                    let reach = Reach::Lines(moved, u32::MAX);
+                    found.effect(&path, moved, reach, package.clone());
+                }
+                for effect in &mut found.effects[first..] {
+                    effect.target.clone_from(&target);
                 }
             } else if target.is_some() {
                 // It is an executable of its own.
                 continue;
             }
             let [gains, losses] = [gains, losses].map(Option::unwrap_or_default);
+            let mut modules = gains.modules.difference(&losses.modules);
             let only = |of: &Additions, not: &Additions| {
                 let names = of.names.difference(&not.names);
                 names.cloned().collect::<Vec<String>>()
             };
             if gains.is_distant
                 || losses.is_distant
+                || modules.any(|name| !found.is_new_module(name))
                 || snapshots.mentions(ran, &only(&gains, &losses))
                 || snapshots.mentions(other, &only(&losses, &gains))
             {
                 found.distant(&path, 1, package);
             } else if gains.has_imports || losses.has_imports {
-                found.effect(&path, 1, Reach::File, package);
+                let is_root = packages.is_root(&path);
+                found.import(&path, 1, &after, (&package, is_root));
             }
         }
         Ok(found)
+    }
+
+    /// Whether a file of a module of this name is new.
+    fn is_new_module(&self, name: &str) -> bool {
+        self.files.iter().any(|(file, is_new)| {
+            let file = Utf8Path::new(file);
+            let folder = file.parent().and_then(Utf8Path::file_name);
+            let is_it = file.file_stem() == Some(name)
+                || file.file_name() == Some("mod.rs") && folder == Some(name);
+            *is_new && is_it && file.extension() == Some("rs")
+        })
+    }
+
+    /// Whether what was changed was opened, of these files and folders of the repository: of what is new, its folder.
+    pub(super) fn are_opened<'a>(&self, opened: impl Iterator<Item = &'a String>) -> bool {
+        let opened: BTreeSet<&str> = opened.map(String::as_str).collect();
+        self.files.iter().any(|(file, is_new)| {
+            let folder = Utf8Path::new(file).parent().filter(|_| *is_new);
+            opened.contains(file.as_str())
+                || folder.is_some_and(|folder| opened.contains(folder.as_str()))
+        })
     }
 
     /// Whether all that is different may act on a test, whatever it ran.
@@ -240,15 +321,30 @@ impl Effects {
             file: file.to_owned(),
             line,
             reach,
+            below: None,
             package,
             target: None,
         });
     }
 
-    /// Says that the last effect is only in this target, if there is one.
-    fn only(&mut self, target: Option<&String>) {
+    /// An import in a source with this text, which may be the root of a crate: the modules below it have it, too.
+    fn import(
+        &mut self,
+        path: &Utf8Path,
+        line: u32,
+        text: &str,
+        (package, is_root): (&Option<String>, bool),
+    ) {
+        let reach = match is_root || text.contains("#[path") || text.contains("include!") {
+            true => Reach::Crate,
+            false => Reach::File,
+        };
+        self.effect(path, line, reach, package.clone());
         if let Some(effect) = self.effects.last_mut() {
-            effect.target = target.cloned();
+            effect.below = Some(match path.file_name() {
+                Some("mod.rs") => path.with_file_name(""),
+                _ => path.with_extension(""),
+            });
         }
     }
 
@@ -256,7 +352,7 @@ impl Effects {
         self.data.push(Data {
             name: file.to_owned(),
             path: path.to_owned(),
-            is_new: false,
+            is_new: self.files.get(file).copied().unwrap_or_default(),
             is_for_build: packages.may_be_read_by_script(path),
             is_note: false,
             is_named: false,
@@ -267,26 +363,30 @@ impl Effects {
         self.effect(file, line, Reach::Crate, package);
     }
 
-    /// Adds what is different in a source, of this package and in this target alone if there is one; `names` is whether there was something of a name before.
-    fn code(
-        &mut self,
-        path: &Utf8Path,
-        change: &FileChange,
-        (package, target): (Option<&String>, Option<&String>),
-        names: &dyn Fn(&str) -> bool,
-    ) {
+    /// Adds what is different in a source, which may be the root of a crate; `names` is whether there was something of a name before.
+    fn code(&mut self, source: &Source<'_>, is_root: bool, names: &dyn Fn(&str) -> bool) {
+        let Source {
+            path,
+            change,
+            before,
+            package,
+        } = source;
         let Ok(text) = std::fs::read_to_string(path) else {
-            self.distant(path, change.first(), package.cloned());
+            self.distant(path, change.first(), package.clone());
             return;
         };
-        for Tracked { line, reach } in tracked(&text, change) {
+        for Tracked { line, reach } in tracked(&text, before, change) {
             let reach = match reach {
+                Reach::File => {
+                    self.import(path, line, &text, (package, is_root));
+                    continue;
+                }
                 Reach::Named(name) if names(&name) => Reach::Crate,
-                Reach::Named(_) => continue,
+                Reach::Module(name) if !self.is_new_module(&name) => Reach::Crate,
+                Reach::Named(_) | Reach::Module(_) => continue,
                 reach => reach,
             };
-            self.effect(path, line, reach, package.cloned());
-            self.only(target);
+            self.effect(path, line, reach, package.clone());
         }
     }
 
@@ -294,7 +394,7 @@ impl Effects {
     pub(super) fn summary(&self) -> String {
         format!(
             "{} changed files, {} places in code",
-            self.files,
+            self.files.len(),
             self.effects.len()
         )
     }
@@ -318,8 +418,16 @@ impl Effects {
                     false => has(ran, &effect.file, body, end),
                 }
             }
-            Reach::File => has(ran, &effect.file, 0, u32::MAX),
-            Reach::Crate | Reach::Named(_) => self.is_made_of(test, effect),
+            Reach::File => {
+                let is_below = |below: &Utf8PathBuf| {
+                    let mut lines = ran.range((below.clone(), 0)..);
+                    lines
+                        .next()
+                        .is_some_and(|(file, _)| file.starts_with(below))
+                };
+                has(ran, &effect.file, 0, u32::MAX) || effect.below.as_ref().is_some_and(is_below)
+            }
+            Reach::Crate | Reach::Named(_) | Reach::Module(_) => self.is_made_of(test, effect),
         });
         let lines: BTreeSet<(String, u32)> = met
             .map(|effect| (self.shown(&effect.file), effect.line))

@@ -23,6 +23,7 @@ mod outcome;
 mod pages;
 mod past;
 mod progress;
+mod reads;
 mod replay;
 mod report;
 mod run;

@@ -9,6 +9,7 @@ use nondex_core::hash;
 
 use super::coverage::Lines;
 use super::effects::{self, Effects};
+use super::reads::Reads;
 use nondex_harness::campaign::Selected;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::findings::history::{self, Entry, History, Key, Life};
@@ -101,6 +102,13 @@ impl Past {
         })
     }
 
+    /// What looks at which files of the repository the tests open; none where nobody can.
+    pub(super) fn reads(&self) -> Option<Reads> {
+        let (snapshots, tree) = self.snapshots.as_ref().zip(self.key.tree.as_ref())?;
+        let files = snapshots.git().files(tree).ok()?;
+        Reads::of(snapshots.git().root(), files.iter().map(String::as_str))
+    }
+
     /// Writes into a report what was run.
     pub(super) fn describe(&self, report: &mut Report) {
         report.run.commit = self.commit.as_ref().map(|commit| commit.id.clone());
@@ -129,6 +137,8 @@ impl Past {
         let tests: BTreeMap<String, Life> = tests
             .map(|test| {
                 let ran = lines.and_then(|lines| lines.ran.get(&test.id));
+                let opened = lines.filter(|_| ran.is_some());
+                let opened = opened.map(|lines| lines.opened.get(&test.id));
                 let life = Life {
                     verdict: test.verdict,
                     asked: asked(options, &test.id),
@@ -136,6 +146,7 @@ impl Past {
                     elapsed_ms: test.elapsed_ms,
                     in_orders,
                     ran: ran.zip(root).map(|(lines, root)| texts(lines, root)),
+                    opened: opened.map(|opened| opened.cloned().unwrap_or_default()),
                 };
                 (test.id.clone(), life)
             })
@@ -161,7 +172,7 @@ impl Past {
     /// The tests that end as they did, each in a process of its own, because nothing that they ran is different, neither from `base` nor from
     /// when they ran it; and what was compared, or why nothing is known.
     pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
-        let is_known = |life: &Life| life.ran.is_some();
+        let is_known = |life: &Life| life.ran.is_some() && life.opened.is_some();
         self.compare(
             compared,
             &is_known,
@@ -169,7 +180,9 @@ impl Past {
                 let ran = life.ran.as_ref().and_then(|ran| lines(ran, root));
                 let compiled = lines(&entry.compiled, root);
                 ran.zip(compiled).is_none_or(|(ran, compiled)| {
-                    effects.is_everything() || !effects.met_by(test, &ran, &compiled).is_empty()
+                    effects.is_everything()
+                        || effects.are_opened(life.opened.iter().flatten())
+                        || !effects.met_by(test, &ran, &compiled).is_empty()
                 })
             },
         )
@@ -182,9 +195,10 @@ impl Past {
         compared: &Compared<'_>,
     ) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.in_orders;
-        let differs = |effects: &Effects, test: &TestReport, _: (&Life, &Entry), _: &Utf8Path| {
-            effects.are_in(test)
-        };
+        let differs =
+            |effects: &Effects, test: &TestReport, (life, _): (&Life, &Entry), _: &Utf8Path| {
+                effects.are_in(test) || effects.are_opened(life.opened.iter().flatten())
+            };
         let (mut found, words) = self.compare(compared, &is_known, &differs)?;
         for selected in compared.selected {
             let tests = selected.tests.iter().filter(|(_, is_run)| *is_run);

@@ -100,13 +100,19 @@ impl<'a> Display<'a> {
 
 impl Progress for Display<'_> {
     fn started(&self, test_id: &str, _spec: &RunSpec) {
+        if let Some(coverage) = self.coverage {
+            coverage.begin(test_id);
+        }
         if let Some(bar) = &self.bar {
             let runs = selection::count_u64(self.counts().runs, "run");
             bar.set_message(format!("{runs}: {test_id}"));
         }
     }
 
-    fn finished(&self, _test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
+    fn finished(&self, test_id: &str, _spec: &RunSpec, _outcome: &Outcome) {
+        if let Some(coverage) = self.coverage {
+            coverage.end(test_id);
+        }
         let mut counts = self.counts();
         counts.runs += 1;
         if self.bar.is_none() && counts.last_line.elapsed() >= LINE_INTERVAL {

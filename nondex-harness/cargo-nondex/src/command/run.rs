@@ -68,7 +68,9 @@ pub(super) fn within(
     };
     let in_order = selection::without(&selected, &unchanged.in_orders);
     let selected = selection::without(&selected, &unchanged.alone);
-    let coverage = options.cover.then(|| Coverage::new(&selected));
+    let coverage = options
+        .cover
+        .then(|| Coverage::new(&selected, past.reads()));
     let directory = RunDirectory::create(&project.target_dir)?;
     let tree = match stages.have_orders() {
         false => Tree::none(),

@@ -14,7 +14,7 @@ pub struct ChangeReport {
     pub witness: Option<Witness>,
     /// The changed lines that it ran, those of the failing file and nearest to the failure first.
     pub lines: Vec<Line>,
-    /// The changed files that are no code, and that it opened.
+    /// The changed files that it opened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

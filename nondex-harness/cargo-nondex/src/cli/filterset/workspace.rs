@@ -7,7 +7,7 @@ use cargo_metadata::{Metadata, PackageId, TargetKind};
 /// The members of a workspace by name, with their dependencies among each other and the names of their binaries.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Each member with all members it depends on, itself included.
+    /// Each member with all packages of the project it depends on, itself included: members, and others whose sources it has.
     dependencies: BTreeMap<String, BTreeSet<String>>,
     binaries: BTreeSet<String>,
     binary_ids: BTreeSet<String>,
@@ -27,8 +27,9 @@ impl Workspace {
             .map(|node| (&node.id, node.dependencies.as_slice()))
             .collect();
         let members = metadata.workspace_packages();
-        let names: BTreeMap<&PackageId, &str> = members
-            .iter()
+        let own = metadata.packages.iter();
+        let names: BTreeMap<&PackageId, &str> = own
+            .filter(|package| package.source.is_none())
             .map(|package| (&package.id, package.name.as_str()))
             .collect();
         let mut workspace = Workspace::default();

@@ -1,4 +1,4 @@
-//! Which changed files that are no code a test opens, itself or by a program that it starts: the system says so of every file that is watched.
+//! Which changed files a test opens, itself or by a program that it starts: the system says so of every file that is watched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ pub(super) struct Opened {
 }
 
 impl Watched {
-    /// Watches the changed files that are no code.
+    /// Watches the changed files.
     pub(super) fn new(data: &[Data], project: &Project) -> Self {
         let mut watched = Watched {
             inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok(),

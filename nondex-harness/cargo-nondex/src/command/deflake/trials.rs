@@ -73,7 +73,7 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Of a project with these executables, and of changed files that are no code.
+    /// Of a project with these executables, and of changed files.
     pub(super) fn new(
         project: &'a Project,
         programs: Programs,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package};
 use nondex_harness::project::blocks::Ranges;
 use nondex_harness::project::{Counted, Functions};
@@ -10,6 +10,18 @@ use nondex_harness::repository::{Holders, Reach, holders, is_plain};
 
 use super::Effects;
 use super::kind::{around, with_folders};
+
+/// The sources in a folder.
+fn sources(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {
+        match entry.path().extension() {
+            Some("rs") => found.push(entry.into_path()),
+            _ => found.extend(sources(entry.path())),
+        }
+    }
+    found
+}
 
 /// The names of a package's crates.
 fn crates(package: &Package) -> impl Iterator<Item = String> {
@@ -34,8 +46,13 @@ impl Effects {
                     add(statement);
                     add(body);
                 }
-                Reach::File => add((0, u32::MAX)),
-                Reach::Crate | Reach::Named(_) => {}
+                Reach::File => {
+                    add((0, u32::MAX));
+                    for file in effect.below.iter().flat_map(|below| sources(below)) {
+                        asked.add(&file, 0, u32::MAX);
+                    }
+                }
+                Reach::Crate | Reach::Named(_) | Reach::Module(_) => {}
             }
         }
         asked
@@ -72,12 +89,23 @@ impl Effects {
             let Ok(text) = std::fs::read_to_string(file) else {
                 continue;
             };
-            match holders(&text, &lines) {
+            match holders(&text, Some(&lines)) {
                 Holders::Named(names) => functions.names.extend(names),
                 Holders::Unknown => match around(&own, file) {
                     Some((_, package)) => functions.whole.extend(crates(package)),
                     None => functions.whole.extend(functions.crates.iter().cloned()),
                 },
+            }
+        }
+        let below = self
+            .effects
+            .iter()
+            .filter_map(|effect| effect.below.as_ref());
+        for file in below.flat_map(|below| sources(below)) {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            match holders(&text, None) {
+                Holders::Named(names) => functions.names.extend(names),
+                Holders::Unknown => return Counted::All,
             }
         }
         Counted::Some(functions)

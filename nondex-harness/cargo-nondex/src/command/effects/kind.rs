@@ -5,6 +5,7 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
+use nondex_harness::repository::Git;
 
 /// What a file is for.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub(super) enum Kind {
 /// The packages of a project, and which of them run while others are built.
 #[derive(Debug)]
 pub(super) struct Packages<'a> {
-    /// Those of the workspace, with their folders.
-    members: Vec<(Utf8PathBuf, &'a Package)>,
+    /// Those that the project has the sources of, with their folders.
+    own: Vec<(Utf8PathBuf, &'a Package)>,
     /// Procedural macros, what build scripts use, and all that these depend on.
     at_build: BTreeSet<&'a PackageId>,
 }
@@ -50,21 +51,37 @@ impl<'a> Packages<'a> {
                 open.extend(runs.map(|dep| &dep.pkg));
             }
         }
+        let own = metadata.packages.iter();
+        let own = own.filter(|package| package.source.is_none());
         Packages {
-            members: with_folders(metadata.workspace_packages()),
+            own: with_folders(own.collect()),
             at_build,
         }
     }
 
-    /// The package of the workspace in whose folder a file is.
+    /// The package of the project in whose folder a file is.
     fn around(&self, path: &Utf8Path) -> Option<(&Utf8Path, &'a Package)> {
-        around(&self.members, path)
+        around(&self.own, path)
     }
 
-    /// That folder, or else the file's own.
-    pub(super) fn folder<'p>(&'p self, path: &'p Utf8Path) -> &'p Utf8Path {
+    /// The folders of these packages, and the one that a file is in.
+    pub(super) fn folders<'p>(
+        &'p self,
+        path: &'p Utf8Path,
+        packages: &BTreeSet<String>,
+    ) -> Vec<&'p Utf8Path> {
         let own = path.parent().unwrap_or(path);
-        self.around(path).map_or(own, |(folder, _)| folder)
+        let own = self.around(path).map_or(own, |(folder, _)| folder);
+        let others = self.own.iter();
+        let others = others.filter(|(_, package)| packages.contains(package.name.as_str()));
+        let others = others.map(|(folder, _)| folder.as_path());
+        others.chain([own]).collect()
+    }
+
+    /// Whether a source is the first one of a crate.
+    pub(super) fn is_root(&self, path: &Utf8Path) -> bool {
+        let mut targets = self.own.iter().flat_map(|(_, package)| &package.targets);
+        targets.any(|target| resolved(&target.src_path) == path)
     }
 
     /// The kind of a file, by its path and its path in the repository.
@@ -72,9 +89,15 @@ impl<'a> Packages<'a> {
         let package = self.around(path);
         let name = path.file_name().unwrap_or_default();
         let of_package = package.map(|(_, package)| package.name.to_string());
-        let is_for_all = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"].contains(&name)
+        // The features of what a package depends on are those that any other one asks for, too.
+        let is_for_all = [
+            "Cargo.lock",
+            "Cargo.toml",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+        ]
+        .contains(&name)
             || path.components().any(|part| part.as_str() == ".cargo")
-            || name == "Cargo.toml" && package.is_none_or(|(folder, _)| path.parent() != Some(folder))
             // A submodule, or another repository.
             || path.is_dir() && !path.is_symlink();
         let is_note = path.extension() == Some("md")
@@ -83,8 +106,6 @@ impl<'a> Packages<'a> {
             || file.starts_with('.');
         if is_for_all {
             Kind::Build(None)
-        } else if name == "Cargo.toml" {
-            Kind::Build(of_package)
         } else if path.extension() == Some("rs") {
             let runs = || package.is_some_and(|(folder, package)| self.runs(package, folder, path));
             match path.is_symlink() || runs() {
@@ -113,23 +134,25 @@ impl<'a> Packages<'a> {
                 !["src", "tests", "examples", "benches"].contains(&first.as_str())
             })
         };
-        let is_named = || {
+        let is_read = || {
             let text = fs::read_to_string(&script).unwrap_or_default();
             let stem = path.file_stem().unwrap_or_default();
             let name = path.file_name().unwrap_or_default();
-            text.contains(name) || text.contains(&format!("mod {stem};"))
+            text.contains(name)
+                || text.contains(&format!("mod {stem};"))
+                || lists(&text, folder, path)
         };
-        path == script || is_beside() || is_named()
+        path == script || is_beside() || is_read()
     }
 
     /// Whether a build script may read a file.
     pub(super) fn may_be_read_by_script(&self, path: &Utf8Path) -> bool {
-        let mut members = self.members.iter();
-        members.any(|(folder, package)| script(package).is_some() && path.starts_with(folder))
+        let mut own = self.own.iter();
+        own.any(|(folder, package)| script(package).is_some() && path.starts_with(folder))
     }
 
-    /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as a module.
-    pub(super) fn only_target(&self, path: &Utf8Path) -> Option<String> {
+    /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as a module, or another source names the file.
+    pub(super) fn only_target(&self, path: &Utf8Path, git: &Git) -> Option<String> {
         let mut targets = self.around(path)?.1.targets.iter();
         let is_own = |target: &&Target| {
             target.is_kind(TargetKind::Test) && resolved(&target.src_path) == path
@@ -148,7 +171,8 @@ impl<'a> Packages<'a> {
             let text = || fs::read_to_string(entry.path()).unwrap_or_default();
             is_source && is_word(&text())
         });
-        (!may_have).then(|| target.name.clone())
+        let is_named = || git.is_named(path.file_name().unwrap_or_default());
+        (!may_have && !is_named()).then(|| target.name.clone())
     }
 }
 
@@ -185,7 +209,52 @@ pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
     path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
 }
 
+/// Whether a build script with this text may list the sources of a package, in `folder`, and a file among them: one in a folder that the text names, or
+/// in any if it names none.
+fn lists(text: &str, folder: &Utf8Path, path: &Utf8Path) -> bool {
+    if !["read_dir", "WalkDir", "glob"]
+        .iter()
+        .any(|word| text.contains(word))
+    {
+        return false;
+    }
+    let texts = text.split('"').skip(1).step_by(2);
+    // What comes before a folder's name may be put together when the script runs.
+    let named = texts.filter_map(|text| {
+        let slashes = text.match_indices('/').map(|(at, _)| at + 1);
+        let mut ends = [0].into_iter().chain(slashes).map(|at| &text[at..]);
+        let found = ends.find(|end| !end.is_empty() && folder.join(end).is_dir())?;
+        Some(folder.join(found))
+    });
+    let named: Vec<Utf8PathBuf> = named.collect();
+    named.is_empty() || named.iter().any(|named| path.starts_with(named))
+}
+
 fn script(package: &Package) -> Option<&Target> {
     let mut targets = package.targets.iter();
     targets.find(|target| target.is_kind(TargetKind::CustomBuild))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_may_list_the_folders_that_it_names_or_else_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        fs::create_dir_all(folder.join("src/plugins")).unwrap();
+        for (text, expected) in [
+            ("println!(\"src/plugins\")", [false, false]),
+            ("read_dir(\"src/plugins\")", [true, false]),
+            ("read_dir(format!(\"{root}/src/plugins\"))", [true, false]),
+            ("read_dir(root.join(\"src\"))", [true, true]),
+            ("glob(\"src/*.rs\")", [true, true]),
+            ("read_dir(\"elsewhere\")", [true, true]),
+        ] {
+            let is_listed = |file: &str| lists(text, folder, &folder.join(file));
+            let found = ["src/plugins/a.rs", "src/lib.rs"].map(is_listed);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 }

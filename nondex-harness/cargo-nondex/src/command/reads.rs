@@ -1,0 +1,125 @@
+//! Which files and folders of a repository the tests of a campaign open, themselves or by a program that they start: the system says so of every
+//! folder that is watched. Who of the tests that run at that moment it was is not known, so it is said of each of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use nix::errno::Errno;
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor};
+
+/// What is opened while tests run.
+#[derive(Debug)]
+pub(super) struct Reads {
+    inotify: Inotify,
+    folders: BTreeMap<WatchDescriptor, Utf8PathBuf>,
+    /// How many runs there are of each test.
+    running: BTreeMap<String, usize>,
+    /// What was opened while each test ran, by its path from the root.
+    found: BTreeMap<String, BTreeSet<String>>,
+    /// Whether the system said more than could be read.
+    is_lost: bool,
+}
+
+impl Reads {
+    /// Watches the folders in which these files of the repository at `root` are; `None` where the system cannot.
+    pub(super) fn of<'a>(root: &Utf8Path, files: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let mut reads = Reads {
+            inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok()?,
+            folders: BTreeMap::new(),
+            running: BTreeMap::new(),
+            found: BTreeMap::new(),
+            is_lost: false,
+        };
+        let around = |file| Utf8Path::new(file).ancestors().skip(1);
+        let folders: BTreeSet<&Utf8Path> = files.flat_map(around).collect();
+        for folder in folders {
+            let path = root.join(folder);
+            let watch = reads
+                .inotify
+                .add_watch(path.as_std_path(), AddWatchFlags::IN_OPEN);
+            match watch {
+                Ok(watch) => drop(reads.folders.insert(watch, folder.to_owned())),
+                // What is not there, nobody opens.
+                Err(Errno::ENOENT | Errno::ENOTDIR) => {}
+                Err(_) => return None,
+            }
+        }
+        Some(reads)
+    }
+
+    /// A run of a test begins.
+    pub(super) fn begin(&mut self, test: &str) {
+        self.take();
+        *self.running.entry(test.to_owned()).or_default() += 1;
+    }
+
+    /// A run of a test is over.
+    pub(super) fn end(&mut self, test: &str) {
+        self.take();
+        if let Some(count) = self.running.get_mut(test) {
+            *count = count.saturating_sub(1);
+        }
+        self.running.retain(|_, count| *count > 0);
+    }
+
+    /// What was opened since this was asked last.
+    fn take(&mut self) {
+        let mut opened = BTreeSet::new();
+        loop {
+            let events = match self.inotify.read_events() {
+                Ok(events) => events,
+                Err(Errno::EINTR) => continue,
+                Err(_) => break,
+            };
+            for event in events {
+                self.is_lost |= event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW);
+                let Some(folder) = self.folders.get(&event.wd) else {
+                    continue;
+                };
+                let name = event.name.as_deref().map(std::ffi::OsStr::to_string_lossy);
+                let path = name.map_or(folder.clone(), |name| folder.join(&*name));
+                opened.insert(path.into_string());
+            }
+        }
+        for test in self.running.keys() {
+            let found = self.found.entry(test.clone()).or_default();
+            found.extend(opened.iter().cloned());
+        }
+    }
+
+    /// What was opened while each test ran; `None` when that is not known.
+    pub(super) fn found(mut self) -> Option<BTreeMap<String, BTreeSet<String>>> {
+        self.take();
+        (!self.is_lost).then_some(self.found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_opened_is_said_of_each_test_that_runs_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        std::fs::create_dir(root.join("a")).unwrap();
+        for file in ["a/one.md", "two.md"] {
+            std::fs::write(root.join(file), file).unwrap();
+        }
+        let mut reads = Reads::of(root, ["a/one.md", "two.md", "gone/x"].into_iter()).unwrap();
+        let open = |path: &str| drop(std::fs::File::open(root.join(path)).unwrap());
+        open("two.md");
+        reads.begin("first");
+        open("a/one.md");
+        reads.begin("second");
+        open("a");
+        reads.end("first");
+        open("two.md");
+        reads.end("second");
+        let found = reads.found().unwrap();
+        let set = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        // A folder is named by itself and by the one that it is in.
+        assert_eq!(found["first"], set(&["a", "a/one.md"]));
+        assert_eq!(found["second"], set(&["a", "two.md"]));
+    }
+}
