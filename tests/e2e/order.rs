@@ -119,7 +119,7 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             expected["only"].as_str().unwrap_or("any"),
             "{test:#?}"
         );
-        expect_state(fixture, &order.state, &expected["state"], &test.name);
+        expect_state(fixture, &order.state, expected, &test.name);
         for (role, names) in [
             ("polluters", order.polluters),
             ("setters", order.setters),
@@ -133,19 +133,38 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
     }
 }
 
-/// Asserts that these are the parts of the state that the tests share, and that the lines are named that change and meet it.
-fn expect_state(fixture: &Fixture, found: &[SharedState], expected: &Value, test: &str) {
-    let Some(expected) = expected.as_array() else {
+/// Asserts that these are the parts of the state that the tests share, and that the lines are named that change and meet it, where there
+/// is a line.
+fn expect_state(fixture: &Fixture, found: &[SharedState], truth: &Value, test: &str) {
+    let Some(expected) = truth["state"].as_array() else {
         assert!(found.is_empty(), "{test}: {found:?}");
         return;
     };
     assert_eq!(found.len(), expected.len() - 1, "{test}: {found:?}");
+    let says = |what: &str, usually: bool| truth[what].as_bool().unwrap_or(usually);
     for (found, name) in found.iter().zip(&expected[1..]) {
-        assert!(found.confirmed, "{test}: {found:?}");
-        assert_eq!(found.kind, expected[0], "{test}");
+        assert_eq!(
+            found.confirmed,
+            says("confirmed", true),
+            "{test}: {found:?}"
+        );
+        assert_eq!(found.joint, says("joint", false), "{test}: {found:?}");
         let name = name.as_str().unwrap();
+        let kind = expected[0].as_str().unwrap();
+        let (kind, name) = match name.split_once(':') {
+            Some((kind, name)) if kind == "env" => (kind, name),
+            _ => (kind, name),
+        };
+        assert_eq!(found.kind, kind, "{test}");
         assert!(found.name.ends_with(name), "{test}: {found:?}");
-        expect_lines(fixture, found, test);
+        let is_without = |side: &str| truth.get(side).is_some_and(Value::is_null);
+        if is_without("read") {
+            assert_eq!(found.read, None, "{test}");
+            let written = found.written.is_none();
+            assert_eq!(written, is_without("written"), "{test}: {found:?}");
+        } else {
+            expect_lines(fixture, found, test);
+        }
     }
 }
 
@@ -246,6 +265,29 @@ fn what_the_system_keeps_for_a_process_is_named_with_the_lines_that_change_and_m
     let fixture = Fixture::new("order-system");
     let output = reported(&fixture, "order", &[]);
     expect_truth(&fixture, &output.expect(ExitCode::Found).report());
+}
+
+#[test]
+fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
+    let fixture = Fixture::new("order-shapes");
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    expect_truth(&fixture, &report);
+    for test in report.tests.iter().filter(|test| test.order.is_some()) {
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
+    let checked = reported(&fixture, "check", &["--seeds", "0"]);
+    expect_truth(&fixture, &checked.expect(ExitCode::Found).report());
+    // What fails alone and in libtest's order is run in the reverse of it, too.
+    let run = reported(
+        &fixture,
+        "run",
+        &["--seeds", "0", "brittle::", "several::both_steps"],
+    );
+    for name in ["brittle::acts_as_a_user", "several::both_steps_are_done"] {
+        let test = test(&run.report(), name).clone();
+        assert_eq!(test.verdict, Verdict::OrderDependentBrittle, "{test:#?}");
+    }
 }
 
 #[test]

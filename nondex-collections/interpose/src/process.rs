@@ -3,6 +3,7 @@
 mod children;
 mod files;
 mod fork;
+mod held;
 mod image;
 mod states;
 mod surroundings;

@@ -25,13 +25,19 @@ pub enum StateKind {
     File,
     /// A port that the process listens on.
     Port,
+    /// A file, or something else that has a descriptor, which is open.
+    Descriptor,
+    /// A child that has not ended, or was not waited for.
+    Child,
+    /// A thread that has not ended.
+    Thread,
 }
 
 json::words!(StateKind);
 
 impl StateKind {
     /// Every kind.
-    pub const ALL: [StateKind; 9] = [
+    pub const ALL: [StateKind; 12] = [
         StateKind::Static,
         StateKind::ThreadLocal,
         StateKind::Env,
@@ -41,7 +47,19 @@ impl StateKind {
         StateKind::Limit,
         StateKind::File,
         StateKind::Port,
+        StateKind::Descriptor,
+        StateKind::Child,
+        StateKind::Thread,
     ];
+
+    /// Whether it is what a process holds beside its memory. Nearly everything else that a test leaves may come with some of it.
+    #[must_use]
+    pub const fn is_held(self) -> bool {
+        matches!(
+            self,
+            StateKind::Descriptor | StateKind::Child | StateKind::Thread
+        )
+    }
 
     /// The name in a spec and in reports.
     #[must_use]
@@ -56,6 +74,9 @@ impl StateKind {
             StateKind::Limit => "limit",
             StateKind::File => "file",
             StateKind::Port => "port",
+            StateKind::Descriptor => "descriptor",
+            StateKind::Child => "child",
+            StateKind::Thread => "thread",
         }
     }
 }

@@ -4,12 +4,14 @@
 //! tests leave nothing there, all in one process, changes nothing for others. Behind one that does, every other binary is run once more:
 //! what ends otherwise is searched for the tests that make the difference, each time with files as they were before.
 
+mod files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use camino::Utf8Path;
-use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
+use nondex_core::{Outcome, RunSpec, StateId};
 
 use super::launch::Launcher;
 use super::order::Processes;
@@ -19,7 +21,7 @@ use crate::judge::culprit::subset::smallest;
 use crate::judge::order::{Dependence, End};
 use crate::judge::run::Run;
 use crate::project::{TestBinary, TestCase};
-use crate::report::schema::{Line, SharedState, WrittenLine};
+use crate::report::schema::SharedState;
 
 /// Runs the tests of each binary `before` in a process, then those of the last one, with one empty folder for temporary files, and puts
 /// back what they leave in their folders; what was there goes to `kept`. The runs of the last process; `None` when it was stopped.
@@ -60,20 +62,46 @@ pub fn run_behind(
 /// So many tests that end the process of all are left out.
 const MAX_CUTS: usize = 5;
 
-/// So many of the files that are left are put back one by one.
-const MAX_FILES: usize = 24;
+/// So many ways are looked for in which the tests of one binary make the same difference.
+const MAX_SETS: usize = 8;
 
-/// A test that depends on tests of another binary.
+/// A test of a binary, each by number.
+pub(super) type Test = (usize, usize);
+
+/// A test that depends on tests of other binaries.
 pub(super) struct Found {
-    /// The binary and the test, each by number.
-    pub(super) test: (usize, usize),
-    /// The other binary. The numbers of what makes the difference are those of its tests.
-    pub(super) with: usize,
-    pub(super) dependence: Dependence,
+    pub(super) test: Test,
+    pub(super) passes_alone: bool,
+    /// The tests that make the difference, each list those of one binary: see [`Dependence::sets`].
+    pub(super) sets: Vec<Vec<Test>>,
+    /// Those that undo it when they run between.
+    pub(super) cleaners: Vec<Test>,
+    /// Whether the search came to its end.
+    pub(super) is_complete: bool,
     /// What they share.
     pub(super) state: Vec<SharedState>,
     /// How the test failed.
     pub(super) end: End,
+}
+
+impl Found {
+    /// The same with the tests of all binaries numbered one after the other, where those of each begin at this number.
+    pub(super) fn dependence(&self, starts: &[usize]) -> Dependence {
+        let number = |(binary, test): &Test| starts[*binary] + test;
+        let numbers = |tests: &Vec<Test>| tests.iter().map(number).collect();
+        Dependence {
+            passes_alone: self.passes_alone,
+            sets: self.sets.iter().map(numbers).collect(),
+            cleaners: numbers(&self.cleaners),
+            is_complete: self.is_complete,
+        }
+    }
+}
+
+/// The tests of a binary that can run in one process, in their order, and whether they leave files.
+struct All {
+    tests: Vec<usize>,
+    are_left: bool,
 }
 
 /// What is tried among the binaries of a project.
@@ -100,117 +128,153 @@ impl Across<'_> {
         if self.binaries.len() < 2 {
             return Some((found, made));
         }
-        for with in 0..self.binaries.len() {
-            let (all, is_left) = self.all(with, &mut made)?;
-            if !is_left {
-                continue;
-            }
-            for binary in (0..self.binaries.len()).filter(|binary| *binary != with) {
+        let all = (0..self.binaries.len()).map(|binary| self.all(binary, &mut made));
+        let all: Vec<All> = all.collect::<Option<_>>()?;
+        for with in (0..all.len()).filter(|with| all[*with].are_left) {
+            for binary in (0..all.len()).filter(|binary| *binary != with) {
                 for test in self.suspects(with, &all, binary, &mut made)? {
-                    if found.iter().any(|known| known.test == (binary, test)) {
-                        continue;
+                    let test = (binary, test);
+                    let sets = self.sets(with, &all[with].tests, test, &mut made)?;
+                    match found.iter_mut().find(|known| known.test == test) {
+                        Some(known) => known.sets.extend(sets.0),
+                        None => found.extend(self.dependent(sets, &all, test, &mut made)?),
                     }
-                    let one = self.dependent(with, &all, (binary, test), &mut made)?;
-                    found.extend(one);
                 }
             }
         }
         Some((found, made))
     }
 
-    /// The tests of a binary that can run in one process, in their order, and whether they leave files.
-    fn all(&self, binary: usize, made: &mut u64) -> Option<(Vec<usize>, bool)> {
-        let mut all: Vec<usize> = (0..self.binaries[binary].tests.len()).collect();
+    /// The tests of a binary that can run in one process.
+    fn all(&self, binary: usize, made: &mut u64) -> Option<All> {
+        let mut tests: Vec<usize> = (0..self.binaries[binary].tests.len()).collect();
         for _ in 0..=MAX_CUTS {
-            let mut is_left = false;
-            let mut between = |folder: Option<&Path>| is_left = !self.left(folder).is_empty();
-            let runs = self.run(&[(binary, &all, &[])], &mut between, made)?;
+            let mut are_left = false;
+            let mut between = |folder: Option<&Path>| are_left = !self.left(folder).is_empty();
+            let runs = self.run(&[(binary, &tests, &[])], &mut between, made)?;
             let ends = |run: &Run| !matches!(run.outcome, Outcome::Passed | Outcome::Failed);
             match runs[0].iter().position(ends) {
-                Some(cut) => _ = all.remove(cut),
-                None => return Some((all, is_left)),
+                Some(cut) => _ = tests.remove(cut),
+                None => return Some(All { tests, are_left }),
             }
         }
-        Some((Vec::new(), false))
+        Some(All {
+            tests: Vec::new(),
+            are_left: false,
+        })
     }
 
     /// The tests of `binary` that end otherwise in its original order when the other binary ran before.
     fn suspects(
         &self,
         with: usize,
-        all: &[usize],
+        all: &[All],
         binary: usize,
         made: &mut u64,
     ) -> Option<Vec<usize>> {
+        let own = &all[binary].tests;
         let is_asked = |test: &usize| (self.alone)(binary, *test).is_some();
-        if !(0..self.binaries[binary].tests.len()).any(|test| is_asked(&test)) {
+        if !own.iter().any(is_asked) {
             return Some(Vec::new());
         }
-        let (own, _) = self.all(binary, made)?;
-        let before = self.run(&[(binary, &own, &[])], &mut |_| (), made)?;
-        let steps: [Step<'_>; 2] = [(with, all, &[]), (binary, &own, &[])];
+        let before = self.run(&[(binary, own, &[])], &mut |_| (), made)?;
+        let steps: [Step<'_>; 2] = [(with, &all[with].tests, &[]), (binary, own, &[])];
         let behind = self.run(&steps, &mut |_| (), made)?;
         let passed = |test: usize, run: &Run| {
             let end = self.binaries[binary].end(test, run.clone(), false);
             end.passed()
         };
-        let pairs = before[0].iter().zip(&behind[1]).zip(&own);
+        let pairs = before[0].iter().zip(&behind[1]).zip(own);
         let differs = pairs
             .filter(|((before, behind), test)| passed(**test, before) != passed(**test, behind));
         let differs = differs.map(|(_, test)| *test);
         Some(differs.filter(is_asked).collect())
     }
 
-    /// What a test depends on, if it ends otherwise behind `all` of another binary each time.
-    fn dependent(
+    /// The lists of tests of another binary behind which a test ends otherwise each time, the others of these left out, and whether
+    /// the search came to its end.
+    fn sets(
         &self,
         with: usize,
         all: &[usize],
-        test: (usize, usize),
+        test: Test,
+        made: &mut u64,
+    ) -> Option<(Vec<Vec<Test>>, bool)> {
+        let mut sets: Vec<Vec<Test>> = Vec::new();
+        let Some(passes_alone) = (self.alone)(test.0, test.1) else {
+            return Some((sets, true));
+        };
+        let mut is_complete = true;
+        let mut all = all.to_vec();
+        while sets.len() < MAX_SETS && self.ends(with, &all, test, !passes_alone, 1, made)? {
+            let smallest = smallest(all.len(), self.questions, |part| {
+                let kept = part.kept.iter().rev().map(|place| all[*place]);
+                let before: Vec<usize> =
+                    all[..part.beginning].iter().copied().chain(kept).collect();
+                self.ends(with, &before, test, !passes_alone, 1, made)
+                    .ok_or(())
+            });
+            let smallest = smallest.ok()?;
+            let set: Vec<usize> = smallest.elements.iter().map(|place| all[*place]).collect();
+            let is_sure = self.ends(with, &set, test, !passes_alone, self.reruns, made)?
+                && self.ends(with, &[], test, passes_alone, self.reruns, made)?;
+            if !is_sure {
+                break;
+            }
+            is_complete &= smallest.is_complete;
+            all.retain(|one| !set.contains(one));
+            sets.push(set.iter().map(|one| (with, *one)).collect());
+        }
+        Some((sets, is_complete))
+    }
+
+    /// What there is to say of a test that depends on the first of these lists.
+    fn dependent(
+        &self,
+        (sets, is_complete): (Vec<Vec<Test>>, bool),
+        all: &[All],
+        test: Test,
         made: &mut u64,
     ) -> Option<Option<Found>> {
-        let Some(passes_alone) = (self.alone)(test.0, test.1) else {
+        let (Some(first), Some(passes_alone)) = (sets.first(), (self.alone)(test.0, test.1)) else {
             return Some(None);
         };
-        let is_alike = |before: &[usize], passes: bool, times: usize, made: &mut u64| {
-            for _ in 0..times {
-                let end = self.behind(with, before, test, made)?;
-                if end.passed() != Some(passes) {
-                    return Some(false);
-                }
-            }
-            Some(true)
-        };
-        if !is_alike(all, !passes_alone, 1, made)? {
-            return Some(None);
-        }
-        let smallest = smallest(all.len(), self.questions, |part| {
-            let kept = part.kept.iter().rev().map(|place| all[*place]);
-            let before: Vec<usize> = all[..part.beginning].iter().copied().chain(kept).collect();
-            is_alike(&before, !passes_alone, 1, made).ok_or(())
-        });
-        let smallest = smallest.ok()?;
-        let set: Vec<usize> = smallest.elements.iter().map(|place| all[*place]).collect();
-        if !is_alike(&set, !passes_alone, self.reruns, made)?
-            || !is_alike(&[], passes_alone, self.reruns, made)?
-        {
-            return Some(None);
-        }
+        let with = first[0].0;
+        let set: Vec<usize> = first.iter().map(|(_, one)| *one).collect();
         let failing = if passes_alone { &set[..] } else { &[] };
         let end = self.behind(with, failing, test, made)?;
-        let state = self.shared(with, &set, test, passes_alone, made)?;
+        let (state, files) = self.shared(with, &set, test, passes_alone, made)?;
+        let cleaners = match passes_alone {
+            true => self.cleaners((with, &set), all, test, &files, made)?,
+            false => Vec::new(),
+        };
         Some(Some(Found {
             test,
-            with,
-            dependence: Dependence {
-                passes_alone,
-                sets: vec![set],
-                cleaners: Vec::new(),
-                is_complete: smallest.is_complete,
-            },
+            passes_alone,
+            sets,
+            cleaners,
+            is_complete,
             state,
             end,
         }))
+    }
+
+    /// Whether a test ends so behind these of another binary, each of so many times.
+    fn ends(
+        &self,
+        with: usize,
+        before: &[usize],
+        test: Test,
+        passes: bool,
+        times: usize,
+        made: &mut u64,
+    ) -> Option<bool> {
+        for _ in 0..times {
+            if self.behind(with, before, test, made)?.passed() != Some(passes) {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// How a test ends alone in its process, once these of the other binary ran in another.
@@ -218,79 +282,12 @@ impl Across<'_> {
         &self,
         with: usize,
         before: &[usize],
-        (binary, test): (usize, usize),
+        (binary, test): Test,
         made: &mut u64,
     ) -> Option<End> {
         let steps: [Step<'_>; 2] = [(with, before, &[]), (binary, &[test], &[])];
         let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
         Some(self.binaries[binary].end(test, run, true))
-    }
-
-    /// The files that these leave, those that are proven, or else all.
-    fn shared(
-        &self,
-        with: usize,
-        set: &[usize],
-        (binary, test): (usize, usize),
-        passes_alone: bool,
-        made: &mut u64,
-    ) -> Option<Vec<SharedState>> {
-        let steps: [Step<'_>; 2] = [(with, set, &[]), (binary, &[test], &[])];
-        let mut left = Vec::new();
-        self.run(&steps, &mut |folder| left = self.left(folder), made)?;
-        let mut all = Vec::new();
-        for path in left.iter().take(MAX_FILES) {
-            let mut restore = |folder: Option<&Path>| self.restore(folder, path);
-            let run = self.run(&steps, &mut restore, made)?.pop()?.pop()?;
-            all.push((path, run.passed() == passes_alone));
-        }
-        if all.iter().any(|(_, confirmed)| *confirmed) {
-            all.retain(|(_, confirmed)| *confirmed);
-        }
-        let mut shared = Vec::new();
-        for (path, confirmed) in all {
-            let mut one = SharedState {
-                kind: StateKind::File.name().to_owned(),
-                name: self.states[binary].path(&path.to_string_lossy()),
-                confirmed,
-                ..SharedState::default()
-            };
-            if confirmed {
-                self.add_lines(with, set, (binary, test), path, &mut one, made)?;
-            }
-            shared.push(one);
-        }
-        Some(shared)
-    }
-
-    /// Adds the line that leaves a file, or what is in a folder, and the one that meets it.
-    fn add_lines(
-        &self,
-        with: usize,
-        set: &[usize],
-        (binary, test): (usize, usize),
-        path: &Path,
-        shared: &mut SharedState,
-        made: &mut u64,
-    ) -> Option<()> {
-        let watch = [StateId {
-            kind: StateKind::File,
-            name: String::new(),
-        }];
-        let is_of = |access: &&AccessRecord| Path::new(&access.state.name).starts_with(path);
-        let steps: [Step<'_>; 2] = [(with, set, &watch), (binary, &[test], &watch)];
-        let runs = self.run(&steps, &mut |_| (), made)?;
-        shared.written = runs[0].iter().zip(set).rev().find_map(|(run, test)| {
-            let accesses = run.accesses.iter().rev().filter(is_of);
-            let mut writes = accesses.filter(|access| access.writes);
-            let Line { file, line } = writes.find_map(|access| self.states[with].line(access))?;
-            let test = self.id(with, *test);
-            Some(WrittenLine { file, line, test })
-        });
-        let accesses = runs[1].iter().flat_map(|run| run.accesses.iter());
-        let mut accesses = accesses.filter(is_of);
-        shared.read = accesses.find_map(|access| self.states[binary].line(access));
-        Some(())
     }
 
     /// The id of a test.
@@ -307,17 +304,6 @@ impl Across<'_> {
         left.sort();
         left.extend(self.tree.left());
         left
-    }
-
-    /// Puts one file or folder back.
-    fn restore(&self, folder: Option<&Path>, path: &Path) {
-        if !folder.is_some_and(|folder| path.starts_with(folder)) {
-            self.tree.restore_path(path);
-        } else if path.is_dir() {
-            let _ = fs::remove_dir_all(path);
-        } else {
-            let _ = fs::remove_file(path);
-        }
     }
 
     /// Runs these processes one after the other, with files as they were and one empty folder for temporary files; `between` comes behind

@@ -1,7 +1,8 @@
 //! Whether a test that fails alone passes behind the other tests of its binary.
 //!
 //! A test that fails in its clean runs may need what another test leaves behind: `cargo test` passes then. So before it is called broken,
-//! all tests of its binary are run in one process, in libtest's order: one process for all such tests of a binary.
+//! all tests of its binary are run in one process, in libtest's order, and where it fails there, too, in the reverse of it, so that every
+//! other test was once before it: two processes for all such tests of a binary.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use nondex_core::{Outcome, Threads};
 use crate::judge::Options;
 use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
-use crate::judge::order::{self, Conclusion, Limits, conclude, detect};
+use crate::judge::order::{self, Conclusion, Detection, Limits, conclude, detect};
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
@@ -104,12 +105,21 @@ impl Behind<'_> {
         }
         let before = experiments.count();
         let original: Vec<usize> = (0..names.len()).collect();
+        let reverse: Vec<usize> = original.iter().rev().copied().collect();
         let found = processes.answer(&mut experiments, |experiments| {
-            let detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
-            let passes = |test: &usize| {
-                let mut seen = detection.seen(*test, experiments);
+            let mut detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
+            let passes = |detection: &Detection, experiments: &Experiments, test: usize| {
+                let mut seen = detection.seen(test, experiments);
                 seen.any(|(_, passed)| passed)
             };
+            if !asked
+                .iter()
+                .all(|test| passes(&detection, experiments, *test))
+            {
+                let orders = [original.clone(), reverse.clone()];
+                detection = detect(&orders, &ending, experiments)?;
+            }
+            let passes = |test: &usize| passes(&detection, experiments, *test);
             let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
             let limits = Limits {
                 reruns: RERUNS,

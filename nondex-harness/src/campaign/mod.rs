@@ -20,6 +20,7 @@ pub mod output;
 pub mod pairs;
 pub mod process;
 pub mod progress;
+mod proof;
 pub mod queue;
 mod race;
 pub mod record;

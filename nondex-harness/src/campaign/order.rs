@@ -252,7 +252,10 @@ impl Processes<'_> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
         let limits = (1..=order.len()).map(|end| {
             let usual = self.options_of(order[end - 1]).timeout;
-            self.hung.limit(&order[..end], usual)
+            match self.options.prune {
+                true => self.hung.limit(&order[..end], usual),
+                false => usual,
+            }
         });
         let limits: Vec<Duration> = limits.collect();
         let id = self.suite.test_id(cases.last()?);

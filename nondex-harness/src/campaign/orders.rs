@@ -269,6 +269,13 @@ impl Campaign<'_> {
             questions: self.asked.budget,
         };
         let (found, made) = across.find()?;
+        let mut names: Vec<String> = Vec::new();
+        let starts = binaries.iter().enumerate().map(|(binary, processes)| {
+            let start = names.len();
+            names.extend((0..processes.tests.len()).map(|test| across.id(binary, test)));
+            start
+        });
+        let starts: Vec<usize> = starts.collect();
         for found in found {
             let (binary, test) = found.test;
             let id = id(binary, test);
@@ -277,16 +284,14 @@ impl Campaign<'_> {
             };
             let processes = &binaries[binary];
             let options = processes.options_of(test);
-            let names: Vec<String> = (0..binaries[found.with].tests.len())
-                .map(|test| across.id(found.with, test))
-                .collect();
+            let dependence = found.dependence(&starts);
             report.notes.clear();
-            order::dependent(report, &found.dependence, &names, &options, Threads::Each);
+            order::dependent(report, &dependence, &names, &options, Threads::Each);
             if let Some(order) = &mut report.order {
                 order.state = found.state;
             }
-            let set = found.dependence.sets[0].iter();
-            let before = set.filter(|_| found.dependence.passes_alone);
+            let set = dependence.sets[0].iter();
+            let before = set.filter(|_| dependence.passes_alone);
             let spec = RunSpec {
                 before: before.map(|test| names[*test].clone()).collect(),
                 ..processes.spec(test)

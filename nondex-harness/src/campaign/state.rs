@@ -7,6 +7,7 @@ use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
 use super::launch::{IN_TEMPORARY, fresh_folder};
 use super::order::Processes;
+use super::proof::Proof;
 use crate::judge::run::Run;
 use crate::project::symbols::{Static, Symbols};
 use crate::report::schema::{Line, SharedState, WrittenLine};
@@ -49,7 +50,7 @@ pub(super) struct Part<'s> {
     after: Option<String>,
     /// Which bytes of a static were changed.
     changed: Vec<StateId>,
-    /// Whether the outcome is that of a run alone when only this is put back.
+    /// Whether the outcome is that of a run alone when only this is put back, or this and the others that are confirmed.
     confirmed: bool,
     /// Whether it is enough to put back that its lock is not poisoned.
     is_poisoned: bool,
@@ -171,32 +172,47 @@ impl<'a> States<'a> {
             ..spec
         })?;
         let (_, first) = recorded.split_last()?;
-        let parts = self.parts(first.iter().flat_map(|run| run.states.iter()));
-        let mut all = Vec::new();
-        for mut part in parts.into_iter().take(MAX_PARTS) {
-            let mut is_proven = |restore: Vec<StateId>| {
-                let restored = run(&|spec| RunSpec {
-                    restore: restore.clone(),
-                    ..spec
-                })?;
-                Some(restored.last()?.passed() == passes_alone)
-            };
-            part.confirmed = is_proven(vec![part.state.clone()])?;
-            let flags: Vec<StateId> = part.poison_flags().iter().map(StateId::cleared).collect();
-            part.is_poisoned = part.confirmed && !flags.is_empty() && is_proven(flags)?;
-            all.push(part);
-        }
-        if !all.iter().any(|part| part.confirmed) {
+        let mut all = self.parts(first.iter().flat_map(|run| run.states.iter()));
+        all.sort_by_key(|part| part.state.kind.is_held());
+        all.truncate(MAX_PARTS);
+        let first = all.partition_point(|part| !part.state.kind.is_held());
+        let mut is_proven = |restore: Vec<StateId>| {
+            let restored = run(&|spec| RunSpec {
+                restore: restore.clone(),
+                ..spec
+            })?;
+            Some(restored.last()?.passed() == passes_alone)
+        };
+        let proof = Proof::of(first, all.len(), |places| {
+            is_proven(
+                places
+                    .iter()
+                    .map(|place| all[*place].state.clone())
+                    .collect(),
+            )
+        })?;
+        if proof == Proof::None {
             return Some(all.iter().map(|part| self.named(part)).collect());
+        }
+        for place in proof.places() {
+            let part = &mut all[*place];
+            part.confirmed = true;
+            let flags: Vec<StateId> = part.poison_flags().iter().map(StateId::cleared).collect();
+            part.is_poisoned = !proof.is_joint() && !flags.is_empty() && is_proven(flags)?;
         }
         let mut shared = Vec::new();
         for part in all.iter().filter(|part| part.confirmed) {
             let mut found = self.named(part);
+            found.joint = proof.is_joint();
+            // It may be asked for only where the others are as the test finds them alone.
+            let others = all.iter().filter(|other| other.confirmed && found.joint);
+            let others = others.filter(|other| other.state != part.state);
+            let others: Vec<StateId> = others.map(|other| other.state.clone()).collect();
             for place in part.places() {
                 if found.written.is_some() && found.read.is_some() {
                     break;
                 }
-                self.add_lines(run, before, &place, &mut found)?;
+                self.add_lines(run, before, &place, &others, &mut found)?;
             }
             shared.push(found);
         }
@@ -209,10 +225,12 @@ impl<'a> States<'a> {
         run: &mut Make<'_>,
         before: &[usize],
         place: &StateId,
+        others: &[StateId],
         shared: &mut SharedState,
     ) -> Option<()> {
         let watched = run(&|spec| RunSpec {
             watch: vec![place.clone()],
+            restore: others.to_vec(),
             lines: true,
             ..spec
         })?;
@@ -287,7 +305,7 @@ impl<'a> States<'a> {
                 .after
                 .as_ref()
                 .map_or_else(String::new, |folder| self.path(folder)),
-            (None, StateKind::File) => self.path(&part.state.name),
+            (None, StateKind::File | StateKind::Descriptor) => self.path(&part.state.name),
             (None, StateKind::Signal) => named_number(&part.state.name, &SIGNALS),
             (None, StateKind::Limit) => named_number(&part.state.name, &LIMITS),
             (None, _) => part.state.name.clone(),

@@ -22,7 +22,12 @@ unsafe extern "C" fn bind(
         return -1;
     };
     // SAFETY: the caller gives an address of this length.
-    accessed(StateKind::Port, true, || unsafe { shown(address, len) });
+    let kind = match unsafe { is_local(address, len) } {
+        true => StateKind::File,
+        false => StateKind::Port,
+    };
+    // SAFETY: as above.
+    accessed(kind, true, || unsafe { shown(address, len) });
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, address, len) };
     if result == -1 {
@@ -30,6 +35,16 @@ unsafe extern "C" fn bind(
         failed("bind", errno(), || unsafe { shown(address, len) });
     }
     result
+}
+
+/// Whether it is the address of a local socket, which is a file.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes.
+unsafe fn is_local(address: *const libc::sockaddr, len: libc::socklen_t) -> bool {
+    let is_whole = !address.is_null() && len as usize >= size_of::<libc::sa_family_t>();
+    // SAFETY: every address begins with its family.
+    is_whole && unsafe { sockaddr::family(address) } == libc::AF_UNIX
 }
 
 /// An address with its port, or the path of a local socket.

@@ -1,4 +1,4 @@
-//! What the system keeps for a process: environment, directory, masks, signals, limits, and its ports.
+//! What the system keeps for a process: environment, directory, masks, signals, limits, its ports, and what else it [holds](Held).
 
 use ::std::env;
 use ::std::ffi::{CStr, CString, OsStr, OsString, c_int};
@@ -7,6 +7,7 @@ use ::std::os::unix::ffi::{OsStrExt, OsStringExt};
 use ::std::path::PathBuf;
 use ::std::ptr;
 
+use super::held::Held;
 use crate::libc;
 use crate::surroundings::MASK;
 use nondex_core::sorted::SortedMap;
@@ -32,6 +33,7 @@ pub(super) struct Surroundings {
     blocked: libc::sigset_t,
     limits: Vec<(u32, libc::rlimit)>,
     ports: Vec<String>,
+    held: Held,
 }
 
 impl ::std::fmt::Debug for Surroundings {
@@ -61,6 +63,7 @@ impl Surroundings {
                 .filter_map(|number| Some((number, limit(number)?)))
                 .collect(),
             ports: ports(),
+            held: Held::now(&|descriptor| port(descriptor).is_some()),
         }
     }
 
@@ -121,6 +124,9 @@ impl Surroundings {
         for port in &self.ports {
             add(StateKind::Port, port.clone(), "open".to_owned());
         }
+        for (state, count) in &self.held.counts() {
+            add(state.kind, state.name.clone(), count.to_string());
+        }
         texts
     }
 
@@ -174,6 +180,9 @@ impl Surroundings {
                         }
                     }
                 }
+            }
+            StateKind::Descriptor | StateKind::Child | StateKind::Thread => {
+                Surroundings::now().held.end_new(&self.held, state);
             }
             StateKind::Static | StateKind::ThreadLocal | StateKind::File => {}
         }
@@ -247,11 +256,16 @@ fn sockets() -> impl Iterator<Item = (c_int, String)> {
     let entries = ::std::fs::read_dir("/proc/self/fd").into_iter();
     entries.flatten().flatten().filter_map(|entry| {
         let socket: c_int = entry.file_name().to_str()?.parse().ok()?;
-        let is_open = option(socket, libc::SO_ACCEPTCONN) == Some(1)
-            || option(socket, libc::SO_TYPE) == Some(libc::SOCK_DGRAM);
-        let address = is_open.then(|| address(socket)).flatten()?;
-        (!address.ends_with(":0")).then_some((socket, address))
+        Some((socket, port(socket)?))
     })
+}
+
+/// The address with the port that a socket has for others.
+fn port(socket: c_int) -> Option<String> {
+    let is_open = option(socket, libc::SO_ACCEPTCONN) == Some(1)
+        || option(socket, libc::SO_TYPE) == Some(libc::SOCK_DGRAM);
+    let address = is_open.then(|| address(socket)).flatten()?;
+    (!address.ends_with(":0")).then_some(address)
 }
 
 /// A number that is kept for a socket.

@@ -69,7 +69,7 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub max_steps: Option<u64>,
 
-    /// Run every test at every seed and level, even where the outcome is known already
+    /// Run every test at every seed and level, even where the outcome is known already, and wait the whole limit for each test that hangs
     #[arg(long)]
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,

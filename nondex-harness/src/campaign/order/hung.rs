@@ -106,6 +106,52 @@ mod tests {
         assert_eq!(hung.limit(&[0, 1], usual), usual);
     }
 
+    /// How runs end that would take so long, `None` for ever, where each is waited for so long as the function says.
+    fn ends(durations: &[Option<u64>], mut limit: impl FnMut(&Hung) -> Duration) -> Vec<Outcome> {
+        let hung = Hung::default();
+        let end = |duration: &Option<u64>| {
+            let limit = u64::try_from(limit(&hung).as_millis()).unwrap();
+            let (outcome, took) = match duration {
+                Some(duration) if *duration < limit => (Outcome::Passed, *duration),
+                _ => (Outcome::TimedOut, limit),
+            };
+            let before = run(Outcome::Passed, 1);
+            hung.note(&[0, 1], &[before, run(outcome.clone(), took)]);
+            outcome
+        };
+        durations.iter().map(end).collect()
+    }
+
+    #[test]
+    fn runs_end_as_with_the_whole_limit_unless_one_takes_more_than_ten_times_as_long_as_those_that_ended()
+     {
+        let usual = Duration::from_secs(60);
+        let short = |hung: &Hung| hung.limit(&[0, 1], usual);
+        let (mut compared, mut shortened) = (0, 0);
+        for seed in 0..10_000_u64 {
+            let mut state = seed;
+            let mut draw = |below: u64| {
+                state = nondex_core::hash::mix(state + 1);
+                state % below
+            };
+            let scale = [1, 40, 900, 5_000][draw(4) as usize];
+            let durations: Vec<Option<u64>> = (0..12)
+                .map(|_| (draw(3) > 0).then(|| scale + draw(9 * scale)))
+                .collect();
+            assert_eq!(
+                ends(&durations, short),
+                ends(&durations, |_| usual),
+                "{durations:?}"
+            );
+            compared += 1;
+            shortened += u32::from(durations.iter().filter(|one| one.is_none()).count() > 2);
+        }
+        assert!(compared == 10_000 && shortened > 5_000, "{shortened}");
+        // It hung for a minute, twice, and then it takes seven times the longest that is waited for: only `--no-prune` sees its end.
+        let odd = [None, None, Some(42_000)];
+        assert_eq!(ends(&odd, |_| usual)[2], Outcome::Passed);
+    }
+
     #[test]
     fn nothing_is_known_of_a_test_that_never_ended() {
         let hung = Hung::default();

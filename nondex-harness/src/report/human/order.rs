@@ -126,14 +126,19 @@ fn named(state: &SharedState) -> String {
         "env" => format!("the variable `{}`", state.name),
         "cwd" => "the current folder".to_owned(),
         "umask" => "the mask of new files".to_owned(),
+        "descriptor" => format!("`{}`, which stays open", state.name),
+        "child" => format!("the child process `{}`", state.name),
         kind => format!("the {} `{}`", kind.replace('_', "-"), state.name),
     }
 }
 
 fn described(state: &SharedState) -> String {
-    let certain = match state.confirmed {
-        true => "with only this put back, the outcome is that of a run alone",
-        false => "it is left changed; that it decides is not proven",
+    let certain = match (state.confirmed, state.joint) {
+        (true, false) => "with only this put back, the outcome is that of a run alone",
+        (true, true) => {
+            "with all that is named here put back, and nothing else, the outcome is that of a run alone"
+        }
+        (false, _) => "it is left changed; that it decides is not proven",
     };
     format!("{}: {certain}", named(state))
 }
@@ -157,6 +162,8 @@ fn fix(is_victim: bool, state: Option<&SharedState>) -> String {
         Some("thread_local") => {
             "take the value out of the thread-local at the end of the test that sets it, in a guard's `Drop`"
         }
+        Some("descriptor") => "let what is open be dropped at the end of the test that opens it",
+        Some("child") => "end the child, and wait for it, at the end of the test that starts it",
         Some("port") => "listen on port 0, and close the listener at the end of the test",
         _ => {
             "put the state back at the end of the test that changes it, in a guard's `Drop`, so that it happens when it panics, too; a `#[serial]` \

@@ -71,6 +71,9 @@ pub struct SharedState {
     pub read: Option<Line>,
     /// Whether the test ends as it does alone once only this is put back; of a race, as if the other test had not changed this.
     pub confirmed: bool,
+    /// Whether that takes all parts of the state that are confirmed, put back together.
+    #[serde(default)]
+    pub joint: bool,
 }
 
 /// A test that fails when it and another one run at the same time: the whole of one of them in the middle of the other.

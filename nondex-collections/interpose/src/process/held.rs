@@ -1,0 +1,176 @@
+//! What a process holds besides memory: descriptors that are open, children and threads that have not ended.
+
+use ::std::ffi::c_int;
+use ::std::fs;
+use ::std::path::Path;
+
+use nondex_core::sorted::SortedMap;
+use nondex_core::{StateId, StateKind};
+
+use super::children;
+use crate::libc;
+
+/// The flag of a thread that is about to be gone, though the system still lists it.
+const EXITING: u64 = 0x4;
+
+/// How many columns there are before the flags, behind the name of a thread.
+const BEFORE_FLAGS: usize = 6;
+
+/// Each thing by what it is, and the number that the system has for it.
+#[derive(Clone, Debug)]
+pub(super) struct Held(Vec<(StateId, c_int)>);
+
+impl Held {
+    /// What there is now, but for the descriptors that `are_ports`, which are named as such.
+    pub(super) fn now(are_ports: &dyn Fn(c_int) -> bool) -> Self {
+        let mut held = Vec::new();
+        let mut add = |kind, name, number| held.push((StateId { kind, name }, number));
+        // The descriptors first: to read what else there is takes some.
+        for (number, entry) in numbered("/proc/self/fd") {
+            // Our own of that very folder is gone by now.
+            if let Ok(link) = fs::read_link(entry)
+                && !are_ports(number)
+            {
+                let name = without_number(&link.to_string_lossy()).to_owned();
+                add(StateKind::Descriptor, name, number);
+            }
+        }
+        for (number, task) in numbered("/proc/self/task") {
+            if !is_exiting(&task) {
+                add(StateKind::Thread, called(&task), number);
+            }
+            let children = fs::read_to_string(task.join("children")).unwrap_or_default();
+            for child in children.split_ascii_whitespace() {
+                let name = program(&Path::new("/proc").join(child));
+                child
+                    .parse()
+                    .into_iter()
+                    .for_each(|number| add(StateKind::Child, name.clone(), number));
+            }
+        }
+        Held(held)
+    }
+
+    /// How many there are of each.
+    pub(super) fn counts(&self) -> SortedMap<StateId, usize> {
+        let mut counts = SortedMap::new();
+        for (state, _) in &self.0 {
+            let count = counts.get(state).copied().unwrap_or(0);
+            counts.insert(state.clone(), count + 1);
+        }
+        counts
+    }
+
+    /// Closes, or ends, those of this kind and name that were not there before. Nobody can end a thread.
+    pub(super) fn end_new(&self, before: &Held, state: &StateId) {
+        let is_new = |one: &&(StateId, c_int)| one.0 == *state && !before.0.contains(one);
+        for (_, number) in self.0.iter().filter(is_new) {
+            match state.kind {
+                // SAFETY: whoever opened it finds it closed, which is what is asked for.
+                StateKind::Descriptor => _ = unsafe { libc::close(*number) },
+                StateKind::Child => {
+                    // SAFETY: a child that was not waited for keeps its number.
+                    unsafe { libc::kill(*number, libc::SIGKILL) };
+                    let _ = children::reap(*number, 0);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The entries of a folder of the system whose names are numbers.
+fn numbered(folder: &str) -> Vec<(c_int, ::std::path::PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = entries.filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        Some((number, entry.path()))
+    });
+    entries.collect()
+}
+
+/// The name of a thread or a process.
+fn called(task: &Path) -> String {
+    let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
+    name.trim_end().to_owned()
+}
+
+/// The name of a child: for a moment, one that has begun its program still has the name of the thread that started it.
+fn program(child: &Path) -> String {
+    let file = fs::read_link(child.join("exe")).ok();
+    let is_other = file != fs::read_link("/proc/self/exe").ok();
+    let file = file.filter(|_| is_other);
+    let name = file.as_ref().and_then(|file| file.file_name());
+    name.map_or_else(|| called(child), |name| name.to_string_lossy().into_owned())
+}
+
+/// Whether a thread that was waited for is on its way out.
+fn is_exiting(task: &Path) -> bool {
+    let status = fs::read_to_string(task.join("stat")).unwrap_or_default();
+    let columns = status.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let flags = columns.split_ascii_whitespace().nth(BEFORE_FLAGS);
+    let flags = flags.and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_none_or(|flags| flags & EXITING != 0)
+}
+
+/// What a descriptor is of, without a number that is another one in each run: `pipe:[4242]` is a `pipe`, `anon_inode:[eventpoll]` an
+/// `eventpoll`.
+fn without_number(link: &str) -> &str {
+    match link.split_once(':') {
+        Some(("anon_inode", name)) => name.trim_start_matches('[').trim_end_matches(']'),
+        Some((kind @ ("pipe" | "socket"), _)) => kind,
+        _ => link,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(kind: StateKind, name: &str) -> StateId {
+        StateId {
+            kind,
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_descriptor_is_named_the_same_in_every_run() {
+        for (link, name) in [
+            ("/dev/zero", "/dev/zero"),
+            ("pipe:[42]", "pipe"),
+            ("socket:[7]", "socket"),
+            ("anon_inode:[eventpoll]", "eventpoll"),
+            ("anon_inode:inotify", "inotify"),
+            ("/a:b", "/a:b"),
+        ] {
+            assert_eq!(without_number(link), name);
+        }
+    }
+
+    #[test]
+    fn what_is_opened_started_and_begun_is_counted_and_can_be_ended() {
+        let now = || Held::now(&|_| false);
+        let before = now();
+        let file = fs::File::open("/dev/zero").unwrap();
+        let child = ::std::process::Command::new("sleep").arg("60").spawn();
+        let (end, wait) = ::std::sync::mpsc::channel::<()>();
+        let (begun, has_begun) = ::std::sync::mpsc::channel::<()>();
+        let thread = ::std::thread::Builder::new().name("held-waits".to_owned());
+        // It names itself.
+        let thread = thread.spawn(move || (begun.send(()), wait.recv())).unwrap();
+        has_begun.recv().unwrap();
+        let count = |held: &Held, kind, name| held.counts().get(&of(kind, name)).copied();
+        let held = now();
+        assert_eq!(count(&held, StateKind::Descriptor, "/dev/zero"), Some(1));
+        assert_eq!(count(&held, StateKind::Thread, "held-waits"), Some(1));
+        held.end_new(&before, &of(StateKind::Child, "sleep"));
+        assert_eq!(count(&now(), StateKind::Child, "sleep"), None);
+        ::std::mem::forget(file);
+        held.end_new(&before, &of(StateKind::Descriptor, "/dev/zero"));
+        assert_eq!(count(&now(), StateKind::Descriptor, "/dev/zero"), None);
+        drop((end, child));
+        let _ = thread.join();
+        assert_eq!(count(&now(), StateKind::Thread, "held-waits"), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! The files that tests of two binaries share, proven by putting them back, and the tests that undo what is done to them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nondex_core::{AccessRecord, StateId, StateKind};
+
+use super::{Across, All, Step, Test};
+use crate::campaign::proof::Proof;
+use crate::report::schema::{Line, SharedState, WrittenLine};
+
+/// So many of the files that are left are put back one by one.
+const MAX_FILES: usize = 24;
+
+/// How often a cleaner must be seen to undo it.
+const CLEANS: usize = 2;
+
+impl Across<'_> {
+    /// The files that these leave, those that are proven, or else all; and the paths of those that are proven.
+    pub(super) fn shared(
+        &self,
+        with: usize,
+        set: &[usize],
+        (binary, test): Test,
+        passes_alone: bool,
+        made: &mut u64,
+    ) -> Option<(Vec<SharedState>, Vec<PathBuf>)> {
+        let steps: [Step<'_>; 2] = [(with, set, &[]), (binary, &[test], &[])];
+        let mut left = Vec::new();
+        self.run(&steps, &mut |folder| left = self.left(folder), made)?;
+        left.truncate(MAX_FILES);
+        let proof = Proof::of(left.len(), left.len(), |places| {
+            let mut restore = |folder: Option<&Path>| {
+                for place in places {
+                    self.restore(folder, &left[*place]);
+                }
+            };
+            let run = self.run(&steps, &mut restore, made)?.pop()?.pop()?;
+            Some(run.passed() == passes_alone)
+        })?;
+        let (mut shared, mut proven) = (Vec::new(), Vec::new());
+        for (place, path) in left.iter().enumerate() {
+            let confirmed = proof.places().contains(&place);
+            if !confirmed && proof != Proof::None {
+                continue;
+            }
+            let mut one = SharedState {
+                kind: StateKind::File.name().to_owned(),
+                name: self.states[binary].path(&path.to_string_lossy()),
+                confirmed,
+                joint: confirmed && proof.is_joint(),
+                ..SharedState::default()
+            };
+            if confirmed {
+                self.add_lines(with, set, (binary, test), path, &mut one, made)?;
+                proven.push(path.clone());
+            }
+            shared.push(one);
+        }
+        Some((shared, proven))
+    }
+
+    /// Adds the line that leaves a file, or what is in a folder, and the one that meets it.
+    fn add_lines(
+        &self,
+        with: usize,
+        set: &[usize],
+        (binary, test): Test,
+        path: &Path,
+        shared: &mut SharedState,
+        made: &mut u64,
+    ) -> Option<()> {
+        let watch = every_file();
+        let is_of = |access: &&AccessRecord| Path::new(&access.state.name).starts_with(path);
+        let steps: [Step<'_>; 2] = [(with, set, &watch), (binary, &[test], &watch)];
+        let runs = self.run(&steps, &mut |_| (), made)?;
+        shared.written = runs[0].iter().zip(set).rev().find_map(|(run, test)| {
+            let accesses = run.accesses.iter().rev().filter(is_of);
+            let mut writes = accesses.filter(|access| access.writes);
+            let Line { file, line } = writes.find_map(|access| self.states[with].line(access))?;
+            let test = self.id(with, *test);
+            Some(WrittenLine { file, line, test })
+        });
+        let accesses = runs[1].iter().flat_map(|run| run.accesses.iter());
+        let mut accesses = accesses.filter(is_of);
+        shared.read = accesses.find_map(|access| self.states[binary].line(access));
+        Some(())
+    }
+
+    /// The tests of any binary that undo what these of one did to a victim: those that change the files which are proven are tried.
+    pub(super) fn cleaners(
+        &self,
+        (with, set): (usize, &[usize]),
+        all: &[All],
+        (binary, test): Test,
+        files: &[PathBuf],
+        made: &mut u64,
+    ) -> Option<Vec<Test>> {
+        let changes = |access: &AccessRecord| {
+            let path = Path::new(&access.state.name);
+            access.writes && files.iter().any(|file| path.starts_with(file))
+        };
+        let mut cleaners = Vec::new();
+        for (other, all) in all.iter().enumerate().filter(|_| !files.is_empty()) {
+            let tests = all.tests.iter().copied();
+            let tests = tests.filter(|one| (other, *one) != (binary, test));
+            let tests = tests.filter(|one| other != with || !set.contains(one));
+            let tests: Vec<usize> = tests.collect();
+            let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &every_file())];
+            let runs = self.run(&steps, &mut |_| (), made)?.pop()?;
+            let mut candidates = tests.iter().zip(&runs);
+            let mut candidates: Vec<usize> = candidates
+                .by_ref()
+                .filter(|(_, run)| run.accesses.iter().any(changes))
+                .map(|(one, _)| *one)
+                .collect();
+            candidates.truncate(self.questions);
+            for candidate in candidates {
+                let mut cleans = true;
+                for _ in 0..CLEANS {
+                    let between = [candidate];
+                    let steps: [Step<'_>; 3] = [
+                        (with, set, &[]),
+                        (other, &between, &[]),
+                        (binary, &[test], &[]),
+                    ];
+                    let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
+                    cleans &= self.binaries[binary].end(test, run, true).passed() == Some(true);
+                    if !cleans {
+                        break;
+                    }
+                }
+                cleaners.extend(cleans.then_some((other, candidate)));
+            }
+        }
+        Some(cleaners)
+    }
+
+    /// Puts one file or folder back.
+    fn restore(&self, folder: Option<&Path>, path: &Path) {
+        if !folder.is_some_and(|folder| path.starts_with(folder)) {
+            self.tree.restore_path(path);
+        } else if path.is_dir() {
+            let _ = fs::remove_dir_all(path);
+        } else {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The accesses to all files.
+fn every_file() -> [StateId; 1] {
+    [StateId {
+        kind: StateKind::File,
+        name: String::new(),
+    }]
+}

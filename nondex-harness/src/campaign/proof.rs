@@ -1,0 +1,113 @@
+//! Which parts of a state make the difference: each that does when it alone is put back, or else the fewest that do together.
+
+use crate::judge::culprit::subset::smallest;
+
+/// So many sets of parts are put back, at most, for the fewest that make the difference together.
+const MAX_QUESTIONS: usize = 40;
+
+/// What is proven of parts that are known by their places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// Nothing, not even of all of them together.
+    None,
+    /// Each of these makes the difference.
+    Each(Vec<usize>),
+    /// These make it together, and none of them alone.
+    Together(Vec<usize>),
+}
+
+impl Proof {
+    /// Of so many parts, where `is_enough` says whether it makes the difference to put these back, and nothing else. Where the `first`
+    /// ones hold such a part, the others are not asked about.
+    pub(super) fn of(
+        first: usize,
+        parts: usize,
+        mut is_enough: impl FnMut(&[usize]) -> Option<bool>,
+    ) -> Option<Self> {
+        for range in [0..first, first..parts] {
+            let mut each = Vec::new();
+            for place in range {
+                if is_enough(&[place])? {
+                    each.push(place);
+                }
+            }
+            if !each.is_empty() {
+                return Some(Proof::Each(each));
+            }
+        }
+        let all: Vec<usize> = (0..parts).collect();
+        if parts < 2 || !is_enough(&all)? {
+            return Some(Proof::None);
+        }
+        let smallest = smallest(parts, MAX_QUESTIONS, |part| {
+            let beginning = 0..part.beginning;
+            let places: Vec<usize> = beginning.chain(part.kept.iter().copied()).collect();
+            is_enough(&places).ok_or(())
+        });
+        let together = smallest.ok()?;
+        Some(match together.is_complete {
+            true => Proof::Together(together.elements),
+            false => Proof::None,
+        })
+    }
+
+    /// The parts that it names.
+    pub(super) fn places(&self) -> &[usize] {
+        match self {
+            Proof::None => &[],
+            Proof::Each(places) | Proof::Together(places) => places,
+        }
+    }
+
+    /// Whether they make the difference only together.
+    pub(super) const fn is_joint(&self) -> bool {
+        matches!(self, Proof::Together(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proof(parts: usize, is_enough: impl Fn(&[usize]) -> bool) -> Proof {
+        Proof::of(parts, parts, |places| Some(is_enough(places))).unwrap()
+    }
+
+    #[test]
+    fn a_part_that_is_enough_alone_is_named_and_nothing_else() {
+        assert_eq!(
+            proof(5, |places| places.contains(&1) || places.contains(&3)),
+            Proof::Each(vec![1, 3])
+        );
+    }
+
+    #[test]
+    fn the_first_parts_are_believed_before_the_others() {
+        let of = |enough: [usize; 2]| {
+            Proof::of(2, 5, move |places| {
+                Some(places == [enough[0]] || places == [enough[1]])
+            })
+        };
+        assert_eq!(of([1, 4]), Some(Proof::Each(vec![1])));
+        assert_eq!(of([3, 4]), Some(Proof::Each(vec![3, 4])));
+    }
+
+    #[test]
+    fn parts_that_are_enough_only_together_are_named_together_without_those_that_add_nothing() {
+        assert_eq!(
+            proof(7, |places| places.contains(&2) && places.contains(&5)),
+            Proof::Together(vec![2, 5])
+        );
+    }
+
+    #[test]
+    fn nothing_is_proven_where_not_even_all_parts_are_enough_or_the_search_was_stopped() {
+        assert_eq!(proof(3, |_| false), Proof::None);
+        assert_eq!(proof(0, |_| true), Proof::None);
+        assert_eq!(proof(1, |_| false), Proof::None);
+        assert_eq!(
+            Proof::of(3, 3, |places| (places.len() < 2).then_some(false)),
+            None
+        );
+    }
+}
