@@ -355,8 +355,22 @@ impl Races<'_> {
         let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
         let mut accesses = |used: &Use<'_>| self.traced(used, state, made);
-        let mut writes = accesses(writer);
-        writes.retain(|one| one.writes);
+        let writes = accesses(writer);
+        // Of one that is stopped, the other one meets what it has done by then; of one that has ended, all.
+        let behind = u64::from(stops_behind(state));
+        let done = match (std::ptr::eq(writer, outer), within, until) {
+            (true, true, None) => Some(access + behind),
+            (false, false, Some(until)) => Some(until + behind),
+            _ => None,
+        };
+        let by_then = done.and_then(|done| {
+            writes
+                .iter()
+                .take_while(before(done))
+                .filter(is_write)
+                .last()
+        });
+        let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
         let read = match within {
             false => met.and_then(line),
             true => {
@@ -375,7 +389,7 @@ impl Races<'_> {
             None => self.states.named(&Part::of(state.clone())),
         };
         shared.read = read;
-        shared.written = writes.last().and_then(line).map(|line| WrittenLine {
+        shared.written = written.as_ref().and_then(line).map(|line| WrittenLine {
             file: line.file,
             line: line.line,
             test: name(writer),
@@ -441,6 +455,20 @@ impl Races<'_> {
 fn met(run: &Run) -> Option<&AccessRecord> {
     let mut accesses = run.accesses.iter();
     accesses.find(|access| access.met && access.own)
+}
+
+fn is_write(access: &&AccessRecord) -> bool {
+    access.writes
+}
+
+/// Whether an access, of all in their order, comes before this one of the test's own thread.
+fn before(own: u64) -> impl FnMut(&&AccessRecord) -> bool {
+    let mut left = own;
+    move |access| {
+        let is_before = !access.own || left > 0;
+        left -= u64::from(access.own && left > 0);
+        is_before
+    }
 }
 
 /// Whether a thread stops behind its access to this, and not before it: std has a lock of the environment, and a thread that is stopped at
