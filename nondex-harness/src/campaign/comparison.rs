@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nondex_core::Outcome;
 
+use super::ended;
 use super::launch;
 use super::process::{self, disable_address_randomisation};
 use super::stop::StopFlag;
@@ -78,7 +79,7 @@ impl<'a> Comparison<'a> {
         let finished = process::run(command, timeout, self.stop)
             .map_err(|e| format!("it cannot be started: {e}"))?;
         let outcome =
-            launch::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
+            ended::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
         Ok((outcome, finished.output.to_text()))
     }
 

@@ -1,6 +1,5 @@
-//! One run of one test, or of several in one process: from a spec to a process, and from its record to a [`Run`] of each.
+//! One run of one test, or of several in one process: from a spec to a process, and to what has [`Ended`].
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
@@ -12,30 +11,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
+use nondex_core::RunSpec;
 use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
 
-use super::experiment::records;
+use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
-use super::message;
-use super::output::Output;
-use super::process::{self, End};
+use super::process;
 use super::record::read_events;
 use super::stop::StopFlag;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase, addresses};
-use crate::report::difference;
 
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
 const MAX_VARIABLE: usize = 100 << 10;
 
 /// What the path of a watched file begins with that is in the folder for temporary files, which each process has for itself.
 pub const IN_TEMPORARY: &str = "$TMPDIR";
-
-/// The exit code of libtest when a test failed, and of a program whose `main` panicked.
-const PANICKED: i32 = 101;
 
 /// The number of the next record, over all launchers: several may write into one directory, where records of failing runs stay.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -286,99 +279,6 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// A process that has ended, and its record.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) record: Utf8PathBuf,
-    process_end: Outcome,
-    left_child: bool,
-    output: Output,
-    took: Duration,
-    pub(super) events: Vec<Event>,
-    /// Why the record cannot be read.
-    problem: Option<String>,
-}
-
-impl Ended {
-    /// A run of each of `tests`, which are those of `named`. The record is removed if all passed.
-    pub(super) fn runs(
-        self,
-        named: &RunSpec,
-        tests: &[&TestCase],
-        limits: &[Duration],
-    ) -> Vec<Run> {
-        let complete = self.problem.is_none() && is_complete(&self.events);
-        let left_child = self
-            .left_child
-            .then(|| "it left a child process behind".to_owned());
-        let mut runs = Vec::new();
-        let records = records(named, self.events, self.process_end);
-        for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
-            let mut notes: Vec<String> = left_child.iter().cloned().collect();
-            if let Some(message) = &self.problem {
-                // Nothing is known of what it reached, and for our own harness not even how it ended.
-                let record = &self.record;
-                notes.push(format!("the record `{record}` cannot be read: {message}"));
-                if folded.outcome.passed() {
-                    folded.outcome = Outcome::Failed;
-                }
-                folded.failure = Some(Failure {
-                    message: format!("the record of the run cannot be read: {message}"),
-                    ..Failure::default()
-                });
-            }
-            let passed = folded.outcome.passed();
-            let output = || self.output.to_text();
-            let is_written = passed && !self.output.is_empty();
-            if !passed {
-                let schedule = folded.schedule.as_ref();
-                let end = schedule.and_then(|schedule| schedule.end.as_ref());
-                let ended = end.map(message::of_schedule);
-                folded.failure = Some(match ended.or(folded.failure.take()) {
-                    Some(failure) => message::clarify(failure, &output()),
-                    None => explain(test, &folded.outcome, &output(), timeout),
-                });
-            }
-            let run = run_of(folded, (self.took, timeout), complete, notes);
-            runs.push(Run {
-                written: if is_written {
-                    difference::fingerprint(&output())
-                } else {
-                    0
-                },
-                output: (!passed || is_reference(named)).then(output),
-                ..run
-            });
-        }
-        if runs.iter().all(Run::passed) {
-            let _ = std::fs::remove_file(&self.record);
-        }
-        runs
-    }
-}
-
-/// The run with this record, which took so long of its time limit, as if it had written nothing.
-pub(super) fn run_of(
-    folded: RunRecord,
-    (took, limit): (Duration, Duration),
-    complete: bool,
-    notes: Vec<String>,
-) -> Run {
-    Run {
-        took,
-        limit,
-        complete,
-        notes,
-        ..Run::from(folded)
-    }
-}
-
-/// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the seeds: a wave of
-/// them holds many outputs.
-fn is_reference(spec: &RunSpec) -> bool {
-    matches!(spec.choices, Selection::None | Selection::Except(_)) && spec.given.is_empty()
-}
-
 /// How cargo would start the test; with a spec, if there is one.
 pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
     let executable = binary.executable_of(test);
@@ -418,114 +318,5 @@ fn in_variable(spec: &RunSpec) -> String {
     match file {
         Some(file) if std::fs::write(&file, &text).is_ok() => format!("@{}", file.display()),
         _ => text,
-    }
-}
-
-/// How a run of `test` ended if its record does not say it; `None` when it was stopped.
-pub fn outcome_of(binary: &TestBinary, test: &TestCase, end: End) -> Option<Outcome> {
-    let outcome = outcome(binary.harness, end)?;
-    Some(match outcome {
-        Outcome::TimedOut => Outcome::TimedOut,
-        Outcome::Passed if should_panic(test) => Outcome::Failed,
-        // As rustdoc judges it: whatever the failure is.
-        _ if should_panic(test) => Outcome::Passed,
-        other => other,
-    })
-}
-
-/// Whether the program of a test must fail for the test to pass.
-fn should_panic(test: &TestCase) -> bool {
-    let doctest = test.doctest.as_ref();
-    doctest.is_some_and(|doctest| doctest.should_panic)
-}
-
-/// Why a run of `test` failed whose record does not say it.
-pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
-    if should_panic(test) && *outcome == Outcome::Failed {
-        return Failure {
-            message: "test did not panic as expected".to_owned(),
-            ..Failure::default()
-        };
-    }
-    // The program of a doctest is its `main`, whose errors std prints.
-    let returned = || (*outcome == Outcome::Exited(1)).then(|| message::returned(output));
-    let returned = test.doctest.as_ref().and_then(|_| returned()).flatten();
-    returned.map_or_else(
-        || message::explain(outcome, output, timeout),
-        |message| Failure {
-            message,
-            ..Failure::default()
-        },
-    )
-}
-
-/// How the run of a test with this harness ended, by how its process did; `None` when it was stopped.
-pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
-    Some(match (harness, end) {
-        (_, End::Stopped) => return None,
-        (_, End::TimedOut) => Outcome::TimedOut,
-        (_, End::Signalled(signal)) => Outcome::Signalled(signal),
-        (Harness::Libtest | Harness::Opaque | Harness::Doctest, End::Exited(0)) => Outcome::Passed,
-        (Harness::Libtest | Harness::Doctest, End::Exited(PANICKED)) => Outcome::Failed,
-        (_, End::Exited(code)) => Outcome::Exited(code),
-    })
-}
-
-/// Whether every thread that reached a choice point has said how often.
-pub(super) fn is_complete(events: &[Event]) -> bool {
-    let flushed: HashSet<_> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Points { test, points, .. } => Some((test, points)),
-            _ => None,
-        })
-        .flat_map(|(test, points)| points.iter().map(move |point| (test, point)))
-        .map(|(test, point)| (test, &point.site, &point.thread))
-        .collect();
-    events.iter().all(|event| match event {
-        Event::Site { test, point } => flushed.contains(&(test, &point.site, &point.thread)),
-        _ => true,
-    })
-}
-
-pub(super) fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Error) -> Run {
-    let program = binary.runner.first().map_or_else(
-        || binary.executable_of(test).to_string(),
-        |runner| runner.display().to_string(),
-    );
-    Run {
-        failure: Some(Failure {
-            message: format!("failed to start `{program}` in `{}`: {error}", binary.cwd),
-            ..Failure::default()
-        }),
-        complete: false,
-        ..Run::ended(Outcome::Failed)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_process_is_read_as_its_harness_means_it() {
-        use Harness::{Doctest, Libtest, Nondex, Opaque};
-        for (harness, end, expected) in [
-            (Nondex, End::Exited(0), Some(Outcome::Exited(0))),
-            (Nondex, End::Exited(101), Some(Outcome::Exited(101))),
-            (Libtest, End::Exited(0), Some(Outcome::Passed)),
-            (Libtest, End::Exited(101), Some(Outcome::Failed)),
-            (Libtest, End::Exited(1), Some(Outcome::Exited(1))),
-            (Doctest, End::Exited(0), Some(Outcome::Passed)),
-            (Doctest, End::Exited(101), Some(Outcome::Failed)),
-            (Doctest, End::Exited(1), Some(Outcome::Exited(1))),
-            (Opaque, End::Exited(0), Some(Outcome::Passed)),
-            (Opaque, End::Exited(101), Some(Outcome::Exited(101))),
-            (Opaque, End::Signalled(6), Some(Outcome::Signalled(6))),
-            (Libtest, End::TimedOut, Some(Outcome::TimedOut)),
-            (Nondex, End::Stopped, None),
-        ] {
-            assert_eq!(outcome(harness, end), expected, "{harness:?} {end:?}");
-        }
     }
 }

@@ -8,6 +8,7 @@ pub mod across;
 pub mod brittle;
 pub mod circumstance;
 pub mod comparison;
+pub mod ended;
 pub mod experiment;
 mod flags;
 pub mod launch;

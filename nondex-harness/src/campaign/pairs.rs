@@ -9,8 +9,9 @@ use std::time::Duration;
 use camino::Utf8Path;
 use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 
+use super::ended::{explain, is_complete, not_started, run_of};
 use super::experiment::record_of_fork;
-use super::launch::{Launcher, explain, is_complete, not_started, run_of};
+use super::launch::Launcher;
 use super::record::read_events;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};

@@ -6,7 +6,8 @@ use nondex_core::{Failure, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_ordinary};
-use super::launch::{self, Launcher};
+use super::ended;
+use super::launch::Launcher;
 use super::stop::StopFlag;
 use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Limits, Next, Tried, next};
@@ -165,7 +166,7 @@ impl<'a> Reruns<'a> {
             let (binary, test) = self.comparison.find(suite, case)?;
             let (outcome, output) = as_ordinary(|| self.comparison.once(binary, test, timeout))?;
             let failure =
-                (!outcome.passed()).then(|| launch::explain(test, &outcome, &output, timeout));
+                (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
             return Ok(Ended {
                 outcome,
                 failure,

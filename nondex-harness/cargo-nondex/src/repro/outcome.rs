@@ -8,7 +8,7 @@ use nondex_core::Outcome;
 use super::script::{NOT_BUILT, Script};
 use super::{Subject, VERIFICATIONS};
 use nondex_harness::campaign::process::{self, End};
-use nondex_harness::campaign::{launch, message};
+use nondex_harness::campaign::{ended, message};
 use nondex_harness::error::{Error, Result};
 use nondex_harness::project::Harness;
 
@@ -55,7 +55,7 @@ impl Subject<'_> {
             End::Exited(NOT_BUILT) => return Ok(ScriptOutcome::NotBuilt),
             // A shell says so of a process that a signal ended.
             End::Exited(code @ 129..=192) => Outcome::Signalled(code - 128),
-            end => match launch::outcome(Harness::Libtest, end) {
+            end => match ended::outcome(Harness::Libtest, end) {
                 Some(outcome) => outcome,
                 None => return Ok(ScriptOutcome::Otherwise),
             },

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::confirmation::{Confirmed, Rate};
-use nondex_harness::campaign::{StopFlag, launch, process};
+use nondex_harness::campaign::{StopFlag, ended, launch, process};
 use nondex_harness::error::{Error, Result};
 use nondex_harness::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 
@@ -142,7 +142,7 @@ impl OrdinaryRuns<'_> {
             let executable = self.binary.executable_of(self.test);
             Error::setup(format!("failed to start `{executable}`: {e}"))
         })?;
-        let Some(outcome) = launch::outcome_of(self.binary, self.test, finished.end) else {
+        let Some(outcome) = ended::outcome_of(self.binary, self.test, finished.end) else {
             return Ok(None);
         };
         if outcome.passed() {
@@ -151,7 +151,7 @@ impl OrdinaryRuns<'_> {
         let output = finished.output.to_text();
         Ok(Some(End::Failed(Failed {
             number,
-            message: launch::explain(self.test, &outcome, &output, self.timeout).message,
+            message: ended::explain(self.test, &outcome, &output, self.timeout).message,
             output,
         })))
     }
