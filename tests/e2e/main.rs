@@ -38,4 +38,5 @@ mod schedules;
 mod shards;
 mod support;
 mod surroundings;
+mod telling;
 mod workflow;
