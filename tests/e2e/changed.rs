@@ -256,6 +256,16 @@ fn what_a_test_opens_runs_it_again_though_nothing_that_it_ran_is_different() {
     fs::write(project.path("pages/two.md"), "2\n").unwrap();
     let report = changed().run().expect(ExitCode::Ok).report();
     assert_eq!(ran(&report), BTreeSet::from(["reads_pages"]));
+    for page in ["pages/one.md", "pages/two.md"] {
+        fs::remove_file(project.path(page)).unwrap();
+    }
+    let report = changed().run().report();
+    assert_eq!(ran(&report), BTreeSet::from(["reads_pages"]));
+    let failing = command(&project, "deflake").args(["--delayed", "-E", "test(reads_pages)"]);
+    let report = failing.run().expect(ExitCode::CleanRunFailed).report();
+    let change = report.tests[0].change.as_ref().unwrap();
+    assert_eq!(change.files, ["pages/one.md"]);
+    assert_eq!(change.verdict, Blame::Regression);
 }
 
 #[test]

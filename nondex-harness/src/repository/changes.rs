@@ -194,17 +194,17 @@ impl Changes {
         changes
     }
 
-    /// How many files of each kind there are; `test` is the file of the test, if it is known.
+    /// How many files of each kind there are; the test is, or was, in these files.
     #[must_use]
     pub fn count(
         &self,
         kind: FileKind,
-        test: Option<&str>,
+        of_test: &[String],
         text_of: impl Fn(&str) -> Option<String>,
     ) -> usize {
         let files = self.files.keys();
         files
-            .filter(|file| kind_of(file, test, &text_of) == kind)
+            .filter(|file| kind_of(file, of_test, &text_of) == kind)
             .count()
     }
 
@@ -305,7 +305,7 @@ fn range(text: &str) -> (u32, u32) {
     (first.parse().unwrap_or(0), count.parse().unwrap_or(0))
 }
 
-fn kind_of(file: &str, test: Option<&str>, text_of: impl Fn(&str) -> Option<String>) -> FileKind {
+fn kind_of(file: &str, of_test: &[String], text_of: impl Fn(&str) -> Option<String>) -> FileKind {
     let name = file.rsplit('/').next().unwrap_or(file);
     let is_build = [
         "Cargo.toml",
@@ -316,7 +316,7 @@ fn kind_of(file: &str, test: Option<&str>, text_of: impl Fn(&str) -> Option<Stri
     ]
     .contains(&name)
         || file.split('/').any(|part| part == ".cargo");
-    if test == Some(file) {
+    if of_test.iter().any(|own| own == file) {
         FileKind::Test
     } else if is_build {
         FileKind::Build
@@ -445,6 +445,7 @@ mod tests {
         };
         for (file, expected) in [
             ("src/own.rs", FileKind::Test),
+            ("src/before.rs", FileKind::Test),
             ("tests/it.rs", FileKind::OtherTests),
             ("src/a.rs", FileKind::OtherTests),
             ("src/b.rs", FileKind::Code),
@@ -454,7 +455,8 @@ mod tests {
             (".cargo/config.toml", FileKind::Build),
             ("README.md", FileKind::Other),
         ] {
-            assert_eq!(kind_of(file, Some("src/own.rs"), text), expected, "{file}");
+            let of_test = ["src/own.rs", "src/before.rs"].map(str::to_owned);
+            assert_eq!(kind_of(file, &of_test, text), expected, "{file}");
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Lineage {
     pub introduced: Option<String>,
     /// The names of its function, the youngest first.
     pub names: Vec<String>,
+    /// The files that it was in, the youngest first.
+    pub files: Vec<String>,
 }
 
 /// The lineage of a test with this path, such as `module::tests::case`, in `file`, a path from the root of the repository, as they are at `commit`.
@@ -44,6 +46,7 @@ pub fn lineage(git: &Git, commit: &str, file: &str, test: &str) -> Result<Lineag
     let mut found = Lineage {
         introduced: None,
         names: own.into_iter().collect(),
+        files: vec![file.to_owned()],
     };
     let mut commit = commit.to_owned();
     for _ in 0..MAX_MOVES {
@@ -58,6 +61,9 @@ pub fn lineage(git: &Git, commit: &str, file: &str, test: &str) -> Result<Lineag
             if let Some(before) = before {
                 if !found.names.contains(&before.name) {
                     found.names.push(before.name.clone());
+                }
+                if !found.files.contains(&before.file) {
+                    found.files.push(before.file.clone());
                 }
                 place = Some(before);
                 commit = parent;
@@ -434,10 +440,10 @@ mod tests {
         ]);
         of.commit(&[("src/a/tests.rs", "// Nothing.\n".to_owned())]);
         of.commit(&[("src/a/tests.rs", test("case", SORTS) + "// Again.\n")]);
-        assert_eq!(
-            of.introduced("src/a/tests.rs", "a::tests::case"),
-            Some(first)
-        );
+        let head = of.head();
+        let found = lineage(&of.git, &head, "src/a/tests.rs", "a::tests::case").unwrap();
+        assert_eq!(found.introduced, Some(first));
+        assert_eq!(found.files, ["src/a/tests.rs", "src/a/mod.rs", "src/a.rs"]);
         // Another one with the same name is no return.
         of.commit(&[("src/a/tests.rs", "// Nothing.\n".to_owned())]);
         let other = of.commit(&[(

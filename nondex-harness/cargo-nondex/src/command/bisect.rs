@@ -62,9 +62,11 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         kept: &mut kept,
         console,
         steps: Vec::new(),
+        files: Vec::new(),
     };
     let found = search.run(&bad, good.as_ref(), &report, test, &place.workspace_root);
     let steps = std::mem::take(&mut search.steps);
+    let files = std::mem::take(&mut search.files);
     let (introduced, found) = match found {
         Ok(found) => found,
         Err(Stopped::Error(error)) => return Err(error),
@@ -101,7 +103,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         flaky_since: Some(flaky_since(
             &git,
             &place.workspace_root,
-            test,
+            &files,
             since,
             at_fault,
         )?),
@@ -132,17 +134,13 @@ fn in_repository(git: &Git, workspace: &Utf8Path, file: &str) -> String {
 fn flaky_since(
     git: &Git,
     workspace: &Utf8Path,
-    test: &TestReport,
+    of_test: &[String],
     commit: Commit,
     at_fault: Option<Line>,
 ) -> Result<FlakySince> {
     let changes = changes(git, &commit.id)?;
-    let own = test
-        .file
-        .as_ref()
-        .map(|file| in_repository(git, workspace, file));
     let text = |file: &str| git.text(&commit.id, file);
-    let count = |kind| changes.count(kind, own.as_deref(), text) as u64;
+    let count = |kind| changes.count(kind, of_test, text) as u64;
     let line = at_fault.and_then(|line| {
         let file = in_repository(git, workspace, &line.file);
         let nearest = changes.nearest(&file, line.line)?;
@@ -234,6 +232,8 @@ struct Search<'a, 'b> {
     kept: &'a mut Kept,
     console: &'a Console,
     steps: Vec<BisectionStep>,
+    /// The files that the test is and was in.
+    files: Vec<String>,
 }
 
 impl Search<'_, '_> {
@@ -266,6 +266,7 @@ impl Search<'_, '_> {
             };
             if name == test.name {
                 introduced = found.introduced;
+                self.files = found.files;
             }
             self.oracle.names.insert(name, found.names);
         }

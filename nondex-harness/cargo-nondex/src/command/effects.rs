@@ -64,8 +64,10 @@ pub(super) struct Data {
     pub(super) name: String,
     /// Its path.
     pub(super) path: Utf8PathBuf,
-    /// Whether it was not there before.
-    pub(super) is_new: bool,
+    /// Whether who lists its folder sees something else: it was not there before, or is not now.
+    pub(super) is_listed: bool,
+    /// Whether it is not there now.
+    pub(super) is_gone: bool,
     /// Whether a build script may read it.
     pub(super) is_for_build: bool,
     /// Whether it is for people. One that no source names is read by nobody who does not open it.
@@ -86,8 +88,17 @@ pub(super) struct Effects {
     pub(super) data: Vec<Data>,
     /// Changed sources and pages, by their paths: doctests stand in comments of them.
     pages: BTreeMap<Utf8PathBuf, Page>,
-    /// What was changed, by its path in the repository, and whether it is new.
-    files: BTreeMap<String, bool>,
+    /// What was changed, by its path in the repository.
+    files: BTreeMap<String, Presence>,
+}
+
+/// Where a changed file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    /// Before the change and after it.
+    Both,
+    New,
+    Gone,
 }
 
 /// A changed source or page, whose texts are read when a doctest asks for them.
@@ -111,8 +122,18 @@ impl Page {
 }
 
 impl Effects {
-    /// None yet of a change in these files, of which some were `known`.
-    fn none(metadata: &Metadata, changes: &Changes, known: &BTreeSet<String>) -> Self {
+    /// None yet of a change in these files; which ones are there before it, and which ones after it.
+    fn none(
+        metadata: &Metadata,
+        changes: &Changes,
+        before: &BTreeSet<String>,
+        is_there: impl Fn(&str) -> bool,
+    ) -> Self {
+        let presence = |file: &String| match (before.contains(file), is_there(file)) {
+            (false, _) => Presence::New,
+            (true, false) => Presence::Gone,
+            (true, true) => Presence::Both,
+        };
         let files = changes.files.keys();
         Effects {
             root: resolved(&metadata.workspace_root),
@@ -121,9 +142,7 @@ impl Effects {
             graph: Workspace::new(metadata),
             data: Vec::new(),
             pages: BTreeMap::new(),
-            files: files
-                .map(|file| (file.clone(), !known.contains(file)))
-                .collect(),
+            files: files.map(|file| (file.clone(), presence(file))).collect(),
         }
     }
 
@@ -131,7 +150,8 @@ impl Effects {
     pub(super) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let changes = since(git, base)?;
         let packages = Packages::of(metadata);
-        let mut found = Effects::none(metadata, &changes, &git.files(base)?);
+        let is_there = |file: &str| git.root().join(file).exists();
+        let mut found = Effects::none(metadata, &changes, &git.files(base)?, is_there);
         let asks_for_lines = OnceCell::new();
         for (file, change) in &changes.files {
             let link = git.root().join(file);
@@ -202,7 +222,10 @@ impl Effects {
         let forth = snapshots.changes(ran, other)?;
         let back = snapshots.changes(other, ran)?;
         let packages = Packages::of(metadata);
-        let mut found = Effects::none(metadata, &back, &snapshots.git().files(ran)?);
+        let [before, after] = [ran, other].map(|tree| snapshots.git().files(tree));
+        let after = after?;
+        let is_there = |file: &str| after.contains(file);
+        let mut found = Effects::none(metadata, &back, &before?, is_there);
         let asks_for_lines = OnceCell::new();
         let nothing = FileChange::default();
         for (file, change) in &back.files {
@@ -286,20 +309,21 @@ impl Effects {
 
     /// Whether a file of a module of this name is new.
     fn is_new_module(&self, name: &str) -> bool {
-        self.files.iter().any(|(file, is_new)| {
+        self.files.iter().any(|(file, presence)| {
             let file = Utf8Path::new(file);
             let folder = file.parent().and_then(Utf8Path::file_name);
             let is_it = file.file_stem() == Some(name)
                 || file.file_name() == Some("mod.rs") && folder == Some(name);
-            *is_new && is_it && file.extension() == Some("rs")
+            *presence == Presence::New && is_it && file.extension() == Some("rs")
         })
     }
 
-    /// Whether what was changed was opened, of these files and folders of the repository: of what is new, its folder.
+    /// Whether what was changed was opened, of these files and folders of the repository: of what is new or gone, also its folder.
     pub(super) fn are_opened<'a>(&self, opened: impl Iterator<Item = &'a String>) -> bool {
         let opened: BTreeSet<&str> = opened.map(String::as_str).collect();
-        self.files.iter().any(|(file, is_new)| {
-            let folder = Utf8Path::new(file).parent().filter(|_| *is_new);
+        self.files.iter().any(|(file, presence)| {
+            let folder = Utf8Path::new(file).parent();
+            let folder = folder.filter(|_| *presence != Presence::Both);
             opened.contains(file.as_str())
                 || folder.is_some_and(|folder| opened.contains(folder.as_str()))
         })
@@ -352,7 +376,8 @@ impl Effects {
         self.data.push(Data {
             name: file.to_owned(),
             path: path.to_owned(),
-            is_new: self.files.get(file).copied().unwrap_or_default(),
+            is_listed: self.files.get(file) != Some(&Presence::Both),
+            is_gone: self.files.get(file) == Some(&Presence::Gone),
             is_for_build: packages.may_be_read_by_script(path),
             is_note: false,
             is_named: false,

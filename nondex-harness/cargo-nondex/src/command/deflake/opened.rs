@@ -46,10 +46,9 @@ impl Watched {
                 .as_ref()
                 .is_none_or(|compiled| compiled.contains(&file.path));
             let is_watched = watched.add(file).is_some();
-            let may_be_read = match file.is_note {
-                true => file.is_named,
-                false => true,
-            };
+            let is_source = file.path.extension() == Some("rs");
+            // Nobody sees who asks for what is not there; what a source that is gone acts on is known otherwise.
+            let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = file.is_for_build && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
                 watched.unseen.push(file.name.clone());
@@ -58,20 +57,21 @@ impl Watched {
         watched
     }
 
-    /// Watches a file; of one that is new also who lists its folder.
+    /// Watches a file; of one that is new or gone also who lists its folder.
     fn add(&mut self, file: &Data) -> Option<()> {
         let inotify = self.inotify.as_ref()?;
-        let folder = file.path.parent().filter(|_| file.is_new);
+        let folder = file.path.parent().filter(|_| file.is_listed);
         let listed = AddWatchFlags::IN_OPEN | AddWatchFlags::IN_ONLYDIR;
-        let places = [(file.path.as_path(), AddWatchFlags::IN_OPEN)];
-        for (path, flags) in places
-            .into_iter()
-            .chain(folder.map(|folder| (folder, listed)))
-        {
+        let folder = folder.map(|folder| (folder, listed));
+        let own = (file.path.as_path(), AddWatchFlags::IN_OPEN);
+        let watches = folder.into_iter().chain([own]).map(|(path, flags)| {
             let watch = inotify.add_watch(path.as_std_path(), flags).ok()?;
             self.files.entry(watch).or_default().push(file.name.clone());
-        }
-        Some(())
+            Some(())
+        });
+        // All that can be watched, is.
+        let watched: Vec<Option<()>> = watches.collect();
+        watched.into_iter().collect()
     }
 
     /// What was opened since this was asked last.
