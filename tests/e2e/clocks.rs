@@ -12,11 +12,13 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     let fixture = Fixture::new("clocks");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "12"])
+        // Who is held back between two readings misses every margin.
+        .args(["--skip-models", "^time/std::time::Instant::elapsed"])
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();
     let counters = if cfg!(target_arch = "x86_64") { 2 } else { 0 };
-    assert_eq!(report.tests.len(), 18 + counters);
+    assert_eq!(report.tests.len(), 19 + counters);
     for found in &report.tests {
         let mut notes = found.notes.iter();
         let fell_back = notes.any(|note| note.contains("judged with real threads"));
@@ -72,4 +74,34 @@ fn clocks_show_the_present_time_where_their_models_are_left_out() {
         .args(["-E", "test(/differ|new|milliseconds/)"])
         .run();
     output.expect(ExitCode::Ok);
+}
+
+#[test]
+fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
+    let fixture = Fixture::new("clocks");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--seeds", "12", "--levels", "STD"])
+        .args(["-E", "test(/^margin|one_reading|never_go_back/)"])
+        .run();
+    output.expect(ExitCode::Found);
+    output.says(&[
+        "depends on how much time passes",
+        "or longer before it reads the clock",
+    ]);
+    let report = output.report();
+    let found = test(&report, "margin_that_a_thread_misses_which_is_held_back");
+    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    assert_eq!(found.reason, Some(Timing::Time), "{found:#?}");
+    let culprit = &found.culprits[0];
+    let line = fixture.marked("src/lib.rs", "margin");
+    assert_eq!(
+        (culprit.api.as_str(), culprit.line),
+        ("std::time::Instant::elapsed", line)
+    );
+    for name in [
+        "stable_instants_never_go_back",
+        "stable_one_reading_is_no_choice",
+    ] {
+        assert_eq!(test(&report, name).verdict, Verdict::Stable);
+    }
 }

@@ -28,10 +28,13 @@ mod file_times;
 pub(crate) mod futex;
 mod holds;
 mod kernel;
+mod lateness;
 pub(crate) mod life;
 mod limit;
+mod lists;
 mod lock;
 mod next;
+mod operation;
 mod poll;
 mod pthread;
 mod reading;
@@ -47,13 +50,14 @@ use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicU64, Ordering};
 use ::std::time::Duration;
 
-use choices::{Class, SLEEPS};
 #[cfg(feature = "network")]
 pub(crate) use descriptor::{WAITS_FOR_ALL, connect, send_message};
 pub(crate) use descriptor::{file, is_scheduled, read, write, write_vectored};
 pub(crate) use file_times::{FileTime, set_time, show_times};
+use lateness::SLEEPS;
 pub(crate) use life::{begin, end, has_company};
 pub(crate) use limit::Limit;
+pub(crate) use operation::Operation;
 pub(crate) use poll::{has_events, wait as poll};
 use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
 pub(crate) use thread::Woken;
@@ -61,72 +65,6 @@ use thread::{Ref, SPIN, State};
 use trace::Object;
 
 use crate::{Errno, libc};
-
-/// An operation by which threads see each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// The first one of a thread.
-    Start,
-    Spawn,
-    Join,
-    FutexWait,
-    FutexWake,
-    Yield,
-    Sleep,
-    /// Being held back.
-    Hold,
-    Atomic,
-    /// An atomic operation of those that count owners.
-    Count,
-    /// A lock, a condition variable or a semaphore of C.
-    Pthread,
-    /// A reading of the clock.
-    Clock,
-    /// Waiting for descriptors.
-    Poll,
-    Read,
-    Write,
-    Accept,
-    Connect,
-    /// Starting or waiting for a child process.
-    Child,
-    /// Files, folders, and the environment.
-    File,
-}
-
-impl Operation {
-    /// The name in records.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Operation::Start => "start",
-            Operation::Spawn => "spawn",
-            Operation::Join => "join",
-            Operation::FutexWait => "futex wait",
-            Operation::FutexWake => "futex wake",
-            Operation::Yield => "yield",
-            Operation::Sleep => "sleep",
-            Operation::Hold => "held back",
-            Operation::Atomic | Operation::Count => "atomic",
-            Operation::Pthread => "pthread wait",
-            Operation::Clock => "clock",
-            Operation::Poll => "poll",
-            Operation::Read => "read",
-            Operation::Write => "write",
-            Operation::Accept => "accept",
-            Operation::Connect => "connect",
-            Operation::Child => "child",
-            Operation::File => "file",
-        }
-    }
-
-    const fn class(self) -> Class {
-        match self {
-            Operation::Count => Class::Count,
-            Operation::Atomic | Operation::Clock => Class::Atomic,
-            _ => Class::System,
-        }
-    }
-}
 
 thread_local! {
     /// This thread, if it is scheduled.
@@ -291,6 +229,8 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     if hold > 0 && trace::is_on() {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
+    me.reads_clock
+        .set(fires == Some(Operation::Clock) && !systematic::is_on());
     baton::look_up(me, hold, yields, me.spins());
 }
 
@@ -320,6 +260,9 @@ pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
         return start_of(clock) + now();
     };
     operation(me, Operation::Clock);
+    if ALIVE.load(Ordering::Relaxed) < 2 {
+        reading::hold_back_alone(me);
+    }
     pass_reading(me);
     reading::show(me, clock)
 }
@@ -344,7 +287,8 @@ pub(crate) fn sleep(until: u64) {
     };
     operation(me, Operation::Sleep);
     let busy = Busy::begin(me);
-    let until = until.max(now()).saturating_add(choices::late(me, SLEEPS));
+    let until = until.max(now());
+    let until = until.saturating_add(lateness::late(me, SLEEPS, until));
     let mut shared = SHARED.lock();
     me.operation.set(Operation::Sleep);
     shared.wait_until(me, until);
@@ -371,7 +315,7 @@ fn wait_for(
     if is_ready() {
         return Woken::Done;
     }
-    let deadline = choices::later(me, deadline);
+    let deadline = lateness::later(me, deadline);
     if deadline.is_some_and(|deadline| deadline <= now()) {
         shared::tick();
         return Woken::Time;

@@ -251,6 +251,10 @@ catalogue! {
         CONDVAR_WAIT_TIMEOUT "std::sync::Condvar::wait_timeout" "sync/struct.Condvar.html#method.wait_timeout"
             "waits for about as long as asked, and may return later"
     }
+    Time Extend "assert no upper bound of the time that passed, or one that is far away, and give what keeps time a clock that the test sets" {
+        INSTANT_ELAPSED "std::time::Instant::elapsed" "time/struct.Instant.html"
+            "tells how much time passed since another reading, which is as much as the system took, however little was done"
+    }
     Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` instead of `>`, and a counter where each must differ" {
         INSTANT_NOW "std::time::Instant::now" "time/struct.Instant.html"
             "reads a clock that never goes back, and need not have ticked since it was read last"

@@ -6,6 +6,7 @@ use super::super::sockaddr;
 use super::{Original, errno, failed};
 use crate::accessed::accessed;
 use crate::libc;
+use crate::schedule::{self, Operation};
 use nondex_core::StateKind;
 
 #[unsafe(no_mangle)]
@@ -28,6 +29,7 @@ unsafe extern "C" fn bind(
     };
     // SAFETY: as above.
     accessed(kind, true, || unsafe { shown(address, len) });
+    schedule::point(Operation::Bind);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, address, len) };
     if result == -1 {

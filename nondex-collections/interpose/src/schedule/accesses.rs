@@ -4,7 +4,8 @@
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
 
-use super::choices::{self, Class};
+use super::choices;
+use super::operation::Class;
 use super::shared::{ALIVE, ATTENTION, NOW};
 use super::{Operation, look_up, me, trace};
 

@@ -10,14 +10,15 @@ use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
-use nondex_core::{Family, Level, Model, RunSpec, Selection, context, model};
+use nondex_core::{Caller, Family, Level, Model, RunSpec, Selection, context, model};
 use rand_core::Rng;
 
+use super::operation::{Class, Operation};
 use super::real_time::is_any_outside;
-use super::shared::{ALIVE, READY, SHARED};
+use super::shared::{ALIVE, NOW, READY, SHARED};
 use super::systematic;
-use super::thread::{MARKS, Ref};
-use super::{Operation, trace};
+use super::thread::Ref;
+use super::trace;
 use crate::{origin, own};
 
 /// Which choices are made.
@@ -29,9 +30,6 @@ const WALK: u8 = 2;
 const FEW: u8 = 3;
 /// Those of a list: see [`systematic`].
 const LISTED: u8 = 4;
-
-/// Which choices are made about time: none, the first ones as above, or any.
-static TIMING: AtomicU8 = AtomicU8::new(OFF);
 
 /// Whether clocks show the present time, and only say that they might not.
 static IS_CLEAN: AtomicBool = AtomicBool::new(false);
@@ -100,64 +98,23 @@ static FIRED: AtomicU64 = AtomicU64::new(0);
 
 /// After so many only each [`SELDOM`]th is, so that threads that wait for each other's progress come to it.
 const MANY: u64 = 20_000;
-const SELDOM: u64 = 64;
+pub(super) const SELDOM: u64 = 64;
 
-/// The same of readings of clocks, of which a thread that waits makes many.
-const MANY_READINGS: u64 = 1_000;
-
-/// The kinds of operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
-    System,
-    Atomic,
-    /// What counts owners: each start of a thread has several, and hardly a race depends on one.
-    Count,
-}
-
-/// What each thread says once in a clean run.
+/// Which of what each thread [says once](super::thread::MARKS) it says of its operations.
 pub(super) const OPERATIONS: usize = 0;
-pub(super) const SLEEPS: usize = 1;
-const TIMED_WAITS: usize = 2;
-/// From here, what each clock of [`CLOCKS`] says.
-const READINGS: usize = 3;
-const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
 
-/// What shows a time that may be an old one.
-pub(super) static CLOCKS: [&Model; 3] = [
-    &model::INSTANT_NOW,
-    &model::SYSTEM_TIME_NOW,
-    &model::METADATA_MODIFIED,
-];
-
-/// How old each may be in this run, when choices are made.
-static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
+/// Whether a run is asked to choose at one of these models.
+pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> bool {
+    let mut models = models.iter();
+    models.any(|model| !spec.models_off.contains(&model.name(family)))
+}
 
 /// Takes what a run is asked to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_on = |family: Family, models: &[&Model]| {
-        let mut models = models.iter();
-        models.any(|model| !spec.models_off.contains(&model.name(family)))
-    };
     let is_clean = spec.choices == Selection::None && spec.given.is_empty();
-    let schedules = is_on(Family::Schedule, &[&model::THREAD_SPAWN]);
-    let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
-    let times = is_on(Family::Time, &times);
+    let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
     systematic::begin(spec);
     let is_listed = systematic::is_on();
-    let timing = match (times, is_clean || is_listed) {
-        (false, _) => OFF,
-        (true, true) => CLEAN,
-        (true, false) => WALK,
-    };
-    TIMING.store(timing, Ordering::Relaxed);
-    for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
-        let age = match (is_on(Family::Time, &[clock]), is_clean) {
-            (false, _) => 0,
-            (true, true) => choice::clock::oldest(clock, Level::Full),
-            (true, false) => choice::clock::oldest(clock, spec.level),
-        };
-        oldest.store(age, Ordering::Relaxed);
-    }
     IS_CLEAN.store(is_clean || is_listed, Ordering::Relaxed);
     let run = mix(mix(spec.seed) ^ (spec.level as u64 + 1).rotate_left(32));
     RUN.store(run, Ordering::Relaxed);
@@ -183,19 +140,17 @@ pub(super) fn begin(spec: &RunSpec) {
 }
 
 /// A word for an event of a thread.
-fn word(me: Ref, purpose: u64, number: u64) -> u64 {
+pub(super) fn word(me: Ref, purpose: u64, number: u64) -> u64 {
     mix(me.key.get() ^ RUN.load(Ordering::Relaxed) ^ purpose ^ number.wrapping_mul(ODD))
 }
 
 /// Spreads numbers that follow each other (2^64 divided by the golden section).
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Separates what is decided.
-const TIME: u64 = 1 << 56;
+/// Separates what is decided, here and [elsewhere](super::lateness).
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
-const AGE: u64 = 5 << 56;
 
 /// Whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -256,12 +211,24 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
     let caller = me.caller.take().unwrap_or_else(origin::caller);
-    choice::hold(
-        &model::THREAD_SPAWN,
-        caller,
-        within(MOST.load(Ordering::Relaxed)),
-    )
-    .unwrap_or(0)
+    let most = within(MOST.load(Ordering::Relaxed));
+    let now = NOW.load(Ordering::Relaxed);
+    held(&model::THREAD_SPAWN, caller, most, now)
+}
+
+/// How long a thread is held back from this time on.
+pub(super) fn held(model: &'static Model, caller: Caller, most: u64, from: u64) -> u64 {
+    /// Of more threads not all are asked for.
+    const ROOM: usize = 8;
+    let mut room = [0; ROOM];
+    let mut awaited = 0;
+    for deadline in SHARED.lock().sleepers() {
+        if let (Some(time), Some(place)) = (deadline.checked_sub(from), room.get_mut(awaited)) {
+            *place = time;
+            awaited += 1;
+        }
+    }
+    choice::hold(model, caller, most, &room[..awaited]).unwrap_or(0)
 }
 
 /// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
@@ -281,76 +248,13 @@ pub(super) fn will_start(thread: Ref) {
     thread.caller.set(Some(caller));
 }
 
-/// How much later than asked a thread wakes: from a sleep, or else from a timed wait.
-pub(super) fn late(me: Ref, mark: usize) -> u64 {
-    let timing = TIMING.load(Ordering::Relaxed);
-    if timing == OFF {
-        return 0;
-    }
-    let number = me.timed.get() + 1;
-    me.timed.set(number);
-    let is_marked = !me.marks[mark].replace(false);
-    if is_marked && (timing == CLEAN || word(me, TIME, number).is_multiple_of(2)) {
-        return 0;
-    }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
-    let model = if mark == SLEEPS {
-        &model::THREAD_SLEEP
-    } else {
-        &model::CONDVAR_WAIT_TIMEOUT
-    };
-    let late = choice::hold(model, origin::caller(), within(u64::MAX)).unwrap_or(0);
-    if late > 0 && trace::is_on() {
-        trace::note_delay(me, "late", late);
-    }
-    // It is no sleep of the program's.
-    SHARED.lock().prolong(late);
-    late
-}
-
 /// Whether clocks show the present time in this run, and only say that they might not.
 pub(super) fn is_clean() -> bool {
     IS_CLEAN.load(Ordering::Relaxed)
 }
 
-/// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
-#[inline]
-pub(super) fn oldest(clock: usize) -> u64 {
-    OLDEST[clock].load(Ordering::Relaxed)
-}
-
-/// How old the time is that a clock of [`CLOCKS`] shows, when it could be an old one.
-pub(super) fn age(me: Ref, clock: usize) -> u64 {
-    if oldest(clock) == 0 {
-        return 0;
-    }
-    let number = me.read.get() + 1;
-    me.read.set(number);
-    let is_marked = !me.marks[READINGS + clock].replace(false);
-    let fires = !is_clean()
-        && word(me, AGE, number).is_multiple_of(if number < MANY_READINGS { 2 } else { SELDOM });
-    if is_marked && !fires {
-        return 0;
-    }
-    let Some(_work) = own::work() else {
-        return 0;
-    };
-    let age = choice::age(CLOCKS[clock], origin::caller()).unwrap_or(0);
-    if age > 0 && trace::is_on() {
-        trace::note_delay(me, "old time", age);
-    }
-    age
-}
-
-/// When a wait ends that has a time limit: as late as the seed says.
-pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
-    deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS)))
-}
-
 /// A limit of holds, which are short while virtual time is no faster than real time.
-fn within(limit: u64) -> u64 {
+pub(super) fn within(limit: u64) -> u64 {
     if is_any_outside() {
         limit.min(choice::hold::longest(Level::Std))
     } else {

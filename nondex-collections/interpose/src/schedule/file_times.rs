@@ -7,7 +7,7 @@
 
 use ::std::sync::atomic::Ordering;
 
-use super::choices::{self, CLOCKS};
+use super::lateness::{self, CLOCKS};
 use super::shared::{NOW, SHARED};
 use super::stamps::{self, Now, SLACK};
 use super::{Busy, descriptor, kernel, me, start_of};
@@ -61,7 +61,7 @@ pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(Fil
     let now = kernel::clock(libc::CLOCK_REALTIME);
     let may_age = matches!(written, FileTime::Modified(_));
     let age = if may_age && SHARED.lock().stamps.is_open(real, now) {
-        choices::age(me, MODIFIED)
+        lateness::age(me, MODIFIED)
     } else {
         0
     };
@@ -69,7 +69,7 @@ pub(crate) fn show_times(written: FileTime, show: impl FnOnce(&mut dyn FnMut(Fil
         real: now,
         shown: NOW.load(Ordering::Relaxed),
     };
-    let limit = LONG.max(choices::oldest(MODIFIED));
+    let limit = LONG.max(lateness::oldest(MODIFIED));
     let mut shared = SHARED.lock();
     show(&mut |time| {
         let times = &mut shared.stamps;

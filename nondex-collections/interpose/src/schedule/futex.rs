@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, Ordering};
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
-use super::{Object, Operation, choices, kernel};
+use super::{Object, Operation, choices, kernel, lateness};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -121,7 +121,7 @@ fn wait(
     if choices::is_spurious(me, expected) {
         return Ok(0);
     }
-    let deadline = choices::later(me, deadline);
+    let deadline = lateness::later(me, deadline);
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }

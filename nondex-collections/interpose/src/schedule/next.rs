@@ -4,6 +4,7 @@ use ::std::sync::atomic::Ordering;
 
 use nondex_core::ScheduleEndKind;
 
+use super::Operation;
 use super::kernel;
 use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
@@ -49,19 +50,39 @@ impl Shared {
         let Some(first) = self.timers.first() else {
             return false;
         };
+        let passed = first
+            .deadline
+            .get()
+            .saturating_sub(NOW.load(Ordering::Relaxed));
         if self.timers_of_sleep() == 0 {
-            // Held back until nobody else can do anything.
+            // Held back until nobody else can do anything: only a clock shows how long that was.
+            if first.reads_clock.get() {
+                self.jump(passed);
+            }
             self.make_next(first);
             return true;
         }
-        let now = NOW.load(Ordering::Relaxed);
-        let passed = first.deadline.get().saturating_sub(now);
         self.slept = self.slept.saturating_add(passed);
+        self.jump(passed);
+        self.wake_due();
+        true
+    }
+
+    /// Lets so much time pass at once.
+    pub(super) fn jump(&mut self, passed: u64) {
+        let now = NOW.load(Ordering::Relaxed);
         self.stamps.will_pass(now, passed);
         NOW.store(now + passed, Ordering::Relaxed);
         tick();
-        self.wake_due();
-        true
+    }
+
+    /// When those wake that wait for a time of their own.
+    pub(super) fn sleepers(&self) -> impl Iterator<Item = u64> {
+        let own = |thread: &Ref| thread.operation.get() != Operation::Hold;
+        self.timers
+            .iter()
+            .filter(own)
+            .map(|thread| thread.deadline.get())
     }
 
     pub(super) fn timers_of_sleep(&self) -> usize {

@@ -7,7 +7,7 @@ use ::std::sync::atomic::Ordering;
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
-use super::{Busy, Object, Operation, choices, futex, kernel, me, wakers};
+use super::{Busy, Object, Operation, futex, kernel, lateness, me, wakers};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -74,7 +74,7 @@ fn take(
             return Err(Woken::Free);
         }
         if is_first {
-            deadline = choices::later(me, deadline);
+            deadline = lateness::later(me, deadline);
         }
         if deadline.is_some_and(|deadline| deadline <= NOW.load(Ordering::Relaxed)) {
             tick();
@@ -276,7 +276,7 @@ unsafe fn wait(
         return libc::EINVAL;
     };
     let busy = Busy::begin(me);
-    let deadline = choices::later(me, deadline);
+    let deadline = lateness::later(me, deadline);
     let mut shared = SHARED.lock();
     // SAFETY: the caller's mutex.
     let error = unsafe { unlock(mutex) };

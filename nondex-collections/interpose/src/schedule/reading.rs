@@ -9,9 +9,9 @@ use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::{Level, RunSpec};
 
-use super::shared::{NOW, TICKED};
+use super::shared::{NOW, SHARED, TICKED};
 use super::thread::Ref;
-use super::{choices, file_times, kernel, start_of};
+use super::{Busy, Operation, choices, file_times, kernel, lateness, start_of, trace};
 use crate::libc;
 
 /// The virtual time that was shown last, of all threads; 0 before the first.
@@ -35,6 +35,28 @@ pub(super) fn begin(spec: &RunSpec) {
     }
 }
 
+/// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it back there.
+pub(super) fn hold_back_alone(me: Ref) {
+    let has_shown = SHOWN.iter().any(|time| time.load(Ordering::Relaxed) > 0);
+    if !has_shown || !lateness::fires_alone(me) {
+        return;
+    }
+    let _busy = Busy::begin(me);
+    let begun = processor_time();
+    let hold = lateness::hold_alone(me);
+    // What is our own work, the program has not computed.
+    COMPUTED.fetch_add(processor_time().saturating_sub(begun), Ordering::Relaxed);
+    if hold == 0 {
+        return;
+    }
+    if trace::is_on() {
+        trace::note_delay(me, Operation::Hold.name(), hold);
+    }
+    let mut shared = SHARED.lock();
+    shared.prolong(hold);
+    shared.jump(hold);
+}
+
 /// The time that a clock shows this thread, which has just read it.
 pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let is_real = usize::from(clock == libc::CLOCK_REALTIME);
@@ -43,7 +65,7 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     if is_real == 1 {
         file_times::will_read(now);
     }
-    if choices::oldest(is_real) == 0 {
+    if lateness::oldest(is_real) == 0 {
         SHOWN[is_real].store(now, Ordering::Relaxed);
         return start + now;
     }
@@ -57,7 +79,7 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
         || processor_time().saturating_sub(COMPUTED.load(Ordering::Relaxed)) < MOMENT;
     let mut result = start + now;
     if shown > 0 && (may_step || may_stand) {
-        let age = choices::age(me, is_real);
+        let age = lateness::age(me, is_real);
         if may_step {
             result = result.saturating_sub(age);
         } else if is_moment {

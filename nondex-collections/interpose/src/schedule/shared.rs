@@ -11,9 +11,10 @@ use nondex_core::hidden;
 
 use super::Operation;
 use super::kernel;
+use super::lists::{List, Timers};
 use super::lock::Lock;
 use super::stamps::Stamps;
-use super::thread::{List, Place, Ref, State, Thread, Timers, Woken};
+use super::thread::{Place, Ref, State, Thread, Woken};
 use crate::libc;
 
 /// How long an operation takes, in nanoseconds of virtual time, as everything here.

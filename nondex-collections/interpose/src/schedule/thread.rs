@@ -1,4 +1,4 @@
-//! A thread as the scheduler knows it, and the lists that it stands in.
+//! A thread as the scheduler knows it.
 
 use ::std::cell::Cell;
 use ::std::mem;
@@ -47,7 +47,7 @@ pub(crate) enum Woken {
 }
 
 /// How many kinds of choices a thread says once that there are.
-pub(super) const MARKS: usize = 6;
+pub(super) const MARKS: usize = 7;
 
 /// How many looks at the same few places are a thread that waits for another by looking.
 pub(super) const SPIN: u32 = 128;
@@ -77,6 +77,10 @@ pub(super) struct Thread {
     pub(super) timed: Cell<u64>,
     /// How often it was shown a time that could have been an old one.
     pub(super) read: Cell<u64>,
+    /// How often it read a clock again while there was no other thread.
+    pub(super) read_alone: Cell<u64>,
+    /// Whether it was held back when it was about to read a clock, which shows that.
+    pub(super) reads_clock: Cell<bool>,
     /// How long it has done nothing but look at the same few places.
     pub(super) idle: Cell<u32>,
     /// The same, when it read a clock last.
@@ -107,8 +111,9 @@ pub(super) struct Thread {
     pub(super) joiner: Cell<Option<Ref>>,
 
     pub(super) place: Cell<Place>,
-    before: Cell<Option<Ref>>,
-    after: Cell<Option<Ref>>,
+    /// Who stands before and after it in its list.
+    pub(super) before: Cell<Option<Ref>>,
+    pub(super) after: Cell<Option<Ref>>,
     /// Which one of the test it is, in the order in which they were started.
     pub(super) index: Cell<u32>,
     /// How many [decisions](super::systematic) it came to, and how many operations there had been when one held it back last.
@@ -142,6 +147,8 @@ impl Thread {
             caller: Cell::new(None),
             timed: Cell::new(0),
             read: Cell::new(0),
+            read_alone: Cell::new(0),
+            reads_clock: Cell::new(false),
             idle: Cell::new(0),
             idle_at_reading: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
@@ -185,9 +192,16 @@ impl Thread {
         self.is_stuck.store(false, Ordering::Relaxed);
         self.key.set(key);
         self.life.set(self.life.get() + 1);
-        for count in [&self.children, &self.operations, &self.timed, &self.read] {
+        for count in [
+            &self.children,
+            &self.operations,
+            &self.timed,
+            &self.read,
+            &self.read_alone,
+        ] {
             count.set(0);
         }
+        self.reads_clock.set(false);
         for mark in &self.marks {
             mark.set(true);
         }
@@ -260,198 +274,5 @@ impl Thread {
             .map(|path| String::from_utf8_lossy(path).into_owned());
         self.path.set(path);
         text.unwrap_or_default()
-    }
-}
-
-/// A list of threads, each of which stands in one list at most.
-pub(super) struct List {
-    first: Option<Ref>,
-    last: Option<Ref>,
-}
-
-impl List {
-    pub(super) const fn new() -> Self {
-        List {
-            first: None,
-            last: None,
-        }
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
-    pub(super) fn push(&mut self, thread: Ref, place: Place) {
-        thread.place.set(place);
-        thread.before.set(self.last);
-        thread.after.set(None);
-        match self.last {
-            Some(last) => last.after.set(Some(thread)),
-            None => self.first = Some(thread),
-        }
-        self.last = Some(thread);
-    }
-
-    pub(super) fn push_front(&mut self, thread: Ref, place: Place) {
-        thread.place.set(place);
-        thread.after.set(self.first);
-        thread.before.set(None);
-        match self.first {
-            Some(first) => first.before.set(Some(thread)),
-            None => self.last = Some(thread),
-        }
-        self.first = Some(thread);
-    }
-
-    pub(super) fn remove(&mut self, thread: Ref) {
-        match thread.before.get() {
-            Some(before) => before.after.set(thread.after.get()),
-            None => self.first = thread.after.get(),
-        }
-        match thread.after.get() {
-            Some(after) => after.before.set(thread.before.get()),
-            None => self.last = thread.before.get(),
-        }
-        thread.place.set(Place::Nowhere);
-    }
-
-    pub(super) fn pop(&mut self) -> Option<Ref> {
-        let first = self.first?;
-        self.remove(first);
-        Some(first)
-    }
-
-    /// All threads, the first one first. One that was given out may be taken away: the next one is known by then.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Ref> + use<> {
-        ::std::iter::successors(self.first, |thread| thread.after.get())
-    }
-}
-
-/// The threads that wait for a time: a heap in which each knows its place.
-pub(super) struct Timers(hidden::Vec<Ref>);
-
-impl Timers {
-    pub(super) const fn new() -> Self {
-        Timers(hidden::vec())
-    }
-
-    /// Takes the memory for so many threads.
-    pub(super) fn reserve(&mut self, threads: usize) {
-        self.0.reserve(threads.saturating_sub(self.0.len()));
-    }
-
-    pub(super) fn first(&self) -> Option<Ref> {
-        self.0.first().copied()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(super) fn insert(&mut self, thread: Ref, deadline: u64, order: u64) {
-        thread.deadline.set(deadline);
-        thread.order.set(order);
-        self.0.push(thread);
-        thread.timer.set(self.0.len());
-        self.up(self.0.len() - 1);
-    }
-
-    pub(super) fn remove(&mut self, thread: Ref) {
-        let Some(at) = thread.timer.get().checked_sub(1) else {
-            return;
-        };
-        thread.timer.set(0);
-        let last = self.0.len() - 1;
-        self.0.swap(at, last);
-        self.0.pop();
-        if at < last {
-            self.0[at].timer.set(at + 1);
-            self.up(at);
-            self.down(at);
-        }
-    }
-
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        let rank = |at: usize| (self.0[at].deadline.get(), self.0[at].order.get());
-        rank(a) < rank(b)
-    }
-
-    fn exchange(&mut self, a: usize, b: usize) {
-        self.0.swap(a, b);
-        self.0[a].timer.set(a + 1);
-        self.0[b].timer.set(b + 1);
-    }
-
-    fn up(&mut self, mut at: usize) {
-        while at > 0 && self.is_before(at, (at - 1) / 2) {
-            self.exchange(at, (at - 1) / 2);
-            at = (at - 1) / 2;
-        }
-    }
-
-    fn down(&mut self, mut at: usize) {
-        loop {
-            let mut least = at;
-            for child in [2 * at + 1, 2 * at + 2] {
-                if child < self.0.len() && self.is_before(child, least) {
-                    least = child;
-                }
-            }
-            if least == at {
-                return;
-            }
-            self.exchange(at, least);
-            at = least;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn timers_come_in_the_order_of_their_deadlines_also_after_some_were_taken_away() {
-        let mut timers = Timers::new();
-        let threads: Vec<Ref> = (0..100).map(|_| Thread::new()).collect();
-        for (number, thread) in threads.iter().enumerate() {
-            timers.insert(thread, hash::mix(number as u64) % 16, number as u64);
-        }
-        for thread in threads.iter().step_by(3) {
-            timers.remove(thread);
-            timers.remove(thread);
-        }
-        let mut found = Vec::new();
-        while let Some(first) = timers.first() {
-            found.push((first.deadline.get(), first.order.get()));
-            timers.remove(first);
-        }
-        assert_eq!(found.len(), 66);
-        assert!(found.is_sorted());
-    }
-
-    #[test]
-    fn a_list_keeps_its_order() {
-        let mut list = List::new();
-        let threads: Vec<Ref> = (0..4).map(|_| Thread::new()).collect();
-        for thread in &threads[..3] {
-            list.push(thread, Place::Ready);
-        }
-        list.push_front(threads[3], Place::Ready);
-        list.remove(threads[1]);
-        let order: Vec<_> = ::std::iter::from_fn(|| list.pop()).collect();
-        let expected = [threads[3], threads[0], threads[2]];
-        assert!(order.iter().zip(expected).all(|(a, b)| a.is(b)) && order.len() == 3);
-        assert!(list.is_empty());
-    }
-
-    #[test]
-    fn all_threads_of_a_list_are_given_out_though_each_is_taken_away_then() {
-        let mut list = List::new();
-        for _ in 0..3 {
-            list.push(Thread::new(), Place::Polls);
-        }
-        let taken = list.iter().inspect(|thread| list.remove(thread)).count();
-        assert!(taken == 3 && list.is_empty());
     }
 }

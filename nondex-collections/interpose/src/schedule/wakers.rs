@@ -8,9 +8,10 @@ use ::std::cell::Cell;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
+use super::lists::List;
 use super::real_time::is_any_outside;
 use super::shared::Shared;
-use super::thread::{List, Place, Ref, State, Woken};
+use super::thread::{Place, Ref, State, Woken};
 use super::{Operation, kernel};
 use crate::libc;
 

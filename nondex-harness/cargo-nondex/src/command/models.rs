@@ -146,11 +146,13 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
         (Family::Schedule, Level::Eq) => "a thread is held back for up to a second",
         (Family::Schedule, Level::Id) => "a thread is held back for up to 10 s",
         (Family::Schedule, Level::Full) => "a thread is held back for up to an hour",
-        (Family::Time, Level::Std) => "a thread wakes up to 20 ms later, as on a busy machine",
-        (Family::Time, Level::One) => "a thread wakes up to 100 ms later",
-        (Family::Time, Level::Eq) => "a thread wakes up to a second later",
-        (Family::Time, Level::Id) => "a thread wakes up to 10 s later",
-        (Family::Time, Level::Full) => "a thread wakes up to an hour later",
+        (Family::Time, Level::Std) => {
+            "a thread wakes, or reads a clock, up to 20 ms later, as on a busy machine"
+        }
+        (Family::Time, Level::One) => "a thread wakes, or reads a clock, up to 100 ms later",
+        (Family::Time, Level::Eq) => "a thread wakes, or reads a clock, up to a second later",
+        (Family::Time, Level::Id) => "a thread wakes, or reads a clock, up to 10 s later",
+        (Family::Time, Level::Full) => "a thread wakes, or reads a clock, up to an hour later",
         (Family::HashKeys, Level::Std) => "keys drawn from the seed, others for each state",
         (Family::Entropy, Level::Std) => "bytes drawn from the seed",
         (Family::HashKeys | Family::Entropy, _) => "nothing: what a clean run has",

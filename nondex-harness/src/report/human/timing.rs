@@ -27,8 +27,14 @@ pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
     match reason {
         Timing::Race => "when its threads run",
         Timing::Time if test.depends_on_clocks() => "what a clock shows",
+        Timing::Time if test.culprits.iter().any(is_between_readings) => "how much time passes",
         Timing::Time => "how late it wakes",
     }
+}
+
+/// Whether a culprit is a delay before a clock is read again.
+fn is_between_readings(culprit: &Culprit) -> bool {
+    culprit.api == model::INSTANT_ELAPSED.api
 }
 
 /// What of a delay decides; `None` of anything else.
@@ -68,6 +74,15 @@ fn of(culprit: &Culprit, who: &str, place: &str) -> String {
     match (culprit.kind, culprit.family, least) {
         (Kind::Permute, ..) => "which waiting thread is woken decides".to_owned(),
         (Kind::Spurious, ..) => format!("{who} wakes here though nobody woke it"),
+        (_, Family::Time, Some(least)) if is_between_readings(culprit) => {
+            format!(
+                "{who} is held back for {} or longer before it reads the clock",
+                time(least)
+            )
+        }
+        (_, Family::Time, None) if is_between_readings(culprit) => {
+            format!("{who} is held back before it reads the clock")
+        }
         (_, Family::Time, Some(least)) => format!("{who} wakes {} or more too late", time(least)),
         (_, Family::Time, None) => format!("{who} wakes too late"),
         (_, _, Some(least)) if least > MOMENT => {

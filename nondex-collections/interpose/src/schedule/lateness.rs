@@ -1,0 +1,147 @@
+//! What of time a seed decides: how late a thread wakes, or comes to read a clock, and how old the time is that it shows.
+
+use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use nondex_core::{Family, Level, Model, RunSpec, Selection, choice, model};
+
+use super::choices::{SELDOM, held, is_asked, is_clean, within, word};
+use super::real_time::is_any_outside;
+use super::shared::SHARED;
+use super::thread::{MARKS, Ref};
+use super::trace;
+use crate::{origin, own};
+
+/// Whether threads are late in this run, or only say that they might be.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+/// The same of a thread that is alone and reads a clock again.
+static IS_ON_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// What each thread says once in a clean run, beside its [operations](super::choices::OPERATIONS).
+pub(super) const SLEEPS: usize = 1;
+const TIMED_WAITS: usize = 2;
+const READINGS_ALONE: usize = 3;
+/// From here, what each clock of [`CLOCKS`] says.
+const READINGS: usize = 4;
+const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
+
+/// The same of readings of clocks, of which a thread that waits makes many.
+const MANY_READINGS: u64 = 1_000;
+
+/// Separates what is decided, beside what [threads do](super::choices).
+const TIME: u64 = 1 << 56;
+const AGE: u64 = 5 << 56;
+const ALONE: u64 = 6 << 56;
+
+/// What shows a time that may be an old one.
+pub(super) static CLOCKS: [&Model; 3] = [
+    &model::INSTANT_NOW,
+    &model::SYSTEM_TIME_NOW,
+    &model::METADATA_MODIFIED,
+];
+
+/// How old each may be in this run, when choices are made.
+static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.len()];
+
+/// Takes what a run is asked to choose.
+pub(super) fn begin(spec: &RunSpec) {
+    let is_clean = spec.choices == Selection::None && spec.given.is_empty();
+    let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
+    let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
+    IS_ON.store(is_asked_of(&times), Ordering::Relaxed);
+    IS_ON_ALONE.store(is_asked_of(&[&model::INSTANT_ELAPSED]), Ordering::Relaxed);
+    for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
+        let age = match (is_asked_of(&[clock]), is_clean) {
+            (false, _) => 0,
+            (true, true) => choice::clock::oldest(clock, Level::Full),
+            (true, false) => choice::clock::oldest(clock, spec.level),
+        };
+        oldest.store(age, Ordering::Relaxed);
+    }
+}
+
+/// How much later than asked a thread wakes, which is at this time: from a sleep, or else from a timed wait.
+pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
+    if !IS_ON.load(Ordering::Relaxed) {
+        return 0;
+    }
+    let number = me.timed.get() + 1;
+    me.timed.set(number);
+    let is_marked = !me.marks[mark].replace(false);
+    if is_marked && (is_clean() || word(me, TIME, number).is_multiple_of(2)) {
+        return 0;
+    }
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    let model = if mark == SLEEPS {
+        &model::THREAD_SLEEP
+    } else {
+        &model::CONDVAR_WAIT_TIMEOUT
+    };
+    let late = held(model, origin::caller(), within(u64::MAX), deadline);
+    if late > 0 && trace::is_on() {
+        trace::note_delay(me, "late", late);
+    }
+    // It is no sleep of the program's.
+    SHARED.lock().prolong(late);
+    late
+}
+
+/// When a wait ends that has a time limit: as late as the seed says.
+pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
+    deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS, deadline)))
+}
+
+/// Whether a thread that reads a clock again and is alone is held back: of holds elsewhere nobody would see anything.
+#[inline]
+pub(super) fn fires_alone(me: Ref) -> bool {
+    if !IS_ON_ALONE.load(Ordering::Relaxed) || is_any_outside() {
+        return false;
+    }
+    let number = me.read_alone.get() + 1;
+    me.read_alone.set(number);
+    // The later, the rarer: a program of many readings is held back a few times.
+    let drawn = || word(me, ALONE, number) >> 32;
+    match is_clean() {
+        true => me.marks[READINGS_ALONE].get(),
+        false => drawn().saturating_mul(number.max(4)) < 3 << 32,
+    }
+}
+
+/// How long it is.
+pub(super) fn hold_alone(me: Ref) -> u64 {
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    me.marks[READINGS_ALONE].set(false);
+    held(&model::INSTANT_ELAPSED, origin::caller(), u64::MAX, 0)
+}
+
+/// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
+#[inline]
+pub(super) fn oldest(clock: usize) -> u64 {
+    OLDEST[clock].load(Ordering::Relaxed)
+}
+
+/// How old the time is that a clock of [`CLOCKS`] shows, when it could be an old one.
+pub(super) fn age(me: Ref, clock: usize) -> u64 {
+    if oldest(clock) == 0 {
+        return 0;
+    }
+    let number = me.read.get() + 1;
+    me.read.set(number);
+    let is_marked = !me.marks[READINGS + clock].replace(false);
+    let fires = !is_clean()
+        && word(me, AGE, number).is_multiple_of(if number < MANY_READINGS { 2 } else { SELDOM });
+    if is_marked && !fires {
+        return 0;
+    }
+    let Some(_work) = own::work() else {
+        return 0;
+    };
+    let age = choice::age(CLOCKS[clock], origin::caller()).unwrap_or(0);
+    if age > 0 && trace::is_on() {
+        trace::note_delay(me, "old time", age);
+    }
+    age
+}
