@@ -41,6 +41,7 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
         return Woken::Free;
     }
     me.state.set(State::Blocked);
+    shared.blocked += u64::from(me.operation.get() != Operation::Hold);
     if has_baton(me, &mut shared) || shared.running.is_none() {
         hand_on(me, shared);
     } else {

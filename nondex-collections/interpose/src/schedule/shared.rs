@@ -89,6 +89,8 @@ pub(super) struct Shared {
     /// When it was last asked, while others could run.
     pub(super) asked_at: u64,
     order: u64,
+    /// How often a thread began to wait, or ended: it did not only look.
+    pub(super) blocked: u64,
     /// The operation at which long holds are looked for again.
     pub(super) holds_at: u64,
     /// How much time may pass by sleeping.
@@ -106,7 +108,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Shared {
             running: None,
             ready: List::new(),
@@ -123,6 +125,7 @@ impl Shared {
             idle_since: None,
             asked_at: 0,
             order: 0,
+            blocked: 0,
             holds_at: 0,
             sleep_limit: SLEEP_LIMIT,
             slept: 0,
@@ -157,6 +160,7 @@ impl Shared {
 
     /// Notes that a thread has ended, or was never begun.
     pub(super) fn remove(&mut self, thread: Ref) {
+        self.blocked += 1;
         self.take_out(thread);
         if thread.handle.get() != 0 && !thread.is_detached.get() {
             self.ended.push(thread);

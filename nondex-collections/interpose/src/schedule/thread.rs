@@ -85,6 +85,8 @@ pub(super) struct Thread {
     pub(super) idle: Cell<u32>,
     /// The same, when it read a clock last.
     pub(super) idle_at_reading: Cell<u32>,
+    /// How often any thread had [blocked](super::shared::Shared) when that was asked last.
+    pub(super) looked_since: Cell<u64>,
     pub(super) looked_at: [Cell<usize>; 4],
     /// Where its stack begins, which grows downwards.
     pub(super) stack: Cell<usize>,
@@ -151,6 +153,7 @@ impl Thread {
             reads_clock: Cell::new(false),
             idle: Cell::new(0),
             idle_at_reading: Cell::new(0),
+            looked_since: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
             stack: Cell::new(0),
             expected: Cell::new(0),

@@ -28,9 +28,7 @@ const OF_NOBODY_ELSE: [libc::c_int; 6] = [
 impl Shared {
     /// Whether the running thread, and all that could run, have looked so often at what none of them changes, and nobody else could change it.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
-        let in_vain = |thread: Ref| thread.looks_in_vain() >= looks;
-        if !in_vain(me)
-            || !self.ready.iter().all(in_vain)
+        if !self.look_in_vain(me, looks)
             || is_any_outside()
             || self.timers.first().is_some()
             || !self.polls.is_empty()
@@ -40,6 +38,23 @@ impl Shared {
         self.has_company =
             self.has_company || self.may_be_woken() || sees_shared_memory(me, &self.ready);
         !self.has_company
+    }
+
+    /// Whether the running thread, and all that could run, have looked so often since a thread that does something else ran.
+    fn look_in_vain(&self, me: Ref, looks: u32) -> bool {
+        /// From so many looks on it is asked who ran meanwhile.
+        const FEW: u32 = 1 << 17;
+        let mut all = ::std::iter::once(me).chain(self.ready.iter());
+        all.all(|thread| {
+            if thread.looks_in_vain() < FEW {
+                return false;
+            }
+            if thread.looked_since.replace(self.blocked) != self.blocked {
+                // What it looks at may have been changed since it looked last.
+                thread.idle.set(0);
+            }
+            thread.looks_in_vain() >= looks
+        })
     }
 
     /// Whether somebody could wake one of the threads who is none of them.
@@ -225,6 +240,18 @@ mod tests {
         }
         let own = Box::new(0_u8);
         assert_eq!(is_shared(::std::ptr::from_ref(&*own).addr()), Some(false));
+    }
+
+    #[test]
+    fn who_has_looked_for_long_looks_again_after_another_one_ran() {
+        let mut shared = Shared::new();
+        let [me, other] = [1, 2].map(|key| shared.add(key, ""));
+        me.idle.set(1 << 20);
+        assert!(shared.look_in_vain(me, 1 << 20));
+        shared.remove(other);
+        assert!(!shared.look_in_vain(me, 1 << 20));
+        me.idle.set(1 << 20);
+        assert!(shared.look_in_vain(me, 1 << 20));
     }
 
     #[test]
