@@ -182,7 +182,7 @@ fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
 #[test]
 fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
     let fixture = Fixture::new("interleavings");
-    let seeds = ["--seeds", "40", "--levels", "STD", "-E", "test(plain)"];
+    let seeds = ["--seeds", "100", "--levels", "STD", "-E", "test(plain)"];
     let report = run(&fixture, &seeds);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

@@ -1,6 +1,6 @@
 //! What a conclusion makes of a report: its verdict, what decides it, and what reproduces it.
 
-use nondex_core::{Level, RunSpec, Threads};
+use nondex_core::{RunSpec, Schedule, Threads};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
@@ -114,7 +114,7 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     if !tried.contains(&dependence.spec) {
         let known = specs::regressions(test, &[level], options);
         let is_known = known.contains(&dependence.spec);
-        report.notes.push(unusual_seed(level, seed, is_known));
+        report.notes.push(unusual_seed(&dependence.spec, is_known));
     }
     if dependence.passes_clean {
         return dependence.spec.clone();
@@ -126,10 +126,15 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
 }
 
 /// Where a seed comes from that nobody asked for.
-fn unusual_seed(level: Level, seed: u64, is_known: bool) -> String {
+fn unusual_seed(spec: &RunSpec, is_known: bool) -> String {
+    let RunSpec { level, seed, .. } = spec;
     if is_known {
         format!(
             "it is a regression of an earlier finding: level {level} with seed {seed} was kept and tried first"
+        )
+    } else if spec.schedule == Schedule::Systematic {
+        format!(
+            "schedules with few preemptions are tried one after the other: {seed} is the number of one that fails"
         )
     } else {
         format!(
