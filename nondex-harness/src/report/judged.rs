@@ -199,6 +199,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
 mod basis;
 mod conclusion;
 mod culprits;
+mod function;
 mod holders;
 mod interleaving;
 pub mod network;

@@ -5,6 +5,8 @@
 //! file and the modules below it, and what acts at a distance, such as a type, a constant or a derive, by its crate.
 
 pub(super) mod documentation;
+mod new_impl;
+mod visitor;
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -12,10 +14,10 @@ use std::str::FromStr;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use syn::visit::Visit;
 
 use super::changes::FileChange;
-use super::outline::{Outline, name_of_impl};
+use super::outline::Outline;
 
 /// What a test must run so that it may have met a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -379,165 +381,6 @@ impl Items {
         self.silent.push(close..=close);
         self.heads.push((*all.start()..=open, all, new));
     }
-}
-
-impl<'a> Visit<'a> for Items {
-    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
-        self.function(lines(item), &item.attrs, &item.sig, &item.block);
-        visit::visit_item_fn(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
-        self.function(lines(item), &item.attrs, &item.sig, &item.block);
-        visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
-        match &item.default {
-            Some(body) => self.function(lines(item), &item.attrs, &item.sig, body),
-            None => self.distant.push((lines(item), item.sig.ident.to_string())),
-        }
-        visit::visit_trait_item_fn(self, item);
-    }
-
-    fn visit_item_impl(&mut self, item: &'a syn::ItemImpl) {
-        let is_function = |item: &syn::ImplItem| matches!(item, syn::ImplItem::Fn(_));
-        if item.items.iter().any(is_function) {
-            let others = item.items.iter().filter(|item| !is_function(item));
-            self.always_distant.extend(others.map(lines));
-            self.block(lines(item), item.brace_token.span, new_impl(item));
-        } else {
-            // A trait that a type has now makes a difference to what is there already.
-            self.always_distant.push(lines(item));
-        }
-        self.inside(name_of_impl(item), |items| {
-            visit::visit_item_impl(items, item);
-        });
-    }
-
-    fn visit_item_trait(&mut self, item: &'a syn::ItemTrait) {
-        self.block(lines(item), item.brace_token.span, None);
-        self.inside(item.ident.to_string(), |items| {
-            visit::visit_item_trait(items, item);
-        });
-    }
-
-    fn visit_item_mod(&mut self, item: &'a syn::ItemMod) {
-        match &item.content {
-            Some((braces, _)) => self.block(lines(item), braces.span, None),
-            None if are_quiet(&item.attrs) => {
-                self.modules.push((lines(item), item.ident.to_string()));
-            }
-            None => self.always_distant.push(lines(item)),
-        }
-        self.inside(item.ident.to_string(), |items| {
-            visit::visit_item_mod(items, item);
-        });
-    }
-
-    fn visit_item_use(&mut self, item: &'a syn::ItemUse) {
-        let is_export = !matches!(item.vis, syn::Visibility::Inherited);
-        self.imports.push((lines(item), is_export));
-    }
-
-    fn visit_item(&mut self, item: &'a syn::Item) {
-        use syn::{Item, ItemMacro};
-        let is_call = matches!(item, Item::Macro(item) if item.ident.is_none());
-        if is_call || documentation::may_be_read(documentation::attributes(item)) {
-            self.documented.push(lines(item));
-        }
-        let attributes = match item {
-            Item::Fn(_) | Item::Impl(_) | Item::Trait(_) | Item::Mod(_) | Item::Use(_) => None,
-            Item::Const(item) => Some((&item.ident, &item.attrs)),
-            Item::Static(item) => Some((&item.ident, &item.attrs)),
-            Item::Struct(item) => Some((&item.ident, &item.attrs)),
-            Item::Enum(item) => Some((&item.ident, &item.attrs)),
-            Item::Type(item) => Some((&item.ident, &item.attrs)),
-            Item::Macro(ItemMacro {
-                ident: Some(ident),
-                attrs,
-                ..
-            }) => Some((ident, attrs)),
-            // A macro that is called may add anything.
-            _ => {
-                self.always_distant.push(lines(item));
-                None
-            }
-        };
-        if let Some((name, attributes)) = attributes {
-            self.distant(lines(item), name, attributes);
-        }
-        visit::visit_item(self, item);
-    }
-
-    fn visit_stmt(&mut self, statement: &'a syn::Stmt) {
-        match statement {
-            syn::Stmt::Item(syn::Item::Fn(_) | syn::Item::Use(_)) => {}
-            syn::Stmt::Item(item) => self.always_distant.push(lines(item)),
-            _ => self.statements.push(lines(statement)),
-        }
-        visit::visit_stmt(self, statement);
-    }
-
-    fn visit_arm(&mut self, arm: &'a syn::Arm) {
-        let all = lines(arm);
-        self.statements.push(all.clone());
-        self.arms.push(Arm {
-            all,
-            head: lines(&arm.pat),
-        });
-        visit::visit_arm(self, arm);
-    }
-
-    fn visit_attribute(&mut self, attribute: &'a syn::Attribute) {
-        self.attributes.push(lines(attribute));
-    }
-}
-
-/// What an `impl` with functions acts on when it is new, besides what calls these: a call of another type's function may now be one of what its trait
-/// provides for all.
-fn new_impl(item: &syn::ItemImpl) -> Option<Reach> {
-    // What these provide is made of what an `impl` gives them.
-    const FROM_ITS_OWN: [&str; 20] = [
-        "AsMut",
-        "AsRef",
-        "Borrow",
-        "Clone",
-        "Debug",
-        "Default",
-        "Display",
-        "Eq",
-        "Extend",
-        "From",
-        "FromIterator",
-        "FromStr",
-        "Hash",
-        "Index",
-        "IndexMut",
-        "IntoIterator",
-        "Ord",
-        "PartialEq",
-        "PartialOrd",
-        "TryFrom",
-    ];
-    let (path, _) = item.trait_.as_ref()?;
-    let of_trait = path.segments.last()?.ident.to_string();
-    if FROM_ITS_OWN.contains(&&*of_trait) {
-        return None;
-    }
-    match &*item.self_ty {
-        syn::Type::Path(of) if !is_parameter(item, &of.path) => {
-            let last = of.path.segments.last()?;
-            Some(Reach::Named(last.ident.to_string()))
-        }
-        _ => Some(Reach::Crate),
-    }
-}
-
-/// Whether this is a type that an `impl` has as a parameter.
-fn is_parameter(item: &syn::ItemImpl, path: &syn::Path) -> bool {
-    let mut parameters = item.generics.type_params();
-    parameters.any(|parameter| path.is_ident(&parameter.ident))
 }
 
 #[cfg(test)]

@@ -42,10 +42,9 @@ impl Held {
             let children = fs::read_to_string(task.join("children")).unwrap_or_default();
             for child in children.split_ascii_whitespace() {
                 let name = program(&Path::new("/proc").join(child));
-                child
-                    .parse()
-                    .into_iter()
-                    .for_each(|number| add(StateKind::Child, name.clone(), number));
+                if let Ok(number) = child.parse() {
+                    add(StateKind::Child, name, number);
+                }
             }
         }
         Held(held)

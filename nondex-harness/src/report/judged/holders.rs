@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
 
-use super::interleaving::short;
+use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
 use crate::report::workspace::Workspace;
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8Path;
 use nondex_core::{Frame, Trace, TracedOperation};
 
+use super::function::short;
 use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport};
 use crate::report::workspace::Workspace;
 
@@ -448,71 +449,6 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
         "memory"
     };
     object.to_owned()
-}
-
-/// The last words of a function's path: `AtomicUsize::load`, `Mutex::lock`, `drop MutexGuard`.
-pub(super) fn short(function: &str) -> String {
-    let path = strip_generics(function);
-    let dropped = ["drop_in_place::<", "drop_in_place<"]
-        .iter()
-        .find_map(|start| function.split_once(start));
-    if let Some((_, of)) = dropped {
-        let of = strip_generics(of.trim_end_matches('>'));
-        return format!("drop {}", last(&of, 1));
-    }
-    let parts = parts(&path);
-    match parts[..] {
-        // What is within std's modules is nobody's concern.
-        ["std" | "core" | "alloc", module, .., within, name]
-            if within.starts_with(char::is_lowercase) =>
-        {
-            format!("{module}::{name}")
-        }
-        _ => last(&path, 2),
-    }
-}
-
-/// The last parts of a path.
-fn last(path: &str, count: usize) -> String {
-    let parts = parts(path);
-    parts[parts.len().saturating_sub(count)..].join("::")
-}
-
-fn parts(path: &str) -> Vec<&str> {
-    path.split("::").filter(|part| !part.is_empty()).collect()
-}
-
-/// A path without what stands in angle brackets; of `<T as Trait>::method` there stays `T::method`.
-fn strip_generics(path: &str) -> String {
-    if let Some(inner) = path.strip_prefix('<') {
-        let mut depth = 1;
-        let end = inner.char_indices().find_map(|(at, c)| {
-            depth += match c {
-                '<' => 1,
-                '>' if !inner[..at].ends_with('-') => -1,
-                _ => 0,
-            };
-            (depth == 0).then_some(at)
-        });
-        if let Some(end) = end {
-            let (of, rest) = inner.split_at(end);
-            let of = of.split(" as ").next().unwrap_or(of);
-            return format!("{}{}", strip_generics(of), strip_generics(&rest[1..]));
-        }
-    }
-    let mut depth = 0;
-    let mut text = String::new();
-    let mut before = ' ';
-    for c in path.chars() {
-        match c {
-            '<' => depth += 1,
-            '>' if before != '-' => depth -= 1,
-            c if depth == 0 => text.push(c),
-            _ => {}
-        }
-        before = c;
-    }
-    text
 }
 
 #[cfg(test)]

@@ -186,37 +186,3 @@ fn the_file_that_two_threads_use_is_named() {
     let meanwhile = &found.steps[found.conflicts[0].meanwhile];
     assert_eq!(meanwhile.what, "fs::read_to_string");
 }
-
-#[test]
-fn a_function_is_called_by_the_last_words_of_its_path() {
-    for (function, expected) in [
-        ("core::sync::atomic::AtomicUsize::load", "AtomicUsize::load"),
-        (
-            "<core::sync::atomic::AtomicUsize>::load",
-            "AtomicUsize::load",
-        ),
-        ("std::sync::poison::mutex::Mutex<T>::lock", "Mutex::lock"),
-        (
-            "<std::sync::poison::mutex::Mutex<alloc::vec::Vec<u32>>>::lock",
-            "Mutex::lock",
-        ),
-        (
-            "core::ptr::drop_in_place<std::sync::poison::mutex::MutexGuard<i64>>",
-            "drop MutexGuard",
-        ),
-        (
-            "core::ptr::drop_in_place::<std::sync::poison::mutex::MutexGuard<i64>>",
-            "drop MutexGuard",
-        ),
-        (
-            "<std::sync::mpsc::IntoIter<T> as core::iter::traits::iterator::Iterator>::next",
-            "IntoIter::next",
-        ),
-        ("std::thread::spawn", "thread::spawn"),
-        ("std::thread::functions::sleep", "thread::sleep"),
-        ("std::thread::spawn::<fn() -> u8, u8>", "thread::spawn"),
-        ("main", "main"),
-    ] {
-        assert_eq!(short(function), expected, "{function}");
-    }
-}
