@@ -17,7 +17,7 @@ pub mod subset;
 mod turn;
 
 use nondex_core::{
-    Family, Given, Outcome, PointRecord, RunSpec, ScheduleRecord, Scope, Selection, Site,
+    Failure, Family, Given, Outcome, PointRecord, RunSpec, ScheduleRecord, Scope, Selection, Site,
     StepRecord,
 };
 
@@ -70,6 +70,8 @@ pub struct Group {
     pub steps: Vec<StepRecord>,
     /// What the scheduler did in that run, and the operations of the threads.
     pub schedule: Option<ScheduleRecord>,
+    /// How that run failed, which need not be how the run of the seed did.
+    pub failure: Option<Failure>,
 }
 
 impl Group {

@@ -173,6 +173,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         group.points = answer.run.points.to_vec();
         group.steps.clone_from(&answer.run.steps);
         group.schedule.clone_from(&answer.run.schedule);
+        group.failure.clone_from(&answer.run.failure);
     }
     Ok(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,

@@ -109,8 +109,8 @@ fn schedules(report: &mut TestReport, failing: &[(&RunSpec, &Run)], basis: &Basi
     let Some(Conclusion::Dependent(dependence)) = basis.conclusion() else {
         return;
     };
-    if let Some((schedule, trace)) = scheduled::traced(dependence) {
-        let failure = report.failures.first();
+    if let Some((group, schedule, trace)) = scheduled::traced(dependence) {
+        let failure = group.failure.as_ref();
         let place = failure.and_then(|failure| Some((failure.file.as_deref()?, failure.line?)));
         let end = match schedule.end {
             Some(_) => interleaving::End::Waiting,

@@ -7,7 +7,7 @@ use nondex_core::Family;
 use super::delay::time;
 use super::diagnostic::Diagnostic;
 use crate::report::schema::{
-    ConflictReport, Culprit, InterleavingReport, LaneReport, LaneStepReport, TestReport,
+    ConflictReport, Culprit, InterleavingReport, LaneReport, LaneStepReport, Line, TestReport,
 };
 use crate::report::thread::who;
 
@@ -215,11 +215,9 @@ fn picture(test: &TestReport, found: &InterleavingReport) -> String {
             false => String::new(),
         }));
     }
-    let failure = test.failures.first();
-    let failed = failure.and_then(|failure| Some((failure.file.as_ref()?, failure.line?)));
-    lines.push(match failed {
+    lines.push(match &found.failed {
         _ if is_deadlock(test) => "no thread can go on".to_owned(),
-        Some((file, line)) => format!("the test fails at {file}:{line}"),
+        Some(Line { file, line }) => format!("the test fails at {file}:{line}"),
         None => "the test fails".to_owned(),
     });
     lines.join("\n")
@@ -276,10 +274,10 @@ fn cut(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Caller, Site, model};
+    use nondex_core::{Caller, Outcome, Site, model};
 
     use super::*;
-    use crate::report::schema::{CallReport, NumberReport};
+    use crate::report::schema::{CallReport, FailureReport, NumberReport};
 
     fn step(what: &str, line: Option<u32>, delay_ns: Option<u64>) -> LaneStepReport {
         LaneStepReport {
@@ -331,6 +329,10 @@ mod tests {
                 step("drop MutexGuard", Some(9), None),
             ],
             conflicts: Vec::new(),
+            failed: Some(Line {
+                file: "src/lib.rs".to_owned(),
+                line: 12,
+            }),
         });
         assert_eq!(stopped(&test, &delayed(3, 300)), Some(BEGINS));
         assert_eq!(
@@ -339,6 +341,14 @@ mod tests {
         );
         assert_eq!(called(&test, &delayed(9, 500)), Some("drop MutexGuard"));
         assert_eq!(stopped(&test, &delayed(7, 700)), None);
+        // The run of the seed, in which more is delayed, failed elsewhere.
+        test.failures.push(FailureReport {
+            file: Some("src/lib.rs".to_owned()),
+            line: Some(20),
+            ..FailureReport::clean(Outcome::Failed)
+        });
+        let found = test.interleaving.as_ref().unwrap();
+        assert!(picture(&test, found).ends_with("the test fails at src/lib.rs:12"));
         // Late in a dependency, such as one that polls: it has begun long before.
         let mut late = delayed(7, 300);
         late.family = Family::Time;

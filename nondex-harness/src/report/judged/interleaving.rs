@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use nondex_core::{Frame, Trace, TracedOperation};
 
 use super::function::short;
-use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport};
+use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line};
 use crate::report::workspace::Workspace;
 
 /// How many steps of the delayed thread, on each side of its delay, are looked at for what others do meanwhile.
@@ -86,7 +86,12 @@ pub(super) fn report(
             shown.extend(steps.iter().rposition(is_there));
         }
     }
-    Some(shown_of(trace, &steps, &shown, &conflicts))
+    let mut found = shown_of(trace, &steps, &shown, &conflicts);
+    if let End::Failed(Some((file, line))) = end {
+        let file = file.to_owned();
+        found.failed = Some(Line { file, line });
+    }
+    Some(found)
 }
 
 /// What several threads use.
@@ -417,6 +422,7 @@ fn shown_of(
         })
     });
     InterleavingReport {
+        failed: None,
         conflicts: conflicts.collect(),
         steps: reported,
         threads: threads

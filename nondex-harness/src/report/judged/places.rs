@@ -16,6 +16,10 @@ pub(super) fn in_source(report: &mut TestReport, place: &DocPlace, root: &Utf8Pa
             }
         }
     };
+    let interleaving = report.interleaving.as_mut();
+    if let Some(failed) = interleaving.and_then(|found| found.failed.as_mut()) {
+        find(&mut failed.file, &mut failed.line, None);
+    }
     let find_known = |file: &mut Option<String>, line: &mut Option<u32>| {
         if let (Some(file), Some(line)) = (file, line) {
             find(file, line, None);

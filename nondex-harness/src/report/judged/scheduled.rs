@@ -5,6 +5,7 @@ use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 
 use super::holders;
 use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::culprit::Group;
 use crate::judge::evidence::Evidence;
 use crate::judge::options::Options;
 use crate::judge::run::Run;
@@ -49,7 +50,9 @@ pub(super) fn report(
     } = record;
     // Those with a stack, where there are any.
     let traced = match conclusion {
-        Some(Conclusion::Dependent(dependence)) => traced(dependence),
+        Some(Conclusion::Dependent(dependence)) => {
+            traced(dependence).map(|(_, schedule, trace)| (schedule, trace))
+        }
         _ => shown(evidence),
     };
     let trace = traced.map(|(_, trace)| trace);
@@ -83,10 +86,11 @@ fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
 }
 
 /// What the scheduler did in the run in which only the culprits' delays are made, where there is one with a trace.
-pub(super) fn traced(dependence: &Dependence) -> Option<(&ScheduleRecord, &Trace)> {
-    let groups = dependence.culprits.groups.iter();
-    let mut schedules = groups.filter_map(|group| group.schedule.as_ref());
-    schedules.find_map(|schedule| Some((schedule, schedule.trace.as_ref()?)))
+pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord, &Trace)> {
+    dependence.culprits.groups.iter().find_map(|group| {
+        let schedule = group.schedule.as_ref()?;
+        Some((group, schedule, schedule.trace.as_ref()?))
+    })
 }
 
 fn wait(

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Line;
+
 /// The operations that matter, of a run in which nothing is delayed but what the culprits delay, in the order in which they were done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterleavingReport {
@@ -11,6 +13,9 @@ pub struct InterleavingReport {
     pub steps: Vec<LaneStepReport>,
     /// What the delayed thread and another one do to the same thing, once for each delay of which it is known.
     pub conflicts: Vec<ConflictReport>,
+    /// Where that run fails, if it is known: not always where the run of the seed does.
+    #[serde(default)]
+    pub failed: Option<Line>,
 }
 
 /// A thread.
