@@ -97,6 +97,15 @@ json::object!(strict StateId { kind, name });
 const CLEARED: &str = "=0";
 
 impl StateId {
+    /// All that there is of a kind: what is watched so is every access to any of it.
+    #[must_use]
+    pub const fn every(kind: StateKind) -> Self {
+        StateId {
+            kind,
+            name: String::new(),
+        }
+    }
+
     /// These bytes, to be made zeros instead of what they were before.
     #[must_use]
     pub fn cleared(&self) -> Self {

@@ -82,7 +82,7 @@ pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
         return lines.map(of_crate).collect();
     };
     let mut items = Items {
-        now: Outline::of(text),
+        now: Outline::of_file(&file),
         before: Outline::of(before),
         ..Items::default()
     };

@@ -30,10 +30,14 @@ struct Function {
 impl Outline {
     /// That of a source; nothing is known of one that cannot be parsed.
     pub(super) fn of(text: &str) -> Self {
+        let file = syn::parse_file(text);
+        file.map_or_else(|_| Outline::default(), |file| Outline::of_file(&file))
+    }
+
+    /// That of a source which is parsed.
+    pub(super) fn of_file(file: &syn::File) -> Self {
         let mut outline = Outline::default();
-        if let Ok(file) = syn::parse_file(text) {
-            outline.visit_file(&file);
-        }
+        outline.visit_file(file);
         outline
     }
 

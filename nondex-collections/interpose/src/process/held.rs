@@ -79,7 +79,7 @@ impl Held {
 }
 
 /// The entries of a folder of the system whose names are numbers.
-fn numbered(folder: &str) -> Vec<(c_int, ::std::path::PathBuf)> {
+pub(super) fn numbered(folder: &str) -> Vec<(c_int, ::std::path::PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let entries = entries.filter_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;

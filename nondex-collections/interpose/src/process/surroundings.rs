@@ -7,7 +7,7 @@ use ::std::os::unix::ffi::{OsStrExt, OsStringExt};
 use ::std::path::PathBuf;
 use ::std::ptr;
 
-use super::held::Held;
+use super::held::{Held, numbered};
 use crate::libc;
 use crate::surroundings::MASK;
 use nondex_core::sorted::SortedMap;
@@ -63,7 +63,7 @@ impl Surroundings {
                 .filter_map(|number| Some((number, limit(number)?)))
                 .collect(),
             ports: ports(),
-            held: Held::now(&|descriptor| port(descriptor).is_some()),
+            held: held(),
         }
     }
 
@@ -182,7 +182,7 @@ impl Surroundings {
                 }
             }
             StateKind::Descriptor | StateKind::Child | StateKind::Thread => {
-                Surroundings::now().held.end_new(&self.held, state);
+                held().end_new(&self.held, state);
             }
             StateKind::Static | StateKind::ThreadLocal | StateKind::File => {}
         }
@@ -253,11 +253,13 @@ fn ports() -> Vec<String> {
 
 /// The sockets that have a port for others, with their addresses.
 fn sockets() -> impl Iterator<Item = (c_int, String)> {
-    let entries = ::std::fs::read_dir("/proc/self/fd").into_iter();
-    entries.flatten().flatten().filter_map(|entry| {
-        let socket: c_int = entry.file_name().to_str()?.parse().ok()?;
-        Some((socket, port(socket)?))
-    })
+    let numbers = numbered("/proc/self/fd").into_iter();
+    numbers.filter_map(|(socket, _)| Some((socket, port(socket)?)))
+}
+
+/// What the process holds beside its ports.
+fn held() -> Held {
+    Held::now(&|descriptor| port(descriptor).is_some())
 }
 
 /// The address with the port that a socket has for others.

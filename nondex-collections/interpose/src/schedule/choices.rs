@@ -109,9 +109,14 @@ pub(super) fn is_asked(spec: &RunSpec, family: Family, models: &[&Model]) -> boo
     models.any(|model| !spec.models_off.contains(&model.name(family)))
 }
 
+/// Whether a run is asked to choose nothing.
+pub(super) fn chooses_nothing(spec: &RunSpec) -> bool {
+    spec.choices == Selection::None && spec.given.is_empty()
+}
+
 /// Takes what a run is asked to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_clean = spec.choices == Selection::None && spec.given.is_empty();
+    let is_clean = chooses_nothing(spec);
     let schedules = is_asked(spec, Family::Schedule, &[&model::THREAD_SPAWN]);
     systematic::begin(spec);
     let is_listed = systematic::is_on();

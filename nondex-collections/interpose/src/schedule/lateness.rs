@@ -2,9 +2,9 @@
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use nondex_core::{Family, Level, Model, RunSpec, Selection, choice, model};
+use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
-use super::choices::{SELDOM, held, is_asked, is_clean, within, word};
+use super::choices::{SELDOM, chooses_nothing, held, is_asked, is_clean, within, word};
 use super::real_time::is_any_outside;
 use super::shared::SHARED;
 use super::thread::{MARKS, Ref};
@@ -44,7 +44,7 @@ static OLDEST: [AtomicU64; CLOCKS.len()] = [const { AtomicU64::new(0) }; CLOCKS.
 
 /// Takes what a run is asked to choose.
 pub(super) fn begin(spec: &RunSpec) {
-    let is_clean = spec.choices == Selection::None && spec.given.is_empty();
+    let is_clean = chooses_nothing(spec);
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
     IS_ON.store(is_asked_of(&times), Ordering::Relaxed);

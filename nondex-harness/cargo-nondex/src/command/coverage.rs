@@ -117,7 +117,9 @@ impl Coverage {
 
     fn reads(&self, tell: impl FnOnce(&mut Reads)) {
         let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.as_mut().map(tell).unwrap_or_default();
+        if let Some(reads) = reads.as_mut() {
+            tell(reads);
+        }
     }
 
     /// A run of a test begins.

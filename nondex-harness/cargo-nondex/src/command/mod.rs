@@ -29,6 +29,7 @@ mod report;
 mod run;
 mod selection;
 mod session;
+mod watch;
 
 use std::ffi::OsString;
 

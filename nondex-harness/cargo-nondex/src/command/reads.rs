@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nix::errno::Errno;
-use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor};
+use nix::sys::inotify::{AddWatchFlags, Inotify, WatchDescriptor};
+
+use super::watch;
 
 /// What is opened while tests run.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ impl Reads {
     /// Watches the folders in which these files of the repository at `root` are; `None` where the system cannot.
     pub(super) fn of<'a>(root: &Utf8Path, files: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut reads = Reads {
-            inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok()?,
+            inotify: watch::begin()?,
             folders: BTreeMap::new(),
             running: BTreeMap::new(),
             found: BTreeMap::new(),
@@ -65,21 +67,14 @@ impl Reads {
     /// What was opened since this was asked last.
     fn take(&mut self) {
         let mut opened = BTreeSet::new();
-        loop {
-            let events = match self.inotify.read_events() {
-                Ok(events) => events,
-                Err(Errno::EINTR) => continue,
-                Err(_) => break,
+        for event in watch::events(&self.inotify) {
+            self.is_lost |= event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW);
+            let Some(folder) = self.folders.get(&event.wd) else {
+                continue;
             };
-            for event in events {
-                self.is_lost |= event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW);
-                let Some(folder) = self.folders.get(&event.wd) else {
-                    continue;
-                };
-                let name = event.name.as_deref().map(std::ffi::OsStr::to_string_lossy);
-                let path = name.map_or(folder.clone(), |name| folder.join(&*name));
-                opened.insert(path.into_string());
-            }
+            let name = event.name.as_deref().map(std::ffi::OsStr::to_string_lossy);
+            let path = name.map_or(folder.clone(), |name| folder.join(&*name));
+            opened.insert(path.into_string());
         }
         for test in self.running.keys() {
             let found = self.found.entry(test.clone()).or_default();

@@ -70,7 +70,7 @@ impl Across<'_> {
         shared: &mut SharedState,
         made: &mut u64,
     ) -> Option<()> {
-        let watch = every_file();
+        let watch = [StateId::every(StateKind::File)];
         let is_of = |access: &&AccessRecord| Path::new(&access.state.name).starts_with(path);
         let steps: [Step<'_>; 2] = [(with, set, &watch), (binary, &[test], &watch)];
         let runs = self.run(&steps, &mut |_| (), made)?;
@@ -100,40 +100,47 @@ impl Across<'_> {
             let path = Path::new(&access.state.name);
             access.writes && files.iter().any(|file| path.starts_with(file))
         };
+        let watch = [StateId::every(StateKind::File)];
         let mut cleaners = Vec::new();
         for (other, all) in all.iter().enumerate().filter(|_| !files.is_empty()) {
             let tests = all.tests.iter().copied();
             let tests = tests.filter(|one| (other, *one) != (binary, test));
             let tests = tests.filter(|one| other != with || !set.contains(one));
             let tests: Vec<usize> = tests.collect();
-            let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &every_file())];
+            let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &watch)];
             let runs = self.run(&steps, &mut |_| (), made)?.pop()?;
-            let mut candidates = tests.iter().zip(&runs);
-            let mut candidates: Vec<usize> = candidates
-                .by_ref()
-                .filter(|(_, run)| run.accesses.iter().any(changes))
-                .map(|(one, _)| *one)
-                .collect();
-            candidates.truncate(self.questions);
-            for candidate in candidates {
-                let mut cleans = true;
-                for _ in 0..CLEANS {
-                    let between = [candidate];
-                    let steps: [Step<'_>; 3] = [
-                        (with, set, &[]),
-                        (other, &between, &[]),
-                        (binary, &[test], &[]),
-                    ];
-                    let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
-                    cleans &= self.binaries[binary].end(test, run, true).passed() == Some(true);
-                    if !cleans {
-                        break;
-                    }
+            let candidates = tests.iter().zip(&runs);
+            let candidates = candidates.filter(|(_, run)| run.accesses.iter().any(changes));
+            for (candidate, _) in candidates.take(self.questions) {
+                let candidate = (other, *candidate);
+                if self.cleans((with, set), candidate, (binary, test), made)? {
+                    cleaners.push(candidate);
                 }
-                cleaners.extend(cleans.then_some((other, candidate)));
             }
         }
         Some(cleaners)
+    }
+
+    /// Whether a victim passes each time behind these of one binary and then a test that may undo what they do.
+    fn cleans(
+        &self,
+        (with, set): (usize, &[usize]),
+        (other, candidate): Test,
+        (binary, test): Test,
+        made: &mut u64,
+    ) -> Option<bool> {
+        let steps: [Step<'_>; 3] = [
+            (with, set, &[]),
+            (other, &[candidate], &[]),
+            (binary, &[test], &[]),
+        ];
+        for _ in 0..CLEANS {
+            let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
+            if self.binaries[binary].end(test, run, true).passed() != Some(true) {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Puts one file or folder back.
@@ -146,12 +153,4 @@ impl Across<'_> {
             let _ = fs::remove_file(path);
         }
     }
-}
-
-/// The accesses to all files.
-fn every_file() -> [StateId; 1] {
-    [StateId {
-        kind: StateKind::File,
-        name: String::new(),
-    }]
 }

@@ -38,11 +38,7 @@ pub(in crate::campaign) fn uses<'s>(
 /// All accesses that functions make.
 pub(super) fn every() -> Vec<StateId> {
     let kinds = [StateKind::Env, StateKind::Cwd, StateKind::File];
-    let every = kinds.map(|kind| StateId {
-        kind,
-        name: String::new(),
-    });
-    every.to_vec()
+    kinds.map(StateId::every).to_vec()
 }
 
 fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use nix::errno::Errno;
-use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify, WatchDescriptor};
+use nix::sys::inotify::{AddWatchFlags, Inotify, WatchDescriptor};
 
 use crate::command::effects::Data;
+use crate::command::watch;
 use nondex_harness::project::Project;
 
 /// The files that are watched.
@@ -33,7 +33,7 @@ impl Watched {
     /// Watches the changed files.
     pub(super) fn new(data: &[Data], project: &Project) -> Self {
         let mut watched = Watched {
-            inotify: Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC).ok(),
+            inotify: watch::begin(),
             files: BTreeMap::new(),
             unseen: Vec::new(),
         };
@@ -80,21 +80,14 @@ impl Watched {
             unseen: self.unseen.clone(),
             ..Opened::default()
         };
-        while let Some(inotify) = &self.inotify {
-            let events = match inotify.read_events() {
-                Ok(events) => events,
-                Err(Errno::EINTR) => continue,
-                Err(_) => break,
-            };
-            for event in events {
-                if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
-                    let all = self.files.values().flatten();
-                    opened.unseen.extend(all.cloned());
-                }
-                // Of a folder, only that it was opened itself.
-                let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
-                opened.files.extend(files.into_iter().flatten().cloned());
+        for event in self.inotify.iter().flat_map(watch::events) {
+            if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
+                let all = self.files.values().flatten();
+                opened.unseen.extend(all.cloned());
             }
+            // Of a folder, only that it was opened itself.
+            let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
+            opened.files.extend(files.into_iter().flatten().cloned());
         }
         opened
     }

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use camino::Utf8Path;
 use cargo_metadata::Metadata;
@@ -94,14 +95,10 @@ impl Effects {
                     let first = found.effects.len();
                     found.code(&source, packages.is_root(&path), &names);
                     let asks = || git.mentions(base, &LINES, &[git.root()]);
-                    if let Some(moved) = change.moved.filter(|_| *asks_for_lines.get_or_init(asks))
-                    {
-                        let reach = Reach::Lines(moved, u32::MAX);
-                        found.effect(&path, moved, reach, package.clone());
+                    if change.moved.is_some() && *asks_for_lines.get_or_init(asks) {
+                        found.moved(&path, change, package.clone());
                     }
-                    for effect in &mut found.effects[first..] {
-                        effect.target.clone_from(&target);
-                    }
+                    found.only_in(target.as_ref(), first);
                 }
                 Kind::Data | Kind::Note => {}
             }
@@ -162,17 +159,15 @@ impl Effects {
             let target = packages.only_target(&link, snapshots.git());
             let after = after.unwrap_or_default();
             if let Some(text) = before {
-                let deletions = change.deletions.iter().map(|line| FileChange {
-                    deletions: BTreeSet::from([*line]),
+                let mut rest = change.clone();
+                let deletions = FileChange {
+                    deletions: mem::take(&mut rest.deletions),
                     ..FileChange::default()
-                });
-                let inside = deletions
-                    .flat_map(|deletion| tracked(&text, &after, &deletion))
-                    // What was added elsewhere is judged by what it is.
-                    .filter(|tracked| tracked.reach != Reach::Crate);
-                let mut change = change.clone();
-                change.deletions.clear();
-                let changed = tracked(&text, &after, &change);
+                };
+                let inside = tracked(&text, &after, &deletions).into_iter();
+                // What was added elsewhere is judged by what it is.
+                let inside = inside.filter(|tracked| tracked.reach != Reach::Crate);
+                let changed = tracked(&text, &after, &rest);
                 let first = found.effects.len();
                 for Tracked { line, reach } in changed.into_iter().chain(inside) {
                     match reach {
@@ -185,13 +180,10 @@ impl Effects {
                     }
                 }
                 let asks = || snapshots.mentions(ran, &LINES);
-                if let Some(moved) = change.moved.filter(|_| *asks_for_lines.get_or_init(asks)) {
-                    let reach = Reach::Lines(moved, u32::MAX);
-                    found.effect(&path, moved, reach, package.clone());
+                if change.moved.is_some() && *asks_for_lines.get_or_init(asks) {
+                    found.moved(&path, change, package.clone());
                 }
-                for effect in &mut found.effects[first..] {
-                    effect.target.clone_from(&target);
-                }
+                found.only_in(target.as_ref(), first);
             } else if target.is_some() {
                 // It is an executable of its own.
                 continue;
@@ -257,6 +249,20 @@ impl Effects {
                 Some("mod.rs") => path.with_file_name(""),
                 _ => path.with_extension(""),
             });
+        }
+    }
+
+    /// The lines of a source that have other numbers now, where a source asks for them.
+    fn moved(&mut self, path: &Utf8Path, change: &FileChange, package: Option<String>) {
+        if let Some(moved) = change.moved {
+            self.effect(path, moved, Reach::Lines(moved, u32::MAX), package);
+        }
+    }
+
+    /// Says of the effects from this one on that they are in this target alone, if there is one.
+    fn only_in(&mut self, target: Option<&String>, first: usize) {
+        for effect in &mut self.effects[first..] {
+            effect.target = target.cloned();
         }
     }
 
