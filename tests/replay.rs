@@ -482,7 +482,9 @@ fn a_test_that_is_explained_stays_among_the_others() {
         " of findings$tests::std_own_map\n",
     ]);
     let explained = explain("own_map");
-    explained.expect(ExitCode::Found).says(&["1 test: 1 ID"]);
+    explained
+        .expect(ExitCode::Found)
+        .says(&["1 test: 1 ID", "directory 0/2", "hash_map 1/16"]);
     let after = Nondex::command(&app, "report").args(["--message-format", "json"]);
     let after = after.run().expect(ExitCode::Ok).report();
     let names = |report: &Report| -> Vec<String> {

@@ -33,7 +33,7 @@ pub mod tree;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -145,6 +145,11 @@ pub fn run(
         })
         .collect();
     notes.extend(judged::network::unknown(&tests, &options.network));
+    let models: BTreeSet<String> = executed
+        .tests
+        .iter()
+        .flat_map(|test| test.runs.models())
+        .collect();
     Ok(Report {
         schema: SCHEMA,
         partial: is_partial,
@@ -163,7 +168,7 @@ pub fn run(
             max_sanitised: options.max_sanitised,
             ..RunInfo::default()
         },
-        summary: Summary::new(&tests, executed.models.into_iter().collect()),
+        summary: Summary::new(&tests, models.into_iter().collect()),
         tests,
         notes,
         overdue: Vec::new(),

@@ -8,7 +8,7 @@
 //! Different tests run at once, as in cargo test and nextest, but never a test with itself: many write to a place that is
 //! their own and no other test's. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -63,8 +63,6 @@ pub struct Concluded {
 pub struct Executed {
     /// One for each test.
     pub tests: Vec<Concluded>,
-    /// The names of the models that any run reached.
-    pub models: BTreeSet<String>,
     /// Whether it was stopped before everything was done.
     pub stopped: bool,
 }
@@ -105,7 +103,6 @@ pub fn execute(
                 })
                 .collect(),
             busy: 0,
-            models: BTreeSet::new(),
             unfinished: tests,
         }),
     };
@@ -121,21 +118,17 @@ pub fn execute(
         .state
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
+    let tests = state.tests.into_iter().map(|mut test| {
+        test.add_wave();
+        Concluded {
+            runs: test.runs,
+            judgement: test.judgement,
+            panic: test.panic,
+        }
+    });
     Executed {
         stopped: state.unfinished > 0,
-        models: state.models,
-        tests: state
-            .tests
-            .into_iter()
-            .map(|mut test| {
-                test.add_wave();
-                Concluded {
-                    runs: test.runs,
-                    judgement: test.judgement,
-                    panic: test.panic,
-                }
-            })
-            .collect(),
+        tests: tests.collect(),
     }
 }
 
@@ -166,7 +159,6 @@ struct State {
     tests: Vec<TestState>,
     /// How many tests run or are judged now.
     busy: usize,
-    models: BTreeSet<String>,
     /// How many tests are neither judged nor given up.
     unfinished: usize,
 }
@@ -327,11 +319,6 @@ impl Executor<'_> {
                     self.changed.notify_all();
                 }
                 Ok(Some(run)) => {
-                    state.models.extend(
-                        run.points
-                            .iter()
-                            .map(|point| format!("{}/{}", point.site.family, point.site.api)),
-                    );
                     let test = &mut state.tests[turn.test];
                     test.wave[turn.index].1 = Some(run);
                     test.open -= 1;

@@ -8,6 +8,7 @@
 //! It may also meet what its own earlier runs left behind. When its name is random, only this tool makes that happen, because random
 //! values are the same in every run: such a test gets an empty folder for temporary files with each run alone.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use nondex_core::{Family, Outcome, RunSpec};
@@ -19,6 +20,7 @@ use super::order;
 use super::ordinary::Ordinary;
 use super::patience::{Wave, patiently};
 use super::plan;
+use super::run::Run;
 use super::specs::clean_spec;
 use super::threads;
 
@@ -164,11 +166,25 @@ impl Runs {
         }
     }
 
+    fn all(&self) -> impl Iterator<Item = &Run> {
+        let all = self.beside.all().chain(self.alone.all());
+        all.map(|(_, run)| run)
+    }
+
     /// How long they took together.
     #[must_use]
     pub fn took(&self) -> Duration {
-        let all = self.beside.all().chain(self.alone.all());
-        all.map(|(_, run)| run.took).sum()
+        self.all().map(|run| run.took).sum()
+    }
+
+    /// The names of the models that they reached.
+    pub fn models(&self) -> impl Iterator<Item = String> {
+        let points = self.all().flat_map(|run| run.points.iter());
+        let models: BTreeSet<(Family, &str)> = points
+            .map(|point| (point.site.family, &*point.site.api))
+            .collect();
+        let models = models.into_iter();
+        models.map(|(family, api)| format!("{family}/{api}"))
     }
 }
 
