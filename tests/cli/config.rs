@@ -89,7 +89,7 @@ fn the_command_line_wins_over_a_variable_over_the_profile_over_the_default_profi
     let args = file.run("-P ci --clean-runs 4", &variables);
     assert_eq!(args.clean_runs.unwrap().get(), 4);
     assert_eq!(args.seeds(), [0, 1, 2, 3, 4]);
-    assert_eq!(args.timeout, Some(Duration::from_millis(6500)));
+    assert_eq!(args.testing.timeout, Some(Duration::from_millis(6500)));
     assert_eq!(args.levels(), [Level::Std, Level::One]);
 
     let args = file.run("", &[("NONDEX_PROFILE", "ci")]);
@@ -122,14 +122,26 @@ fn an_option_that_cannot_be_used_with_a_more_important_one_is_left_out() {
     );
     let args = file.run("--seed 9 --release -p a", &[]);
     assert_eq!(args.seeds(), [9]);
-    assert_eq!(args.build.cargo_profile, None);
-    assert_eq!((args.build.workspace, args.build.packages.len()), (None, 1));
-    assert_eq!(args.build.exclude, [""; 0]);
+    assert_eq!(args.testing.project.build.cargo_profile, None);
+    assert_eq!(
+        (
+            args.testing.project.build.workspace,
+            args.testing.project.build.packages.len()
+        ),
+        (None, 1)
+    );
+    assert_eq!(args.testing.project.build.exclude, [""; 0]);
     let args = file.run("--exclude y", &[]);
-    assert_eq!(args.build.workspace, Some(true));
-    assert_eq!(args.build.exclude, ["y"]);
+    assert_eq!(args.testing.project.build.workspace, Some(true));
+    assert_eq!(args.testing.project.build.exclude, ["y"]);
     let args = file.run("", &[("NONDEX_PACKAGE", "a")]);
-    assert_eq!((args.build.workspace, args.build.packages.len()), (None, 1));
+    assert_eq!(
+        (
+            args.testing.project.build.workspace,
+            args.testing.project.build.packages.len()
+        ),
+        (None, 1)
+    );
 }
 
 #[test]
@@ -141,12 +153,18 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
     );
     let args = file.run("", &[]);
     assert_eq!(args.seeds(), [4, 8, 9]);
-    assert_eq!(args.build.packages, ["a", "b"]);
-    assert_eq!(args.build.features, ["x y"]);
-    assert_eq!(args.filter.filtersets.len(), 2);
-    assert_eq!(args.network.network_allow, ["a.example", "b.example"]);
-    assert_eq!(args.network.max_sanitised.unwrap().to_string(), "5%");
-    assert_eq!(args.build.jobs.unwrap().get(), 3);
+    assert_eq!(args.testing.project.build.packages, ["a", "b"]);
+    assert_eq!(args.testing.project.build.features, ["x y"]);
+    assert_eq!(args.testing.project.filter.filtersets.len(), 2);
+    assert_eq!(
+        args.testing.network.network_allow,
+        ["a.example", "b.example"]
+    );
+    assert_eq!(
+        args.testing.network.max_sanitised.unwrap().to_string(),
+        "5%"
+    );
+    assert_eq!(args.testing.project.build.jobs.unwrap().get(), 3);
     // Where the workspace of these tests is.
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -160,9 +178,9 @@ fn every_kind_of_value_is_read_as_on_the_command_line() {
 fn other_commands_take_what_means_the_same_there() {
     let file = Configured::new("[profile.default]\npackage = 'a'\nseeds = 5\ntimeout = 9\n");
     let args = file.confirm("confirm x", &[("NONDEX_JOBS", "2")]);
-    assert_eq!(args.build.packages, ["a"]);
+    assert_eq!(args.project.build.packages, ["a"]);
     assert_eq!(args.timeout, Some(Duration::from_secs(9)));
-    assert_eq!(args.build.jobs.unwrap().get(), 2);
+    assert_eq!(args.project.build.jobs.unwrap().get(), 2);
     assert!(args.seeds.is_none(), "its seeds are another thing");
 }
 

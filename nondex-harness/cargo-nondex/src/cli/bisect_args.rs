@@ -4,7 +4,6 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::output_args::OutputArgs;
 
 /// The options of `cargo nondex bisect`.
 #[derive(Args, Clone, Debug)]
@@ -46,8 +45,4 @@ pub struct BisectArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

@@ -5,10 +5,8 @@ use std::ffi::OsString;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::bisect_args::BisectArgs;
-use super::build_args::BuildArgs;
 use super::check_args::CheckArgs;
 use super::classify_args::ClassifyArgs;
-use super::config_args::ConfigArgs;
 use super::confirm_args::ConfirmArgs;
 use super::deflake_args::DeflakeArgs;
 use super::explain_args::ExplainArgs;
@@ -17,10 +15,11 @@ use super::location_args::LocationArgs;
 use super::network_list_args::NetworkListArgs;
 use super::order_args::OrderArgs;
 use super::output_args::OutputArgs;
+use super::project_args::ProjectArgs;
 use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
-use super::test_filter::FilterArgs;
+use super::testing_args::TestingArgs;
 use nondex_harness::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
@@ -37,6 +36,9 @@ pub struct CommandLine {
 
     #[command(flatten)]
     run: RunArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// What to do.
@@ -75,7 +77,38 @@ pub enum Command {
     /// Write the completions of the command line for a shell
     Completions(CompletionsArgs),
     /// Write the manual page
-    Man(ManArgs),
+    Man,
+}
+
+impl Command {
+    /// The options of a campaign, of the commands that run one.
+    pub fn campaign(&mut self) -> Option<&mut RunArgs> {
+        match self {
+            Command::Run(args) => Some(args),
+            Command::Check(args) => Some(&mut args.run),
+            Command::Classify(args) => Some(&mut args.run),
+            Command::Deflake(args) => Some(&mut args.run),
+            _ => None,
+        }
+    }
+
+    /// How tests are run, of the commands that judge them.
+    pub fn testing(&mut self) -> Option<&mut TestingArgs> {
+        match self {
+            Command::Order(args) => Some(&mut args.testing),
+            other => other.campaign().map(|args| &mut args.testing),
+        }
+    }
+
+    /// What is built, and which tests of it are selected.
+    pub fn project(&mut self) -> Option<&mut ProjectArgs> {
+        match self {
+            Command::Confirm(args) => Some(&mut args.project),
+            Command::List(args) => Some(&mut args.project),
+            Command::Network(args) => Some(&mut args.project),
+            other => other.testing().map(|args| &mut args.project),
+        }
+    }
 }
 
 /// The options of `cargo nondex completions`.
@@ -84,38 +117,14 @@ pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL", help_heading = "Arguments")]
     pub shell: clap_complete::Shell,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// The options of `cargo nondex man`.
-#[derive(Args, Clone, Debug)]
-pub struct ManArgs {
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// The options of `cargo nondex list`.
 #[derive(Args, Clone, Debug)]
 pub struct ListArgs {
-    /// Which tests.
+    /// Which tests of what.
     #[command(flatten)]
-    pub filter: FilterArgs,
-
-    /// Which configuration.
-    #[command(flatten)]
-    pub config: ConfigArgs,
-
-    /// What is built.
-    #[command(flatten)]
-    pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub project: ProjectArgs,
 }
 
 /// The options of `cargo nondex models`.
@@ -124,10 +133,6 @@ pub struct ModelsArgs {
     /// Only models whose `family/api` matches
     #[arg(value_name = "REGEX")]
     pub filter: Option<regex::Regex>,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// The options of `cargo nondex clean`.
@@ -140,10 +145,6 @@ pub struct CleanArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 impl CommandLine {
@@ -151,19 +152,22 @@ impl CommandLine {
     ///
     /// # Errors
     /// When they cannot be understood, and for `--help` and `--version`. clap's error says which, and prints itself.
-    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, clap::Error> {
+    pub fn parse(
+        args: impl IntoIterator<Item = OsString>,
+    ) -> Result<(Command, OutputArgs), clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if args.get(1).is_some_and(|arg| arg == "nondex") {
             args.remove(1);
         }
         let line = Self::try_parse_from(&args)?;
-        match line.command {
-            Some(command) => Ok(command),
+        let command = match line.command {
+            Some(command) => command,
             None => {
                 expect_no_command(&Self::command(), &args, &line.run)?;
-                Ok(Command::Run(Box::new(line.run)))
+                Command::Run(Box::new(line.run))
             }
-        }
+        };
+        Ok((command, line.output))
     }
 }
 
@@ -175,7 +179,7 @@ fn expect_no_command(
     run: &RunArgs,
 ) -> Result<(), clap::Error> {
     let commands = || definition.get_subcommands().map(clap::Command::get_name);
-    let filters = &run.filter.names.filters;
+    let filters = &run.testing.project.filter.names.filters;
     let conflict =
         |message| CommandLine::command().error(clap::error::ErrorKind::ArgumentConflict, message);
     if let Some(name) = filters

@@ -5,20 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::build_args::BuildArgs;
-use super::config_args::ConfigArgs;
-use super::output_args::OutputArgs;
+use super::project_args::ProjectArgs;
 use super::seeds::Seeds;
-use super::test_filter::FilterArgs;
 use super::values::{positive, seconds};
 
 /// The options of `cargo nondex confirm`.
 #[derive(Args, Clone, Debug)]
 pub struct ConfirmArgs {
-    /// Which tests.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-
     /// Runs of each test, each in a process of its own
     #[arg(long, value_name = "N", default_value = "100")]
     #[arg(help_heading = "Confirm options", value_parser = positive::<NonZeroU32>)]
@@ -38,15 +31,7 @@ pub struct ConfirmArgs {
     #[arg(help_heading = "Confirm options", value_parser = seconds)]
     pub timeout: Option<Duration>,
 
-    /// Which configuration.
+    /// Which tests of what.
     #[command(flatten)]
-    pub config: ConfigArgs,
-
-    /// What is built.
-    #[command(flatten)]
-    pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub project: ProjectArgs,
 }

@@ -4,7 +4,6 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::location_args::LocationArgs;
-use super::output_args::OutputArgs;
 
 /// The options of `cargo nondex explain`.
 #[derive(Args, Clone, Debug)]
@@ -25,8 +24,4 @@ pub struct ExplainArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

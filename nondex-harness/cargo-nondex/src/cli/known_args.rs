@@ -4,7 +4,6 @@ use chrono::NaiveDate;
 use clap::{Args, Subcommand};
 
 use super::location_args::LocationArgs;
-use super::output_args::OutputArgs;
 use nondex_harness::findings::known::date;
 
 /// The options of `cargo nondex known`.
@@ -48,10 +47,6 @@ pub struct KnownAddArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// The options of `cargo nondex known check` and `prune`.
@@ -60,19 +55,4 @@ pub struct KnownCheckArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-impl KnownAction {
-    /// How results are shown.
-    #[must_use]
-    pub const fn output(&self) -> &OutputArgs {
-        match self {
-            KnownAction::Add(args) => &args.output,
-            KnownAction::Check(args) | KnownAction::Prune(args) => &args.output,
-        }
-    }
 }

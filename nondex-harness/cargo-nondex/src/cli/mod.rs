@@ -18,11 +18,13 @@ pub mod network_args;
 pub mod network_list_args;
 pub mod order_args;
 pub mod output_args;
+pub mod project_args;
 pub mod replay_args;
 pub mod report_args;
 pub mod run_args;
 pub mod seeds;
 pub mod test_filter;
+pub mod testing_args;
 pub(crate) mod values;
 
 pub use bisect_args::BisectArgs;
@@ -30,9 +32,7 @@ pub use build_args::BuildArgs;
 pub use changed_args::ChangedArgs;
 pub use check_args::CheckArgs;
 pub use classify_args::ClassifyArgs;
-pub use command_line::{
-    CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ManArgs, ModelsArgs,
-};
+pub use command_line::{CleanArgs, Command, CommandLine, CompletionsArgs, ListArgs, ModelsArgs};
 pub use config_args::ConfigArgs;
 pub use confirm_args::ConfirmArgs;
 pub use deflake_args::DeflakeArgs;
@@ -44,7 +44,9 @@ pub use network_args::NetworkArgs;
 pub use network_list_args::NetworkListArgs;
 pub use order_args::OrderArgs;
 pub use output_args::{Color, MessageFormat, OutputArgs};
+pub use project_args::ProjectArgs;
 pub use replay_args::ReplayArgs;
 pub use report_args::{MergeArgs, ReportAction, ReportArgs};
 pub use run_args::RunArgs;
 pub use test_filter::{FilterArgs, Match, TestFilter};
+pub use testing_args::TestingArgs;

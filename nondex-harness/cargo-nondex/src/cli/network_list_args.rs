@@ -2,18 +2,11 @@
 
 use clap::{Args, ValueEnum};
 
-use super::build_args::BuildArgs;
-use super::config_args::ConfigArgs;
-use super::output_args::OutputArgs;
-use super::test_filter::FilterArgs;
+use super::project_args::ProjectArgs;
 
 /// The options of `cargo nondex network`.
 #[derive(Args, Clone, Debug)]
 pub struct NetworkListArgs {
-    /// Which tests.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-
     /// A table, arguments for libtest, or a filterset for nextest that leave these tests out
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: ListFormat,
@@ -22,17 +15,9 @@ pub struct NetworkListArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
-    /// Which configuration.
+    /// Which tests of what.
     #[command(flatten)]
-    pub config: ConfigArgs,
-
-    /// What is built.
-    #[command(flatten)]
-    pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub project: ProjectArgs,
 }
 
 /// `--format`.

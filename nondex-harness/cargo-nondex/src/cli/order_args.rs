@@ -1,33 +1,16 @@
 //! `cargo nondex order`: which orders of tests are tried.
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
 
-use camino::Utf8PathBuf;
 use clap::Args;
 
-use super::build_args::BuildArgs;
-use super::changed_args::ChangedArgs;
-use super::config_args::ConfigArgs;
-use super::model_args::ModelArgs;
-use super::network_args::NetworkArgs;
-use super::output_args::OutputArgs;
-use super::run_args::RunArgs;
-use super::test_filter::FilterArgs;
-use super::values::{positive, seconds, words};
+use super::testing_args::TestingArgs;
+use super::values::{positive, words};
 use nondex_harness::judge::order::{OrderOptions, Shuffle, Strategy};
 
 /// The options of `cargo nondex order`.
 #[derive(Args, Clone, Debug)]
 pub struct OrderArgs {
-    /// Which tests.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-
-    /// Which of them, by what is changed.
-    #[command(flatten)]
-    pub changed: ChangedArgs,
-
     /// Random orders of the tests of a binary; all orders are tried where there are no more [default: 10]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub orders: Option<usize>,
@@ -68,39 +51,9 @@ pub struct OrderArgs {
     #[arg(long, value_name = "RUNS", help_heading = "Order options")]
     pub budget: Option<usize>,
 
-    /// Time limit of one test; a process of several has as much more as they took alone [default: 60]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Order options", value_parser = seconds)]
-    pub timeout: Option<Duration>,
-
-    /// How long all runs may take together: what is known by then is reported [default: no limit]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Order options", value_parser = seconds)]
-    pub max_time: Option<Duration>,
-
-    /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
-    pub junit: Option<Utf8PathBuf>,
-
-    /// What about the network.
+    /// Which tests, and how they are run.
     #[command(flatten)]
-    pub network: NetworkArgs,
-
-    /// Which models.
-    #[command(flatten)]
-    pub models: ModelArgs,
-
-    /// Which configuration.
-    #[command(flatten)]
-    pub config: ConfigArgs,
-
-    /// What is built.
-    #[command(flatten)]
-    pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub testing: TestingArgs,
 }
 
 impl OrderArgs {
@@ -120,25 +73,6 @@ impl OrderArgs {
             pairs: self.pairs.unwrap_or(usual.pairs),
             meetings: self.meetings,
             budget: self.budget.unwrap_or(usual.budget),
-        }
-    }
-}
-
-impl From<OrderArgs> for RunArgs {
-    /// What it has in common with a run.
-    fn from(args: OrderArgs) -> Self {
-        RunArgs {
-            filter: args.filter,
-            changed: args.changed,
-            timeout: args.timeout,
-            max_time: args.max_time,
-            junit: args.junit,
-            network: args.network,
-            models: args.models,
-            config: args.config,
-            build: args.build,
-            output: args.output,
-            ..RunArgs::default()
         }
     }
 }

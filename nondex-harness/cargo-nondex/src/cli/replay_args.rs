@@ -9,7 +9,6 @@ use nondex_core::{Level, NetworkMode, Schedule, Threads};
 
 use super::build_args::BuildArgs;
 use super::model_args::ModelArgs;
-use super::output_args::OutputArgs;
 use super::values::{seconds, words};
 
 /// The options of `cargo nondex replay`.
@@ -138,10 +137,6 @@ pub struct ReplayArgs {
     /// What is built; for a finding that is known, what was built then.
     #[command(flatten)]
     pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 impl ReplayArgs {

@@ -4,7 +4,6 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::location_args::LocationArgs;
-use super::output_args::OutputArgs;
 use nondex_harness::findings::DEFAULT_FILE;
 
 /// The options of `cargo nondex report`.
@@ -56,10 +55,6 @@ pub struct ReportArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// What else is done with reports.
@@ -83,8 +78,4 @@ pub struct MergeArgs {
     /// Where the project is.
     #[command(flatten)]
     pub location: LocationArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

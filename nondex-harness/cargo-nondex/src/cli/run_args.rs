@@ -1,34 +1,19 @@
 //! `cargo nondex run`: what a campaign is asked to do.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 use nondex_core::{Level, Schedule};
 
-use super::build_args::BuildArgs;
-use super::changed_args::ChangedArgs;
-use super::config_args::ConfigArgs;
-use super::model_args::ModelArgs;
-use super::network_args::NetworkArgs;
-use super::output_args::OutputArgs;
 use super::seeds::Seeds;
-use super::test_filter::FilterArgs;
-use super::values::{drawn, positive, seconds};
+use super::testing_args::TestingArgs;
+use super::values::{drawn, positive};
 use nondex_harness::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// Which tests.
-    #[command(flatten)]
-    pub filter: FilterArgs,
-
-    /// Which of them, by what is changed.
-    #[command(flatten)]
-    pub changed: ChangedArgs,
-
     /// Seeds to try: how many (0 = clean runs only), a range or a list [default: 10]
     #[arg(long, value_name = "N|A..B|LIST")]
     #[arg(help_heading = "Campaign options", allow_hyphen_values = true)]
@@ -53,11 +38,6 @@ pub struct RunArgs {
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
-
-    /// Time limit of one run of one test [default: 60]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Campaign options", value_parser = seconds)]
-    pub timeout: Option<Duration>,
 
     /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of the families `schedule` and `time`
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
@@ -84,11 +64,6 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub budget: Option<usize>,
 
-    /// How long all runs may take together: what is known by then is reported [default: no limit]
-    #[arg(long, value_name = "SECONDS")]
-    #[arg(help_heading = "Campaign options", value_parser = seconds)]
-    pub max_time: Option<Duration>,
-
     /// Findings that are advice, such as those at level FULL only, are failures too
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
@@ -99,29 +74,9 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,
 
-    /// Write the report as JUnit's XML, too
-    #[arg(long, value_name = "FILE", help_heading = "Output options")]
-    pub junit: Option<Utf8PathBuf>,
-
-    /// What about the network.
+    /// Which tests, and how they are run.
     #[command(flatten)]
-    pub network: NetworkArgs,
-
-    /// Which models.
-    #[command(flatten)]
-    pub models: ModelArgs,
-
-    /// Which configuration.
-    #[command(flatten)]
-    pub config: ConfigArgs,
-
-    /// What is built.
-    #[command(flatten)]
-    pub build: BuildArgs,
-
-    /// How results are shown.
-    #[command(flatten)]
-    pub output: OutputArgs,
+    pub testing: TestingArgs,
 }
 
 impl RunArgs {

@@ -53,7 +53,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
         console.note("the history is shallow: what came before it is not searched (`git fetch --unshallow` fetches it)");
     }
     let stop = interrupt::install()?;
-    let mut oracle = Oracle::new(args, &place, &git, &report, test, &stop)?;
+    let mut oracle = Oracle::new(args, &place, &git, &report, test, &stop, console.quiet)?;
     let folder = place.target_dir.join("nondex/bisect");
     let mut kept = Kept::read(&folder, &oracle.key());
     let mut search = Search {

@@ -22,7 +22,7 @@ pub(super) fn classify(
     line: &str,
     console: &Console,
 ) -> Result<ExitCode> {
-    let is_named = args.run.filter.is_given();
+    let is_named = args.run.testing.project.filter.is_given();
     let stages = Stages::ChoicesAndOrders;
     run::within(&args.run, asked, line, console, stages, |session| {
         let mut report = session.campaign()?;

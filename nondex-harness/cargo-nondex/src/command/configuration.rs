@@ -2,9 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::cli::{
-    BuildArgs, Command, CommandLine, ConfigArgs, FilterArgs, NetworkArgs, OrderArgs, RunArgs,
-};
+use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArgs, TestingArgs};
 use crate::config::{self, Config, Given, Settings, Variables};
 use nondex_harness::error::{Error, Result};
 
@@ -13,6 +11,8 @@ use nondex_harness::error::{Error, Result};
 pub struct Asked {
     /// What to do, with all options filled in.
     pub command: Command,
+    /// How results are shown.
+    pub output: OutputArgs,
     /// What else the configuration says.
     pub config: Config,
     /// What wins over overrides for single tests.
@@ -38,60 +38,31 @@ pub fn understand(
     args: impl IntoIterator<Item = OsString>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Asked, Refusal> {
-    let mut command = CommandLine::parse(args).map_err(Refusal::Usage)?;
+    let (mut command, output) = CommandLine::parse(args).map_err(Refusal::Usage)?;
     let variables = Variables::new(variables).map_err(Refusal::Setup)?;
-    let mut given = Given::default();
-    let mut config = load(&command, &variables).map_err(Refusal::Setup)?;
+    let mut config = load(&mut command, &variables).map_err(Refusal::Setup)?;
     let overrides = std::mem::take(&mut config.profile.overrides);
     let settings = config.variables.clone().over(config.profile.clone());
+    let given = given_by(&mut command, &config.variables);
+    if let Some(args) = command.campaign() {
+        fill_campaign(args, &settings);
+    }
+    if let Some(args) = command.testing() {
+        fill_testing(args, &settings);
+    }
+    if let Some(args) = command.project() {
+        fill_build(&mut args.build, &settings);
+        fill_filter(&mut args.filter, &settings);
+    }
     match &mut command {
-        Command::Run(args) => {
-            given = given_by(args, &config.variables);
-            fill_run(args, &settings);
-        }
-        Command::Check(args) => {
-            given = given_by(&args.run, &config.variables);
-            fill_run(&mut args.run, &settings);
-        }
-        Command::Classify(args) => {
-            given = given_by(&args.run, &config.variables);
-            fill_run(&mut args.run, &settings);
-        }
-        Command::Deflake(args) => {
-            given = given_by(&args.run, &config.variables);
-            fill_run(&mut args.run, &settings);
-        }
-        Command::Order(args) => {
-            given = given_by(&RunArgs::from(OrderArgs::clone(args)), &config.variables);
-            fill_build(&mut args.build, &settings);
-            fill_filter(&mut args.filter, &settings);
-            args.timeout = args.timeout.or(settings.timeout);
-            args.max_time = args.max_time.or(settings.max_time);
-            fill(&mut args.junit, &settings.junit);
-            fill(&mut args.changed.history_dir, &settings.history_dir);
-            fill(&mut args.models.models, &settings.models);
-            fill(&mut args.models.skip_models, &settings.skip_models);
-            fill_network(&mut args.network, &settings);
-        }
-        Command::Confirm(args) => {
-            fill_build(&mut args.build, &settings);
-            fill_filter(&mut args.filter, &settings);
-            args.timeout = args.timeout.or(settings.timeout);
-        }
-        Command::List(args) => {
-            fill_build(&mut args.build, &settings);
-            fill_filter(&mut args.filter, &settings);
-        }
+        Command::Confirm(args) => fill(&mut args.timeout, &settings.timeout),
         Command::Report(args) => fill(&mut args.history_dir, &settings.history_dir),
-        Command::Network(args) => {
-            fill_build(&mut args.build, &settings);
-            fill_filter(&mut args.filter, &settings);
-        }
         _ => {}
     }
     config.profile.overrides = overrides;
     Ok(Asked {
         command,
+        output,
         config,
         given,
         warnings: variables.unknown(),
@@ -99,36 +70,36 @@ pub fn understand(
 }
 
 /// The configuration, for commands that select tests.
-fn load(command: &Command, variables: &Variables) -> Result<Config> {
-    let (config, build): (&ConfigArgs, &BuildArgs) = match command {
-        Command::Run(args) => (&args.config, &args.build),
-        Command::Check(args) => (&args.run.config, &args.run.build),
-        Command::Classify(args) => (&args.run.config, &args.run.build),
-        Command::Deflake(args) => (&args.run.config, &args.run.build),
-        Command::Order(args) => (&args.config, &args.build),
-        Command::Confirm(args) => (&args.config, &args.build),
-        Command::List(args) => (&args.config, &args.build),
-        Command::Network(args) => (&args.config, &args.build),
-        Command::Report(args) if args.history.is_some() => {
-            let manifest = args.location.manifest_path.as_deref();
-            return config::load(variables, None, manifest, None);
-        }
-        _ => return Ok(Config::default()),
+fn load(command: &mut Command, variables: &Variables) -> Result<Config> {
+    if let Command::Report(args) = command
+        && args.history.is_some()
+    {
+        let manifest = args.location.manifest_path.as_deref();
+        return config::load(variables, None, manifest, None);
+    }
+    let Some(args) = command.project() else {
+        return Ok(Config::default());
     };
     config::load(
         variables,
-        config.config_file.as_deref(),
-        build.manifest_path.as_deref(),
-        config.profile.as_deref(),
+        args.config.config_file.as_deref(),
+        args.build.manifest_path.as_deref(),
+        args.config.profile.as_deref(),
     )
 }
 
 /// What the command line or a variable gives.
-fn given_by(args: &RunArgs, variables: &Settings) -> Given {
+fn given_by(command: &mut Command, variables: &Settings) -> Given {
+    let has_levels = command
+        .campaign()
+        .is_some_and(|args| !args.levels.is_empty());
+    let Some(args) = command.testing() else {
+        return Given::default();
+    };
     let models = [&args.models.models, &args.models.skip_models];
     let variable = [&variables.models, &variables.skip_models];
     Given {
-        levels: !args.levels.is_empty() || variables.levels.is_some(),
+        levels: has_levels || variables.levels.is_some(),
         models: models.into_iter().chain(variable).any(Option::is_some),
         network: args.network.network.or(variables.network).is_some(),
         sanitise: args.network.no_sanitise.or(variables.no_sanitise).is_some(),
@@ -136,31 +107,29 @@ fn given_by(args: &RunArgs, variables: &Settings) -> Given {
     }
 }
 
-fn fill_run(args: &mut RunArgs, settings: &Settings) {
-    fill_build(&mut args.build, settings);
-    fill_filter(&mut args.filter, settings);
+fn fill_campaign(args: &mut RunArgs, settings: &Settings) {
     if args.seed.is_none() {
         fill(&mut args.seeds, &settings.seeds);
     }
     fill_list(&mut args.levels, settings.levels.as_ref());
     fill(&mut args.schedule, &settings.schedule);
     fill(&mut args.clean_runs, &settings.clean_runs);
-    fill(&mut args.timeout, &settings.timeout);
-    fill(&mut args.max_time, &settings.max_time);
     fill(&mut args.exhaustive, &settings.exhaustive);
     fill(&mut args.budget, &settings.budget);
     fill(&mut args.strict, &settings.strict);
     fill(&mut args.real_threads, &settings.real_threads);
     fill(&mut args.max_steps, &settings.max_steps);
     fill(&mut args.regressions, &settings.regressions);
+}
+
+fn fill_testing(args: &mut TestingArgs, settings: &Settings) {
+    fill(&mut args.timeout, &settings.timeout);
+    fill(&mut args.max_time, &settings.max_time);
     fill(&mut args.junit, &settings.junit);
     fill(&mut args.changed.history_dir, &settings.history_dir);
     fill(&mut args.models.models, &settings.models);
     fill(&mut args.models.skip_models, &settings.skip_models);
-    fill_network(&mut args.network, settings);
-}
-
-fn fill_network(network: &mut NetworkArgs, settings: &Settings) {
+    let network = &mut args.network;
     fill(&mut network.network, &settings.network);
     let allow = settings.network_allow.as_ref().map(|names| &names.0);
     fill_list(&mut network.network_allow, allow);

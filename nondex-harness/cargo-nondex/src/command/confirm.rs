@@ -28,14 +28,14 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
     if seeds.as_ref().is_some_and(Vec::is_empty) {
         return Err(Error::usage("`--seeds 0` leaves nothing to run"));
     }
-    let asked = &args.filter;
+    let asked = &args.project.filter;
     if asked.names.filters.is_empty() && asked.libtest.is_empty() && asked.filtersets.is_empty() {
         return Err(Error::usage(
             "name the tests to confirm: each is run many times",
         ));
     }
     let filter = asked.parse()?;
-    let mut plan = selection::plan(&args.build, &args.output)?;
+    let mut plan = selection::plan(&args.project.build, console)?;
     let resolved = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
     plan.mode = Mode::Plain;
@@ -48,13 +48,15 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         tests.map(|(test, _)| (selected.suite, test))
     });
     let seeded = match seeds {
-        Some(seeds) => Some(Seeded::new(seeds, &project, args.build.target.as_deref())?),
+        Some(seeds) => Some(Seeded::new(
+            seeds,
+            &project,
+            args.project.build.target.as_deref(),
+        )?),
         None => None,
     };
-    let jobs = args
-        .build
-        .jobs
-        .or_else(|| thread::available_parallelism().ok());
+    let build = &args.project.build;
+    let jobs = build.jobs.or_else(|| thread::available_parallelism().ok());
     let findings = match &seeded {
         None if !args.no_repro => Store::new(&project.target_dir).all()?.0,
         _ => Vec::new(),

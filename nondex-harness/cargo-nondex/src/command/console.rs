@@ -15,6 +15,8 @@ const STATUS_WIDTH: usize = 12;
 #[derive(Clone, Debug)]
 pub(super) struct Console {
     choice: ColorChoice,
+    /// What `--color` means for cargo, which builds: a value for its `--config`.
+    pub(super) cargo_config: Option<String>,
     pub(super) format: MessageFormat,
     pub(super) verbose: u8,
     pub(super) quiet: bool,
@@ -28,6 +30,7 @@ impl Console {
                 Color::Always => ColorChoice::Always,
                 Color::Never => ColorChoice::Never,
             },
+            cargo_config: args.cargo_config(),
             format: args.message_format,
             verbose: args.verbose,
             quiet: args.quiet,

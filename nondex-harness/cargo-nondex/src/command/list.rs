@@ -37,9 +37,9 @@ struct Listed<'a> {
 
 /// Lists the selected tests on stdout, one id on a line or as JSON.
 pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
-    let filter = args.filter.parse()?;
+    let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();
-    let mut plan = selection::plan(&args.build, &args.output)?;
+    let mut plan = selection::plan(&args.project.build, console)?;
     let filter = selection::resolve(&filter, &plan)?;
     plan.doctests = doctests;
     let project = project::build(&plan, console.quiet)?;

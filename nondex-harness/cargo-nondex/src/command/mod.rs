@@ -33,7 +33,7 @@ mod watch;
 
 use std::ffi::OsString;
 
-use crate::cli::{Command, OutputArgs, ReportAction};
+use crate::cli::{Command, OutputArgs};
 use configuration::{Asked, Refusal};
 use console::Console;
 use nondex_harness::campaign::process::guardian;
@@ -65,7 +65,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             };
         }
     };
-    let console = Console::new(output(&asked.command));
+    let console = Console::new(&asked.output);
     for warning in &asked.warnings {
         console.warning(warning);
     }
@@ -96,32 +96,7 @@ fn execute(asked: &Asked, line: &str, console: &Console) -> Result<ExitCode> {
         Command::Models(args) => models::models(args, console),
         Command::Clean(args) => clean::clean(args, console),
         Command::Completions(args) => pages::completions(args.shell, console),
-        Command::Man(_) => pages::man(console),
-    }
-}
-
-fn output(command: &Command) -> &OutputArgs {
-    match command {
-        Command::Run(args) => &args.output,
-        Command::Check(args) => &args.run.output,
-        Command::Classify(args) => &args.run.output,
-        Command::Order(args) => &args.output,
-        Command::Replay(args) => &args.output,
-        Command::Explain(args) => &args.output,
-        Command::Report(args) => match &args.action {
-            Some(ReportAction::Merge(args)) => &args.output,
-            None => &args.output,
-        },
-        Command::Confirm(args) => &args.output,
-        Command::Deflake(args) => &args.run.output,
-        Command::Bisect(args) => &args.output,
-        Command::Known(args) => args.action.output(),
-        Command::List(args) => &args.output,
-        Command::Network(args) => &args.output,
-        Command::Models(args) => &args.output,
-        Command::Clean(args) => &args.output,
-        Command::Completions(args) => &args.output,
-        Command::Man(args) => &args.output,
+        Command::Man => pages::man(console),
     }
 }
 

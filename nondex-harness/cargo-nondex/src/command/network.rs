@@ -38,9 +38,9 @@ impl Listed<'_> {
 
 /// Runs every selected test once with the network blocked, and prints on stdout which of them asked for it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
-    let filter = args.filter.parse()?;
+    let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();
-    let mut plan = selection::plan(&args.build, &args.output)?;
+    let mut plan = selection::plan(&args.project.build, console)?;
     let filter = selection::resolve(&filter, &plan)?;
     let stop = interrupt::install()?;
     plan.doctests = doctests;
@@ -55,7 +55,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     line.clone_into(&mut options.command);
     options.seeds = Vec::new();
     options.clean_runs = std::num::NonZeroU32::MIN;
-    options.jobs = args.build.jobs.unwrap_or(options.jobs);
+    options.jobs = args.project.build.jobs.unwrap_or(options.jobs);
     options.network = Policy::new(NetworkMode::Block, args.network_allow.clone(), true);
     let directory = RunDirectory::create(&project.target_dir)?;
     let tests = selection::count(selection::running(&selected), "test");

@@ -16,7 +16,10 @@ pub(super) fn order(
     console: &Console,
 ) -> Result<ExitCode> {
     let tried = args.options();
-    let args = RunArgs::from(args.clone());
+    let args = RunArgs {
+        testing: args.testing.clone(),
+        ..RunArgs::default()
+    };
     run::within(&args, asked, line, console, Stages::Orders, |session| {
         session.in_orders(&tried)
     })

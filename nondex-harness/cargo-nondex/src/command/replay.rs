@@ -52,7 +52,7 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
             (build(&finding, root, console)?, finding, true)
         }
         None => {
-            let project = project::build(&request::plan(args)?, console.quiet)?;
+            let project = project::build(&request::plan(args, console)?, console.quiet)?;
             let finding = request::finding_of(args, &project)?;
             match store.find(&finding.id) {
                 Ok(mut known) => {

@@ -43,18 +43,23 @@ pub(super) fn within(
     work: impl FnOnce(&Session<'_>) -> Result<Report>,
 ) -> Result<ExitCode> {
     let started = Instant::now();
-    let filter = args.filter.parse()?;
-    let request = Request::new(args, asked, &filter, stages)?;
+    let testing = &args.testing;
+    let filter = testing.project.filter.parse()?;
+    let request = Request::new(args, asked, &filter, stages, console)?;
     let stop = interrupt::install()?;
     let mut project = request.build(&stop, console)?;
     // The runtime is no part of what the project's tests cost.
     let started = started + project.runtime_took;
     let selected = request.select(&project, console)?;
     let options = request.options(line, &project, console)?;
-    let stop = stop.within(args.max_time);
+    let stop = stop.within(testing.max_time);
     let ordinary = outcome::Ordinary(request.ordinary());
-    let past = Past::of(args.changed.history_dir.as_deref(), &project, &ordinary.0)?;
-    let unchanged = match &args.changed.changed {
+    let past = Past::of(
+        testing.changed.history_dir.as_deref(),
+        &project,
+        &ordinary.0,
+    )?;
+    let unchanged = match &testing.changed.changed {
         Some(base) => {
             let compared = Compared {
                 base: base.as_deref(),
@@ -112,7 +117,7 @@ pub(super) fn within(
         &project.workspace_root,
         &path,
         started.elapsed(),
-        args.junit.as_deref(),
+        testing.junit.as_deref(),
         console,
     )
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::console::Console;
+use crate::cli::BuildArgs;
 use crate::cli::filterset::Workspace;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
-use crate::cli::{BuildArgs, OutputArgs};
 use nondex_harness::campaign::Selected;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::project::{self, BuildPlan, Suite};
@@ -13,11 +14,11 @@ use nondex_harness::project::{self, BuildPlan, Suite};
 ///
 /// # Errors
 /// When the folder is not UTF-8 or not there.
-pub(super) fn plan(build: &BuildArgs, output: &OutputArgs) -> Result<BuildPlan> {
+pub(super) fn plan(build: &BuildArgs, console: &Console) -> Result<BuildPlan> {
     let here = camino::absolute_utf8(".")
         .map_err(|e| Error::setup(format!("failed to read the current folder: {e}")))?;
     let mut plan = build.plan(&here);
-    plan.config.extend(output.cargo_config());
+    plan.config.extend(console.cargo_config.clone());
     Ok(plan)
 }
 

@@ -85,6 +85,7 @@ impl<'a> Oracle<'a> {
         report: &Report,
         test: &'a TestReport,
         stop: &'a StopFlag,
+        quiet: bool,
     ) -> Result<Self> {
         let folder = place.target_dir.join("nondex/bisect");
         let category = Category::of(test)?;
@@ -122,7 +123,7 @@ impl<'a> Oracle<'a> {
             toolchain: report.run.toolchain.clone(),
             directory: RunDirectory::create(&target)?,
             stop,
-            quiet: args.output.quiet,
+            quiet,
             builds: 0,
             runs: 0,
         })

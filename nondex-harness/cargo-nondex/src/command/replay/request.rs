@@ -4,6 +4,7 @@ use camino::Utf8Path;
 use nondex_core::{NetworkMode, RunSpec, StateId, StateKind};
 
 use crate::cli::ReplayArgs;
+use crate::command::console::Console;
 use crate::command::selection;
 use nondex_harness::campaign::launch;
 use nondex_harness::error::{Error, Result};
@@ -15,8 +16,8 @@ use nondex_harness::project::symbols::Symbols;
 use nondex_harness::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
 /// What is built for a run that is asked for.
-pub(super) fn plan(args: &ReplayArgs) -> Result<BuildPlan> {
-    let mut plan = selection::plan(&args.build, &args.output)?;
+pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.build, console)?;
     plan.without_network = args.network == Some(NetworkMode::Off);
     let (binary, name) = args.id.split_once('$').unwrap_or(("", &args.id));
     plan.doctests = match binary.contains("::doc/") {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::NetworkMode;
 
-use crate::cli::RunArgs;
 use crate::cli::test_filter::{ResolvedFilter, TestFilter};
+use crate::cli::{RunArgs, TestingArgs};
 use crate::command::configuration::Asked;
 use crate::command::console::Console;
 use crate::command::known::KnownFlakes;
@@ -44,11 +44,12 @@ impl<'a> Request<'a> {
         asked: &'a Asked,
         filter: &'a TestFilter,
         stages: Stages,
+        console: &Console,
     ) -> Result<Self> {
-        let models_off = args.models.models_off()?;
+        let models_off = args.testing.models.models_off()?;
         let overrides = &asked.config.profile.overrides;
-        let mut build = plan(args, asked)?;
-        let is_remembered = args.changed.changed.is_some() && stages.have_choices();
+        let mut build = plan(&args.testing, asked, console)?;
+        let is_remembered = args.testing.changed.changed.is_some() && stages.have_choices();
         build.covered = is_remembered.then_some(Counted::All);
         build.doctests = match stages.have_choices() {
             true => filter.doctests(),
@@ -99,7 +100,8 @@ impl<'a> Request<'a> {
         let selected = selection::select(&project.suites, &self.filter);
         selection::expect_some(&project.suites, &selected)
             .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
-        if !self.args.build.is_narrowed() && !self.args.filter.is_given() {
+        let asked = &self.args.testing.project;
+        if !asked.build.is_narrowed() && !asked.filter.is_given() {
             let unused = self.per_test.unused(&project.suites);
             unused.iter().for_each(|warning| console.warning(warning));
         }
@@ -131,7 +133,7 @@ impl<'a> Request<'a> {
         }
         options.build_words = self.build.own_words();
         let share = self.stages.share();
-        options.max_time = self.args.max_time.map(|time| time.mul_f64(share));
+        options.max_time = self.args.testing.max_time.map(|time| time.mul_f64(share));
         options.cover = self.build.covered.is_some();
         Ok(options)
     }
@@ -166,8 +168,8 @@ impl<'a> Request<'a> {
 }
 
 /// What is built.
-fn plan(args: &RunArgs, asked: &Asked) -> Result<BuildPlan> {
-    let mut plan = selection::plan(&args.build, &args.output)?;
+fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPlan> {
+    let mut plan = selection::plan(&args.project.build, console)?;
     // An override may look at the network for single tests, and sanitisers look at the same functions.
     let config = &asked.config;
     plan.without_network = args.network.network == Some(NetworkMode::Off)
@@ -190,9 +192,10 @@ fn options(args: &RunArgs, root: Utf8PathBuf) -> Options {
     options.real_threads = args.real_threads.unwrap_or(false);
     options.max_steps = args.max_steps.unwrap_or(0);
     options.clean_runs = args.clean_runs.unwrap_or(options.clean_runs);
-    options.timeout = args.timeout.unwrap_or(options.timeout);
-    options.jobs = args.build.jobs.unwrap_or(options.jobs);
-    options.network = args.network.policy();
-    options.max_sanitised = args.network.max_sanitised;
+    let testing = &args.testing;
+    options.timeout = testing.timeout.unwrap_or(options.timeout);
+    options.jobs = testing.project.build.jobs.unwrap_or(options.jobs);
+    options.network = testing.network.policy();
+    options.max_sanitised = testing.network.max_sanitised;
     options
 }

@@ -1,0 +1,46 @@
+//! How tests are run, whether choices are varied or the order of the tests.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::changed_args::ChangedArgs;
+use super::model_args::ModelArgs;
+use super::network_args::NetworkArgs;
+use super::project_args::ProjectArgs;
+use super::values::seconds;
+
+/// The options that `cargo nondex run` and `cargo nondex order` share.
+#[derive(Args, Clone, Debug, Default)]
+pub struct TestingArgs {
+    /// Time limit of one run of one test; a process of several has as much more as they took alone [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// How long all runs may take together: what is known by then is reported [default: no limit]
+    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = "Campaign options", value_parser = seconds)]
+    pub max_time: Option<Duration>,
+
+    /// What about the network.
+    #[command(flatten)]
+    pub network: NetworkArgs,
+
+    /// Which models.
+    #[command(flatten)]
+    pub models: ModelArgs,
+
+    /// Which tests of what.
+    #[command(flatten)]
+    pub project: ProjectArgs,
+
+    /// Which of them, by what is changed.
+    #[command(flatten)]
+    pub changed: ChangedArgs,
+
+    /// Write the report as JUnit's XML, too
+    #[arg(long, value_name = "FILE", help_heading = "Output options")]
+    pub junit: Option<Utf8PathBuf>,
+}
