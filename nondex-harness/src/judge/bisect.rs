@@ -59,17 +59,6 @@ pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) ->
     )
 }
 
-/// How many runs that all pass show, with a probability of error of at most `error`, that a test does not fail as often as with `rate`.
-#[must_use]
-pub fn runs_without_failure(rate: f64, error: f64) -> usize {
-    if rate <= 0.0 {
-        return usize::MAX;
-    }
-    let runs = error.ln() / (1.0 - rate.min(0.999)).ln();
-    // Small and positive.
-    runs.ceil() as usize
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,13 +136,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn so_many_runs_without_a_failure_are_enough() {
-        assert_eq!(runs_without_failure(0.5, 0.01), 7);
-        assert_eq!(runs_without_failure(0.1, 0.01), 44);
-        assert_eq!(runs_without_failure(1.0, 0.01), 1);
-        assert_eq!(runs_without_failure(0.0, 0.01), usize::MAX);
     }
 }

@@ -25,6 +25,12 @@ pub const ENOUGH_FAILURES: usize = 10;
 /// How long the runs may take together that are made only for certainty.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
+/// The probability with which a test that fails by chance may be taken for one that does not, in other code.
+const ERROR: f64 = 0.01;
+
+/// At most so many runs are made of a test that fails by chance, to see whether it does so in other code.
+pub const MOST: usize = 500;
+
 /// What its runs used that no choice controls: each source once.
 #[must_use]
 pub fn sources(evidence: &Evidence) -> Vec<Source> {
@@ -123,6 +129,17 @@ pub(super) fn may_pass(
     Ok(passes(evidence.made(&natural, wanted)?))
 }
 
+/// How many runs that all pass show, with a probability of error of at most 1 %, that a test does not fail as often as with `rate`.
+#[must_use]
+pub fn runs_without_failure(rate: f64) -> usize {
+    if rate <= 0.0 {
+        return usize::MAX;
+    }
+    let runs = ERROR.ln() / (1.0 - rate.min(0.999)).ln();
+    // Small and positive.
+    runs.ceil() as usize
+}
+
 /// How many runs of this length there is time for.
 fn affordable(took: Duration) -> usize {
     let runs = MAX_TIME.as_micros() / took.as_micros().max(1);
@@ -195,5 +212,13 @@ mod tests {
                 bound(runs)
             );
         }
+    }
+
+    #[test]
+    fn so_many_runs_without_a_failure_are_enough() {
+        assert_eq!(runs_without_failure(0.5), 7);
+        assert_eq!(runs_without_failure(0.1), 44);
+        assert_eq!(runs_without_failure(1.0), 1);
+        assert_eq!(runs_without_failure(0.0), usize::MAX);
     }
 }

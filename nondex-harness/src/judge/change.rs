@@ -45,6 +45,8 @@ pub enum Witness {
 pub enum AtBase {
     /// It passes.
     Passes,
+    /// It passes so often that it does not fail by chance as it does with the change.
+    PassesAlways,
     /// It fails, too.
     Fails,
     /// It fails, too, and passed before.
@@ -126,7 +128,7 @@ pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
         (None, AtBase::Fails, _) => (Blame::Unknown, Some(Witness::Base)),
         (_, _, Some(true)) => (Blame::Regression, Some(by)),
         // A new test that runs no change is none: its own lines are changed.
-        (None, AtBase::Passes, Some(false)) if !facts.may_have_read => {
+        (None, AtBase::Passes | AtBase::PassesAlways, Some(false)) if !facts.may_have_read => {
             (Blame::Flaky, Some(Witness::Coverage))
         }
         _ => (Blame::Unknown, None),
@@ -147,7 +149,7 @@ mod tests {
             has_opened: false,
             may_have_read,
         };
-        use AtBase::{Absent, Fails, FailsNow, Passes, Untried};
+        use AtBase::{Absent, Fails, FailsNow, Passes, PassesAlways, Untried};
         for (facts, expected) in [
             (
                 facts(Passes, Some(false), false),
@@ -181,6 +183,12 @@ mod tests {
             (Passes, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
             (Passes, Some(true), (Blame::Unknown, None)),
             (Passes, None, (Blame::Unknown, None)),
+            (
+                PassesAlways,
+                Some(true),
+                (Blame::Regression, Some(Witness::Coverage)),
+            ),
+            (PassesAlways, None, (Blame::Unknown, None)),
             (Untried, Some(false), (Blame::Flaky, Some(Witness::Rerun))),
             (
                 Absent,

@@ -30,7 +30,8 @@ pub(super) fn shown_spec(test: &str, options: &Options) -> RunSpec {
 }
 
 /// The spec of a run in base order with real threads and real time.
-pub(crate) fn natural_spec(test: &str, options: &Options) -> RunSpec {
+#[must_use]
+pub fn natural_spec(test: &str, options: &Options) -> RunSpec {
     RunSpec {
         scheduled: false,
         ..clean_spec(test, options)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::git::{Commit, Git};
+use super::index::Index;
 use crate::error::{Error, Result};
 
 /// What kind of file it is: the kinds of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), table 3.
@@ -65,6 +66,8 @@ pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
 /// # Errors
 /// When git cannot say.
 pub fn since(git: &Git, commit: &str) -> Result<Changes> {
+    let shown = Index::if_hidden(git)?;
+    let git = shown.as_ref().map_or(git, |index| &index.git);
     let mut changes = Changes::read(git, &["diff", commit])?;
     let untracked = [
         "ls-files",

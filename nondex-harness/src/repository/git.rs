@@ -95,7 +95,7 @@ impl Git {
     }
 
     /// A call in this repository, whatever repository our own environment names; it asks nobody anything, writes no index only to keep
-    /// it fresh, and runs no hook.
+    /// it fresh, divides none, and runs neither a hook nor what watches files.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
@@ -116,6 +116,7 @@ impl Git {
                 "-c",
                 "core.quotePath=false",
             ])
+            .args(["-c", "core.fsmonitor=false", "-c", "core.splitIndex=false"])
             .args(["-c", "protocol.file.allow=always"])
             .args(arguments)
             .stdin(Stdio::null());

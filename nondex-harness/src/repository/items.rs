@@ -6,6 +6,7 @@
 
 pub(super) mod documentation;
 mod new_impl;
+mod scope;
 mod visitor;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 
+use self::scope::Scope;
 use super::changes::FileChange;
 use super::outline::Outline;
 
@@ -223,6 +225,8 @@ struct Items {
     heads: Vec<(Lines, Lines, Option<Reach>)>,
     /// Where the visitor is.
     place: Vec<String>,
+    /// The names of the module that it is in.
+    scope: Scope,
     now: Outline,
     before: Outline,
 }

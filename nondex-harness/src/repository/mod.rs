@@ -9,6 +9,7 @@ mod copy;
 mod functions;
 mod git;
 mod holders;
+mod index;
 mod items;
 mod lineage;
 mod outline;

@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::changes::Changes;
 use super::git::Git;
+use super::index::Index;
 use crate::error::{Error, Result};
 
 /// Trees of a repository, and those that were written beside it.
@@ -48,16 +49,13 @@ impl Snapshots {
     pub fn now(&self, without: &Utf8Path) -> Result<String> {
         let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.folder));
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let index = self.folder.join(format!("index-{}", std::process::id()));
         // With what git knows of the files, it reads only those that are new.
-        let theirs = self.git.read(&["rev-parse", "--git-path", "index"])?;
-        copy_index(&self.git.root().join(theirs.trim_end()), &index);
-        let git = self
+        let index = Index::of(&self.git, &self.folder)?;
+        let git = index
             .git
-            .with("GIT_INDEX_FILE", index.as_str())
             .with("GIT_OBJECT_DIRECTORY", self.folder.as_str())
             .with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &quoted(&self.objects));
-        let mut all = vec!["-c", "core.fsmonitor=false", "add", "--all", "--", ":/"];
+        let mut all = vec!["add", "--all", "--", ":/"];
         let without = without.strip_prefix(self.git.root()).ok();
         let without = without.filter(|folder| {
             self.git
@@ -66,13 +64,9 @@ impl Snapshots {
         });
         let without = without.map(|folder| format!(":(top,exclude){folder}"));
         all.extend(without.as_deref());
-        let tree = git
-            .read(&all)
-            .and_then(|_| git.read(&["write-tree"]))
-            .map(|tree| tree.trim_end().to_owned());
-        let _ = fs::remove_file(&index);
-        let _ = fs::remove_file(index.with_extension("lock"));
-        tree
+        git.read(&all)?;
+        let tree = git.read(&["write-tree"])?;
+        Ok(tree.trim_end().to_owned())
     }
 
     /// The tree of a commit.
@@ -119,22 +113,6 @@ impl Snapshots {
     pub fn has_submodules(&self) -> bool {
         let modules = self.git.root().join(".gitmodules");
         modules.is_file()
-    }
-}
-
-/// Copies an index, if there is one, with its time: a file that was changed as late as the index was written, or later, may have been changed behind its
-/// back, so git reads it.
-fn copy_index(from: &Utf8Path, to: &Utf8Path) {
-    let time = fs::metadata(from).and_then(|metadata| metadata.modified());
-    let copied = time.and_then(|time| {
-        fs::copy(from, to)?;
-        fs::File::options()
-            .append(true)
-            .open(to)?
-            .set_modified(time)
-    });
-    if copied.is_err() {
-        let _ = fs::remove_file(to);
     }
 }
 

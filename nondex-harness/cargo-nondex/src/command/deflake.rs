@@ -134,9 +134,9 @@ fn judge(
         if is_failing {
             let before = before.as_ref().filter(|_| !test.is_sanitised());
             let met = effects.met_by(test, &trial.lines, trials.compiled());
-            let has_met = !met.is_empty() || !trial.opened.files.is_empty();
+            let may_have_met = !met.is_empty() || !trial.opened.files.is_empty() || !trial.is_known;
             let names = effects.names_before(test);
-            let tried = before.map(|before| before.of_test(test, &names, has_met));
+            let tried = before.map(|before| before.of_test(test, &names, may_have_met));
             let at_base = tried.unwrap_or(Ok(AtBase::Untried))?;
             let again = trial.passed.then_some(Witness::Rerun);
             let judged = |again| change_of(test, again, &trial, at_base, &effects, met.clone());

@@ -9,6 +9,7 @@ use super::{
     ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent, Order,
     Race, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
+use crate::statistics::wilson;
 
 /// What is known about one test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,6 +164,18 @@ impl TestReport {
     pub fn is_dependent(&self) -> bool {
         let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
+    }
+
+    /// The lower end of the interval in which its rate of failures lies, by all of its runs, those in an ordinary build among them.
+    #[must_use]
+    pub fn least_rate(&self) -> f64 {
+        let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
+        let all = steps.chain(self.ordinary);
+        let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
+            [failures + of[0], runs + of[1]]
+        });
+        let [low, _] = wilson(failures, runs);
+        low
     }
 
     /// Whether its failures are not held against the code.

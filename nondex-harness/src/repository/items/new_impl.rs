@@ -1,11 +1,12 @@
 //! What an `impl` that was not there before acts on.
 
 use super::Reach;
+use super::scope::Scope;
 
-/// What an `impl` with functions acts on when it is new, besides what calls these: a call of another type's function may now be one of what its trait
-/// provides for all.
-pub(super) fn new_impl(item: &syn::ItemImpl) -> Option<Reach> {
-    // What these provide is made of what an `impl` gives them.
+/// What an `impl` with functions acts on when it is new, in a module with these names, besides what calls these: a call of another type's function may
+/// now be one of what its trait provides for all.
+pub(super) fn new_impl(item: &syn::ItemImpl, scope: &Scope) -> Option<Reach> {
+    // What these of std's provide is made of what an `impl` gives them.
     const FROM_ITS_OWN: [&str; 20] = [
         "AsMut",
         "AsRef",
@@ -30,7 +31,7 @@ pub(super) fn new_impl(item: &syn::ItemImpl) -> Option<Reach> {
     ];
     let (path, _) = item.trait_.as_ref()?;
     let of_trait = path.segments.last()?.ident.to_string();
-    if FROM_ITS_OWN.contains(&&*of_trait) {
+    if FROM_ITS_OWN.contains(&&*of_trait) && scope.is_of_std(path) {
         return None;
     }
     match &*item.self_ty {

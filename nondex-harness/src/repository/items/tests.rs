@@ -237,6 +237,12 @@ fn a_trait_that_a_type_has_now_acts_on_what_knew_the_type_unless_it_gives_all_it
     };
     assert_eq!(reach("A"), None);
     assert_eq!(reach("T for A"), Some(Reach::Named("A".to_owned())));
-    assert_eq!(reach("fmt::Display for A"), None);
+    assert_eq!(reach("std::fmt::Display for A"), None);
+    assert_eq!(reach("Clone for A"), None);
+    // Another trait that is called so may give anything.
+    assert_eq!(
+        reach("own::Clone for A"),
+        Some(Reach::Named("A".to_owned()))
+    );
     assert_eq!(reach("<B> T for B"), Some(Reach::Crate));
 }

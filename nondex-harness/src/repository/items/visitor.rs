@@ -1,12 +1,20 @@
 //! What of a file each of its items, statements and arms is, for [`Items`].
 
+use std::mem;
+
 use syn::visit::{self, Visit};
 
 use super::new_impl::new_impl;
+use super::scope::Scope;
 use super::{Arm, Items, are_quiet, documentation, lines};
 use crate::repository::outline::name_of_impl;
 
 impl<'a> Visit<'a> for Items {
+    fn visit_file(&mut self, file: &'a syn::File) {
+        self.scope = Scope::of(&file.items);
+        visit::visit_file(self, file);
+    }
+
     fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
         self.function(lines(item), &item.attrs, &item.sig, &item.block);
         visit::visit_item_fn(self, item);
@@ -30,7 +38,11 @@ impl<'a> Visit<'a> for Items {
         if item.items.iter().any(is_function) {
             let others = item.items.iter().filter(|item| !is_function(item));
             self.always_distant.extend(others.map(lines));
-            self.block(lines(item), item.brace_token.span, new_impl(item));
+            self.block(
+                lines(item),
+                item.brace_token.span,
+                new_impl(item, &self.scope),
+            );
         } else {
             // A trait that a type has now makes a difference to what is there already.
             self.always_distant.push(lines(item));
@@ -55,9 +67,12 @@ impl<'a> Visit<'a> for Items {
             }
             None => self.always_distant.push(lines(item)),
         }
+        let inside = item.content.as_ref().map(|(_, inside)| Scope::of(inside));
+        let outside = mem::replace(&mut self.scope, inside.unwrap_or_default());
         self.inside(item.ident.to_string(), |items| {
             visit::visit_item_mod(items, item);
         });
+        self.scope = outside;
     }
 
     fn visit_item_use(&mut self, item: &'a syn::ItemUse) {

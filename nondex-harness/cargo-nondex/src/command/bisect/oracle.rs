@@ -12,19 +12,13 @@ use nondex_harness::campaign::launch::Launcher;
 use nondex_harness::campaign::{self, Selected, Silent, StopFlag, process};
 use nondex_harness::error::{Error, Result};
 use nondex_harness::judge::Options;
-use nondex_harness::judge::bisect::{Tried, runs_without_failure};
+use nondex_harness::judge::bisect::Tried;
+use nondex_harness::judge::certainty::{MOST, runs_without_failure};
 use nondex_harness::judge::specs::clean_spec;
 use nondex_harness::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
 use nondex_harness::report::schema::Line;
 use nondex_harness::report::{Report, RunDirectory, TestReport, Verdict};
 use nondex_harness::repository::{Copy, Git};
-use nondex_harness::statistics::wilson;
-
-/// The probability with which a flaky test may be taken for a stable one at a commit, when chance decides.
-const ERROR: f64 = 0.01;
-
-/// At most so many runs are made of a test that fails by chance.
-const MAX_RUNS: usize = 500;
 
 /// What came of trying a commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -415,17 +409,9 @@ impl Category {
                 })
             }
             // One that is of unknown cause fails by chance, too.
-            (Verdict::NonDeterministic | Verdict::Unknown, ..) => {
-                let steps = test.steps.iter().map(|step| [step.failures, step.runs]);
-                let all = steps.chain(test.ordinary);
-                let [failures, runs] = all.fold([0, 0], |[failures, runs], of| {
-                    [failures + of[0], runs + of[1]]
-                });
-                let [low, _] = wilson(failures, runs.max(1));
-                Ok(Category::Chance {
-                    runs: runs_without_failure(low, ERROR).min(MAX_RUNS),
-                })
-            }
+            (Verdict::NonDeterministic | Verdict::Unknown, ..) => Ok(Category::Chance {
+                runs: runs_without_failure(test.least_rate()).min(MOST),
+            }),
             (verdict, ..) => Err(Error::usage(format!(
                 "`{}` is `{verdict}` in the report: nothing is known that shows it again at another commit",
                 test.id

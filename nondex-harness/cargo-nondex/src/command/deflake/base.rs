@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::behind;
@@ -9,13 +10,19 @@ use crate::command::console::Console;
 use nondex_harness::campaign::launch::Launcher;
 use nondex_harness::campaign::{self, Selected, Silent};
 use nondex_harness::error::Result;
+use nondex_harness::judge::Options;
+use nondex_harness::judge::certainty::{MOST, runs_without_failure};
 use nondex_harness::judge::change::AtBase;
-use nondex_harness::project::{self, BuildPlan, Project};
+use nondex_harness::judge::specs::natural_spec;
+use nondex_harness::project::{self, BuildPlan, Project, Suite, TestCase};
 use nondex_harness::report::{TestReport, Verdict};
 use nondex_harness::repository::{Copy, Git};
 
 /// How often a test is run in base order that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
+/// How long the runs may take together that are made to see whether it fails by chance without the change, too.
+const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// The project as it was.
 pub(super) struct Base<'a> {
@@ -83,7 +90,7 @@ impl<'a> Base<'a> {
     }
 
     /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when
-    /// the test `met` the change: what made it fail may have changed meanwhile.
+    /// the test may have `met` the change: what made it fail may have changed meanwhile.
     pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let is_named_so = names.contains(&test.name);
         let tree = self.tree.as_ref().filter(|_| is_named_so);
@@ -94,19 +101,20 @@ impl<'a> Base<'a> {
         let is_broken = test.verdict == Verdict::Broken;
         match remembered {
             Some(Verdict::Stable) if is_broken && !met => Ok(AtBase::Passes),
-            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test, names)? {
+            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test, names, met)? {
                 AtBase::Fails => AtBase::FailsNow,
                 AtBase::Untried => AtBase::Passes,
                 tried => tried,
             }),
             // It was so before.
             Some(verdict) if !is_broken && verdict == test.verdict => Ok(AtBase::Fails),
-            _ => self.tried(test, names),
+            _ => self.tried(test, names, met),
         }
     }
 
-    /// How a test ends: it is run as it was run with the change, and at least so often that chance shows.
-    fn tried(&self, test: &TestReport, names: &[String]) -> Result<AtBase> {
+    /// How a test ends: it is run as it was run with the change, and at least so often that chance shows. Where the test may have `met` the change, it
+    /// matters how often that is.
+    fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let Some(project) = self.project() else {
             return Ok(AtBase::Untried);
         };
@@ -137,10 +145,40 @@ impl<'a> Base<'a> {
         }
         let report = campaign::run(&[selected], &options, directory, None, &Silent, stop)?;
         let verdict = report.tests.first().map(|test| test.verdict);
+        let is_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
         Ok(match verdict.filter(|_| !report.partial) {
+            Some(Verdict::Stable) if is_by_chance && met => {
+                self.by_chance(suite, case, test, &options)
+            }
             Some(Verdict::Stable) => AtBase::Passes,
             None | Some(Verdict::NotRun | Verdict::Network) => AtBase::Untried,
             Some(_) => AtBase::Fails,
         })
+    }
+
+    /// Runs a test that passed with real threads and real time, until it fails or it is clear that it does not do so by chance.
+    fn by_chance(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        test: &TestReport,
+        options: &Options,
+    ) -> AtBase {
+        let (records, stop) = (self.session.directory.records(), self.session.stop);
+        let launcher = Launcher::new(records, options.timeout, stop);
+        let spec = natural_spec(&case.name, options);
+        let wanted = runs_without_failure(test.least_rate());
+        let begin = Instant::now();
+        for made in 0..wanted {
+            if made >= MOST || begin.elapsed() > MAX_TIME {
+                return AtBase::Passes;
+            }
+            match launcher.run(&suite.binary, case, &spec) {
+                Some(run) if run.passed() => {}
+                Some(_) => return AtBase::Fails,
+                None => return AtBase::Untried,
+            }
+        }
+        AtBase::PassesAlways
     }
 }

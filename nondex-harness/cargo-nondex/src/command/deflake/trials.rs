@@ -58,7 +58,7 @@ pub(super) struct Trial {
     pub(super) lines: BTreeSet<SourceLine>,
     /// Whether these are all: not when a process could not say.
     pub(super) is_known: bool,
-    /// Whether it passed.
+    /// Whether it passed in a run.
     pub(super) passed: bool,
     /// The changed files that it opened.
     pub(super) opened: Opened,
@@ -122,7 +122,6 @@ impl<'a> Trials<'a> {
                     !covered.is_lost & programs.add(&covered.program, &covered.blocks, lines);
             }
             if !run.passed() {
-                trial.passed = false;
                 break;
             }
             trial.passed = true;
