@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of `cargo-nondex/src` and then of `nondex-harness/src`, and its files beside them, from the top floor down, each with those
 /// below that it may know.
-const HARNESS: [(&str, &[&str]); 15] = [
+const HARNESS: [(&str, &[&str]); 16] = [
     (
         "command",
         &[
@@ -23,6 +23,7 @@ const HARNESS: [(&str, &[&str]); 15] = [
             "error",
             "exit_code",
             "statistics",
+            "written",
         ],
     ),
     ("config", &["cli", "judge", "project", "error"]),
@@ -49,8 +50,11 @@ const HARNESS: [(&str, &[&str]); 15] = [
             "statistics",
         ],
     ),
-    ("campaign", &["report", "judge", "project", "error"]),
-    ("findings", &["report", "project", "error"]),
+    (
+        "campaign",
+        &["report", "judge", "project", "error", "written"],
+    ),
+    ("findings", &["report", "project", "error", "written"]),
     (
         "report",
         &[
@@ -60,12 +64,14 @@ const HARNESS: [(&str, &[&str]); 15] = [
             "error",
             "exit_code",
             "statistics",
+            "written",
         ],
     ),
     ("judge", &[]),
     ("project", &["error", "exit_code"]),
     ("repository", &["error"]),
     ("inprocess", &[]),
+    ("written", &["error"]),
     ("error", &["exit_code"]),
     ("shell", &[]),
     ("exit_code", &[]),

@@ -25,5 +25,7 @@ pub mod repository;
 pub mod shell;
 #[cfg(feature = "driver")]
 pub mod statistics;
+#[cfg(feature = "driver")]
+pub mod written;
 
 pub use inprocess::{Trial, main};

@@ -6,9 +6,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use nondex_core::{Family, Level, Outcome, Site};
 use nondex_harness::report::human::{Sources, View, render};
-use nondex_harness::report::schema::{
-    CallReport, ElementReport, PlaceReport, RunInfo, SCHEMA, Summary,
-};
+use nondex_harness::report::schema::{CallReport, ElementReport, PlaceReport, RunInfo, Summary};
 use nondex_harness::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 /// The user's source that the findings point at. One call is behind a tab.
@@ -44,21 +42,16 @@ pub(crate) fn report(tests: Vec<TestReport>) -> Report {
         "directory/std::fs::read_dir",
         "hash_map/std::collections::HashMap::keys",
     ];
+    let models = models.map(str::to_owned).to_vec();
+    let report = Report::new(RunInfo::default(), tests, models);
     Report {
-        schema: SCHEMA,
-        partial: false,
-        run: RunInfo::default(),
         summary: Summary {
             choice_points: 213,
             runs: 87,
             implied: 40,
-            ..Summary::new(&tests, models.map(str::to_owned).to_vec())
+            ..report.summary
         },
-        tests,
-        notes: Vec::new(),
-        overdue: Vec::new(),
-        uncovered: Vec::new(),
-        unchanged: Vec::new(),
+        ..report
     }
 }
 

@@ -182,6 +182,31 @@ fn the_readme_is_short_and_begins_with_what_is_needed() {
     }
 }
 
+#[test]
+fn what_pages_say_of_a_summary_is_what_a_summary_says_today() {
+    let models = nondex_core::model::CATALOGUE.iter();
+    let models: usize = models.map(|model| model.families().len()).sum();
+    let models = format!(" of {models} models reached");
+    for page in Page::all() {
+        let spans = page.spans();
+        for span in spans.filter(|span| span.ends_with(" models reached")) {
+            assert!(span.ends_with(&models), "{}: `{span}`", page.name);
+        }
+    }
+    let page = Page::of_book("getting-started");
+    let explained = page.spans().filter(|span| {
+        [" models reached", " more implied"]
+            .iter()
+            .any(|end| span.ends_with(end))
+    });
+    let explained: Vec<&str> = explained.collect();
+    assert!(!explained.is_empty());
+    for span in explained {
+        let shown = page.text.matches(span).count() - 1;
+        assert!(shown > 0, "`{span}` is explained, and not shown");
+    }
+}
+
 /// Items of the library, each with its path as pages write it.
 macro_rules! items {
     ($($path:path),* $(,)?) => {{

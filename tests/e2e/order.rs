@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use nondex_core::Outcome;
+use nondex_core::{Outcome, Threads};
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::{SharedState, Threads};
+use nondex_harness::report::schema::SharedState;
 use nondex_harness::report::{Report, TestReport, Verdict};
 use serde_json::Value;
 

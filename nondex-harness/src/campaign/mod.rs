@@ -5,6 +5,7 @@
 //! its record; [`comparison`] compares what fails in base order with a build without this tool.
 
 pub mod across;
+mod again;
 pub mod brittle;
 pub mod circumstance;
 pub mod comparison;
@@ -33,27 +34,24 @@ pub mod tree;
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
-use self::brittle::Behind;
-use self::comparison::{Builder, Comparison, as_ordinary};
+use self::comparison::Builder;
 use self::launch::Launcher;
 use self::memo::Memo;
 use self::queue::{Workload, execute};
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
-use crate::judge::deadlock;
 use crate::judge::isolation::{self, Judgement, Runs, Wanted};
-use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
 use crate::project::{Suite, TestCase};
-use crate::report::schema::{RunInfo, SCHEMA, Summary};
+use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, judged};
 
@@ -150,31 +148,33 @@ pub fn run(
         .iter()
         .flat_map(|test| test.runs.models())
         .collect();
+    let info = RunInfo {
+        levels: specs::levels(&options.levels),
+        seeds: options.seeds.clone(),
+        schedule: options.schedule,
+        clean_runs: options.clean_runs.get(),
+        strict: options.strict,
+        ..info(run, options)
+    };
     Ok(Report {
-        schema: SCHEMA,
         partial: is_partial,
-        run: RunInfo {
-            id: run.id().to_owned(),
-            command: options.command.clone(),
-            levels: specs::levels(&options.levels),
-            seeds: options.seeds.clone(),
-            schedule: options.schedule,
-            network: options.network.mode,
-            algorithm: ALGORITHM,
-            clean_runs: options.clean_runs.get(),
-            timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
-            strict: options.strict,
-            models_off: options.models_off.clone(),
-            max_sanitised: options.max_sanitised,
-            ..RunInfo::default()
-        },
-        summary: Summary::new(&tests, models.into_iter().collect()),
-        tests,
         notes,
-        overdue: Vec::new(),
-        uncovered: Vec::new(),
-        unchanged: Vec::new(),
+        ..Report::new(info, tests, models.into_iter().collect())
     })
+}
+
+/// What every report says of a run with these options.
+fn info(run: &RunDirectory, options: &Options) -> RunInfo {
+    RunInfo {
+        id: run.id().to_owned(),
+        command: options.command.clone(),
+        network: options.network.mode,
+        algorithm: ALGORITHM,
+        timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
+        models_off: options.models_off.clone(),
+        max_sanitised: options.max_sanitised,
+        ..RunInfo::default()
+    }
 }
 
 fn absolute(path: &Utf8Path) -> Result<Utf8PathBuf> {
@@ -253,117 +253,6 @@ impl Campaign<'_> {
             .collect()
     }
 
-    /// Whether a test that fails alone is to be run behind the others of its binary.
-    fn is_tried_behind(&self, test: usize, judgement: &Judgement) -> bool {
-        let (suite, case) = self.tests[test];
-        judgement.conclusion == Conclusion::Broken && brittle::has_others(suite, case)
-    }
-
-    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with that. Whether there are any.
-    fn try_behind(&self, concluded: &mut [queue::Concluded], stop: &StopFlag) -> bool {
-        let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (test, concluded) in concluded.iter().enumerate() {
-            let judgement = concluded.judgement.as_ref();
-            if judgement.is_some_and(|judgement| self.is_tried_behind(test, judgement)) {
-                let (suite, _) = self.tests[test];
-                broken.entry(&suite.binary.id).or_default().push(test);
-            }
-        }
-        for tests in broken.values() {
-            let (suite, _) = self.tests[tests[0]];
-            let clean = |case: &TestCase| {
-                let known = |(known, other): &(&Suite, &TestCase)| {
-                    known.binary.id == suite.binary.id && other.name == case.name
-                };
-                let test = self.tests.iter().position(known)?;
-                let spec = specs::clean_spec(&case.name, &self.options[test]);
-                concluded[test].runs.beside.of(&spec).first().cloned()
-            };
-            let options = self.options[tests[0]].with_real_threads();
-            let behind = Behind {
-                launcher: &self.launcher,
-                options: &options,
-                progress: self.progress,
-                stop,
-            };
-            let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-            let found = behind.run(suite, &cases, &clean);
-            for (test, found) in tests.iter().zip(found.into_iter().flatten()) {
-                concluded[*test].runs.behind = Some(found);
-            }
-            for test in tests {
-                let concluded = &mut concluded[*test];
-                let judged = self.conclude(*test, &concluded.runs);
-                if !judged.is_ok_and(|judgement| self.is_compared(&judgement)) {
-                    self.judge_again(*test, concluded);
-                }
-            }
-        }
-        !broken.is_empty()
-    }
-
-    /// Whether a judgement is not the last word.
-    fn is_compared(&self, judgement: &Judgement) -> bool {
-        self.compares && ordinary::is_wanted(&judgement.conclusion)
-    }
-
-    /// Compares the tests that fail in base order with an ordinary build, and has them judged with that. Whether any was.
-    fn compare(
-        &self,
-        concluded: &mut [queue::Concluded],
-        builder: &dyn Builder,
-        stop: &StopFlag,
-    ) -> bool {
-        let mut broken = Vec::new();
-        for (test, concluded) in concluded.iter_mut().enumerate() {
-            let judgement = concluded.judgement.as_ref();
-            let Some(judgement) = judgement.filter(|judgement| self.is_compared(judgement)) else {
-                continue;
-            };
-            let evidence = concluded.runs.judged_by(Some(judgement));
-            match ordinary::no_comparison(evidence, &self.options[test]) {
-                Some(reason) => {
-                    concluded.runs.ordinary = Some(Ordinary::Not(reason.to_owned()));
-                    self.judge_again(test, concluded);
-                }
-                None => broken.push((test, concluded)),
-            }
-        }
-        if broken.is_empty() {
-            return false;
-        }
-        self.progress.comparing(broken.len());
-        as_ordinary(|| {
-            let comparison = Comparison::new(builder, stop);
-            for (test, concluded) in broken {
-                let (suite, case) = self.tests[test];
-                let evidence = concluded.runs.judged_by(concluded.judgement.as_ref());
-                let usual = self.options[test].timeout;
-                let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
-                let compared = comparison.compare(suite, case, limit);
-                let is_known = matches!(compared, Ordinary::Runs(_));
-                if stop.is_set() && !is_known && ordinary::is_only_limited(evidence) {
-                    concluded.judgement = None;
-                    self.lock_reports()[test] = None;
-                    continue;
-                }
-                concluded.runs.ordinary = Some(compared);
-                self.judge_again(test, concluded);
-            }
-        });
-        true
-    }
-
-    /// Judges a test that was compared.
-    fn judge_again(&self, test: usize, concluded: &mut queue::Concluded) {
-        if let Ok(judgement) = self.conclude(test, &concluded.runs) {
-            let report = self.report(test, &concluded.runs, Some(&judgement));
-            self.progress.judged(&report);
-            self.lock_reports()[test] = Some(report);
-            concluded.judgement = Some(judgement);
-        }
-    }
-
     fn lock_reports(&self) -> MutexGuard<'_, Vec<Option<TestReport>>> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -378,9 +267,7 @@ impl Campaign<'_> {
             .map(|(i, (judged, test))| judged.unwrap_or_else(|| self.unfinished(i, test)))
             .collect()
     }
-}
 
-impl Campaign<'_> {
     /// The report of a test that was stopped or given up: what is known of it by then.
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
-use nondex_core::{ALGORITHM, RunSpec, Threads};
+use nondex_core::{RunSpec, Threads};
 
 use self::found::{Found, Suspect};
 use super::across::Across;
@@ -19,14 +19,14 @@ use super::race::{Known, Races, Use};
 use super::state::States;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use super::{Selected, absolute};
+use super::{Selected, absolute, info};
 use crate::error::{Error, Result};
 use crate::judge::Options;
 use crate::judge::order::{Experiments, OrderOptions};
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
-use crate::report::schema::{RunInfo, SCHEMA, Summary};
+use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
@@ -104,26 +104,14 @@ pub fn run(
         campaign.note("the time of `--max-time` was over before all orders were tried".to_owned());
     }
     let notes = campaign.notes.into_inner();
+    let info = RunInfo {
+        clean_runs: 1,
+        ..info(run, options)
+    };
     Ok(Report {
-        schema: SCHEMA,
         partial: is_partial,
-        run: RunInfo {
-            id: run.id().to_owned(),
-            command: options.command.clone(),
-            network: options.network.mode,
-            algorithm: ALGORITHM,
-            clean_runs: 1,
-            timeout_ms: u64::try_from(options.timeout.as_millis()).unwrap_or(u64::MAX),
-            models_off: options.models_off.clone(),
-            max_sanitised: options.max_sanitised,
-            ..RunInfo::default()
-        },
-        summary: Summary::new(&tests, Vec::new()),
-        tests,
         notes: notes.unwrap_or_else(PoisonError::into_inner),
-        overdue: Vec::new(),
-        uncovered: Vec::new(),
-        unchanged: Vec::new(),
+        ..Report::new(info, tests, Vec::new())
     })
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::report::Verdict;
+use crate::written;
 
 /// The version of [`Entry`].
 const SCHEMA: u32 = 1;
@@ -128,12 +129,7 @@ impl History {
         .expect("every map of an entry has strings as keys");
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
-        let path = self.folder.join(name);
-        let failed = |e| Error::setup(format!("failed to write `{path}`: {e}"));
-        fs::create_dir_all(&self.folder).map_err(failed)?;
-        let temporary = self.folder.join(format!("{}.part", std::process::id()));
-        fs::write(&temporary, text).map_err(failed)?;
-        fs::rename(&temporary, &path).map_err(failed)?;
+        written::text(&self.folder.join(name), &text)?;
         let files = self.files()?;
         for old in files.iter().rev().skip(KEPT_ENTRIES) {
             let _ = fs::remove_file(old);

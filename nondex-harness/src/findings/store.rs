@@ -10,6 +10,7 @@ use super::finding::{Finding, SCHEMA};
 use super::named::choose;
 use crate::error::{Error, Result};
 use crate::report::versioned;
+use crate::written;
 
 /// How many findings are kept: the oldest ones are deleted when new ones are written.
 pub const KEPT_FINDINGS: usize = 1000;
@@ -53,17 +54,8 @@ impl Store {
         if findings.is_empty() {
             return Ok(());
         }
-        self.create()?;
-        // Two runs may write at the same time.
-        let temporary = self.directory.join(format!("{}.part", std::process::id()));
         for finding in findings {
-            let path = self.path(&finding.id);
-            let mut json = serde_json::to_vec_pretty(finding)
-                .expect("every map of a finding has strings as keys");
-            json.push(b'\n');
-            fs::write(&temporary, json)
-                .and_then(|()| fs::rename(&temporary, &path))
-                .map_err(|e| failed("write", &path, &e.to_string()))?;
+            written::json(&self.path(&finding.id), finding)?;
         }
         self.delete_old();
         Ok(())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use nondex_core::{Level, Source};
 
-use super::schema::{MAX_FAILURES, Report, RunInfo, SCHEMA, Step, Summary, TestReport, Verdict};
+use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Verdict};
 use crate::judge::certainty;
 
 /// The reports as one, in which each test has what is known of it from all of them: the weakest level, all failures, the rates over all seeds.
@@ -51,15 +51,10 @@ pub fn merge(reports: &[Report]) -> Result<Report, String> {
         .collect();
     let notes: IndexSet<&String> = reports.iter().flat_map(|report| &report.notes).collect();
     Ok(Report {
-        schema: SCHEMA,
         partial: reports.iter().any(|report| report.partial),
-        run,
-        summary: Summary::new(&tests, models),
-        tests,
         notes: notes.into_iter().cloned().collect(),
-        overdue: Vec::new(),
-        uncovered: Vec::new(),
         unchanged: unchanged.into_iter().cloned().collect(),
+        ..Report::new(run, tests, models)
     })
 }
 

@@ -27,7 +27,7 @@ pub use self::failure::{FailureReport, MAX_FAILURES};
 pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport};
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::network::NetworkEvent;
-pub use self::order::{Line, Order, Race, SharedState, Threads, WrittenLine};
+pub use self::order::{Line, Order, Race, SharedState, WrittenLine};
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};
@@ -66,6 +66,24 @@ pub struct Report {
     /// Tests that were left out, by id, because nothing that they run is changed: they were stable, and are.
     #[serde(default)]
     pub unchanged: Vec<String>,
+}
+
+impl Report {
+    /// What one command found of these tests, which reached these models.
+    #[must_use]
+    pub fn new(run: RunInfo, tests: Vec<TestReport>, models_reached: Vec<String>) -> Self {
+        Report {
+            schema: SCHEMA,
+            partial: false,
+            run,
+            summary: Summary::new(&tests, models_reached),
+            tests,
+            notes: Vec::new(),
+            overdue: Vec::new(),
+            uncovered: Vec::new(),
+            unchanged: Vec::new(),
+        }
+    }
 }
 
 /// What was run.

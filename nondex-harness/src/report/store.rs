@@ -3,7 +3,7 @@
 //! The last [`KEPT_RUNS`] runs are kept. A run that is being written holds a lock on its directory, so that none is deleted under it.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::process;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::schema::{Report, SCHEMA};
 use super::versioned;
 use crate::error::{Error, Result};
+use crate::written;
 
 /// The name of a report in its directory.
 const REPORT: &str = "report.json";
@@ -99,16 +100,10 @@ impl RunDirectory {
     /// # Errors
     /// When a file cannot be written, a set-up error with its path.
     pub fn write(&self, report: &Report) -> Result<Utf8PathBuf> {
-        let mut json =
-            serde_json::to_vec_pretty(report).expect("every map of a report has strings as keys");
-        json.push(b'\n');
         let own = self.path().join(REPORT);
-        let latest = latest(&self.root);
-        // Both are renamed from this run's own directory, so that no two runs write to one temporary file. The latest
-        // is a copy, not a link: links need a privilege on Windows, and the run may be deleted.
-        let temporary = self.path().join("report.json.part");
-        for path in [&own, &latest] {
-            replace(&temporary, path, &json).map_err(|e| unwritable(path, &e))?;
+        // The latest is a copy, not a link: the run may be deleted.
+        for path in [&own, &latest(&self.root)] {
+            written::json(path, report)?;
         }
         // Only fails when records of failing runs are in it.
         let _ = fs::remove_dir(self.records());
@@ -153,16 +148,6 @@ fn delete_old(runs: &Utf8Path) {
 /// The path of the latest report below `<target>/nondex`.
 fn latest(root: &Utf8Path) -> Utf8PathBuf {
     root.join("latest").join(REPORT)
-}
-
-fn replace(temporary: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    let mut file = File::create(temporary)?;
-    file.write_all(bytes)?;
-    drop(file);
-    fs::rename(temporary, path)
 }
 
 fn unwritable(path: &Utf8Path, error: &io::Error) -> Error {

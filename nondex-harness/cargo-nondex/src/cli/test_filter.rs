@@ -212,6 +212,22 @@ impl ResolvedFilter<'_> {
             (true, _, _) => Match::Run,
         }
     }
+
+    /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often an empty one.
+    #[must_use]
+    pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
+        let tests = suites.iter().flat_map(|suite| {
+            let tests = suite.tests.iter();
+            tests.map(|test| (&suite.binary.id, &test.name))
+        });
+        let mut tests = tests.filter(|(binary, name)| {
+            let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            let seen = format!("{binary}{rest}");
+            seen != **binary && self.filter.names.filters.contains(&seen)
+        });
+        let (binary, name) = tests.next()?;
+        Some(format!("{binary}${name}"))
+    }
 }
 
 #[cfg(test)]
@@ -270,6 +286,31 @@ pub(crate) mod tests {
             tests.map(|test| test.name.clone()).collect()
         };
         Ok((named(Match::Run), named(Match::Ignored)))
+    }
+
+    #[test]
+    fn an_id_that_a_shell_took_a_part_of_is_recognised() {
+        for (filter, expected) in [
+            ("shop::cart::twice", Some("shop::cart$add::twice")),
+            ("shop::cart$add::twice", None),
+            ("shop::cart", None),
+            ("twice", None),
+        ] {
+            let args = FilterArgs {
+                names: NameArgs {
+                    filters: vec![filter.to_owned()],
+                    ..NameArgs::default()
+                },
+                ..FilterArgs::default()
+            };
+            let parsed = args.parse().unwrap();
+            let resolved = parsed.resolve(&Workspace::default()).unwrap();
+            assert_eq!(
+                resolved.unquoted(&[suite()]).as_deref(),
+                expected,
+                "{filter}"
+            );
+        }
     }
 
     #[test]

@@ -54,11 +54,11 @@ pub(super) fn list(args: &ListArgs, console: &Console) -> Result<ExitCode> {
             tests,
         })?,
         MessageFormat::Human => {
-            selection::expect_some(&project.suites, &selected)?;
+            selection::expect_some(&project.suites, &selected, &filter)?;
             console.product(&text(&tests, console.verbose > 0))?;
         }
     }
-    selection::expect_some(&project.suites, &selected)?;
+    selection::expect_some(&project.suites, &selected, &filter)?;
     Ok(project.exit_code())
 }
 

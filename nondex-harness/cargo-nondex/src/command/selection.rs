@@ -9,6 +9,7 @@ use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
 use nondex_harness::campaign::Selected;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::project::{self, BuildPlan, Suite};
+use nondex_harness::shell;
 
 /// What is built when these flags are given in the current folder; `--color` says something to cargo, too.
 ///
@@ -90,7 +91,11 @@ pub(super) fn running(selected: &[Selected<'_>]) -> usize {
 ///
 /// # Errors
 /// [`Error::no_tests`], which says what there was.
-pub(super) fn expect_some(suites: &[Suite], selected: &[Selected<'_>]) -> Result<()> {
+pub(super) fn expect_some(
+    suites: &[Suite],
+    selected: &[Selected<'_>],
+    filter: &ResolvedFilter<'_>,
+) -> Result<()> {
     if running(selected) > 0 {
         return Ok(());
     }
@@ -98,10 +103,16 @@ pub(super) fn expect_some(suites: &[Suite], selected: &[Selected<'_>]) -> Result
     let ignored: usize = selected.iter().map(|selected| selected.tests.len()).sum();
     Err(Error::no_tests(match (tests, ignored) {
         (0, _) => "no tests to run: the selected targets have none".to_owned(),
-        (_, 0) => format!(
-            "no tests to run: the filters match none of {}",
-            count(tests, "test")
-        ),
+        (_, 0) => {
+            let hint = filter.unquoted(suites).map_or_else(String::new, |id| {
+                format!(
+                    "; in a shell, a name with `$` needs quotes: {}",
+                    shell::quote(&id)
+                )
+            });
+            let tests = count(tests, "test");
+            format!("no tests to run: the filters match none of {tests}{hint}")
+        }
         (_, _) => format!(
             "no tests to run: the filters match {} only (to run: --include-ignored)",
             count(ignored, "ignored test")

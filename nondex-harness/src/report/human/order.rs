@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use nondex_core::Threads;
+
 use super::View;
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding;
-use crate::report::schema::{Order, SharedState, TestReport, Threads, Verdict};
+use crate::report::schema::{Order, SharedState, TestReport, Verdict};
 
 /// How many of the tests with one cause are named.
 const NAMED: usize = 10;

@@ -34,7 +34,7 @@ fn order(found: &Dependence, names: &[impl AsRef<str>], threads: Threads) -> Ord
             .map(|set| set.iter().map(name).collect())
             .collect(),
         complete: found.is_complete,
-        threads: threads.into(),
+        threads,
         state: Vec::new(),
     }
 }

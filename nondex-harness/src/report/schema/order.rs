@@ -1,5 +1,6 @@
 //! Which tests a test depends on that run before it in its process, and what they share.
 
+use nondex_core::Threads;
 use serde::{Deserialize, Serialize};
 
 /// The tests that an order-dependent test depends on, by name.
@@ -25,35 +26,6 @@ pub struct Order {
     /// What they share.
     #[serde(default)]
     pub state: Vec<SharedState>,
-}
-
-/// On which threads tests run one after the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Threads {
-    /// Each on a thread of its own.
-    #[default]
-    Each,
-    /// All on one.
-    One,
-}
-
-impl From<nondex_core::Threads> for Threads {
-    fn from(threads: nondex_core::Threads) -> Self {
-        match threads {
-            nondex_core::Threads::Each => Threads::Each,
-            nondex_core::Threads::One => Threads::One,
-        }
-    }
-}
-
-impl From<Threads> for nondex_core::Threads {
-    fn from(threads: Threads) -> Self {
-        match threads {
-            Threads::Each => nondex_core::Threads::Each,
-            Threads::One => nondex_core::Threads::One,
-        }
-    }
 }
 
 /// Something that outlives a test: what one leaves changed, another one meets.

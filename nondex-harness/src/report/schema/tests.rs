@@ -10,40 +10,18 @@ use super::*;
 
 /// A report of these tests.
 pub(crate) fn report(tests: Vec<TestReport>) -> Report {
-    Report {
-        schema: SCHEMA,
-        partial: false,
-        run: RunInfo {
-            id: "1-2".into(),
-            command: "cargo nondex".into(),
-            levels: Level::ALL.to_vec(),
-            seeds: vec![0, u64::MAX],
-            schedule: Schedule::Covering,
-            network: NetworkMode::Observe,
-            algorithm: 1,
-            clean_runs: 2,
-            timeout_ms: 60_000,
-            strict: false,
-            models_off: Vec::new(),
-            elapsed_ms: 0,
-            max_sanitised: None,
-            build: None,
-            toolchain: String::new(),
-            unbuilt: Vec::new(),
-            commit: None,
-            modified: false,
-            tool: String::new(),
-        },
-        summary: Summary::new(
-            &tests,
-            vec!["hash_map/std::collections::HashMap::iter".into()],
-        ),
-        tests,
-        notes: Vec::new(),
-        overdue: Vec::new(),
-        uncovered: Vec::new(),
-        unchanged: Vec::new(),
-    }
+    let run = RunInfo {
+        id: "1-2".into(),
+        command: "cargo nondex".into(),
+        levels: Level::ALL.to_vec(),
+        seeds: vec![0, u64::MAX],
+        algorithm: 1,
+        clean_runs: 2,
+        timeout_ms: 60_000,
+        ..RunInfo::default()
+    };
+    let models = vec!["hash_map/std::collections::HashMap::iter".into()];
+    Report::new(run, tests, models)
 }
 
 /// A test with this verdict and nothing else.

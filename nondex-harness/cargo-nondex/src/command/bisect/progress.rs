@@ -7,9 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
 use super::oracle::Trial;
-use nondex_harness::error::{Error, Result};
+use nondex_harness::error::Result;
 use nondex_harness::judge::bisect::Tried;
 use nondex_harness::report::schema::Line;
+use nondex_harness::written;
 
 /// What each commit is that was tried.
 #[derive(Debug)]
@@ -37,10 +38,7 @@ impl Kept {
     /// Writes down what a commit is.
     pub(super) fn keep(&mut self, commit: &str, trial: &Trial) -> Result<()> {
         self.trials.insert(commit.to_owned(), trial.clone());
-        let text = serde_json::to_string_pretty(&self.trials).expect("the keys are strings");
-        let part = self.path.with_extension("part");
-        let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &self.path));
-        written.map_err(|e| Error::setup(format!("failed to write `{}`: {e}", self.path)))
+        written::json(&self.path, &self.trials)
     }
 
     /// What all of them are.

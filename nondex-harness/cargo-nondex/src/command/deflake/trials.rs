@@ -46,7 +46,7 @@ pub(super) fn behind(
     let mut spec = clean_spec(&case.name, options);
     spec.before = before.cloned().unwrap_or_default();
     if let Some(order) = order {
-        spec.threads = order.threads.into();
+        spec.threads = order.threads;
     }
     launcher.experiment(options.timeout, &suite.binary, &cases, &spec)
 }

@@ -98,7 +98,7 @@ impl<'a> Request<'a> {
         console: &Console,
     ) -> Result<Vec<Selected<'p>>> {
         let selected = selection::select(&project.suites, &self.filter);
-        selection::expect_some(&project.suites, &selected)
+        selection::expect_some(&project.suites, &selected, &self.filter)
             .inspect_err(|_| project.notes.iter().for_each(|note| console.note(note)))?;
         let asked = &self.args.testing.project;
         if !asked.build.is_narrowed() && !asked.filter.is_given() {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use camino::Utf8PathBuf;
-use nondex_core::{TracedStack, TracedThread};
+use nondex_core::{Frame, TracedOperation, TracedStack, TracedThread};
 
 use super::*;
 

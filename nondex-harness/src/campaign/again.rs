@@ -1,0 +1,127 @@
+//! What fails whenever it runs alone in base order is looked at again: behind the other tests of its binary, and in an ordinary build.
+
+use std::collections::BTreeMap;
+
+use super::Campaign;
+use super::brittle::{self, Behind};
+use super::comparison::{Builder, Comparison, as_ordinary};
+use super::queue::{Concluded, Workload};
+use super::stop::StopFlag;
+use crate::judge::conclusion::Conclusion;
+use crate::judge::isolation::Judgement;
+use crate::judge::ordinary::{self, Ordinary};
+use crate::judge::{deadlock, specs};
+use crate::project::{Suite, TestCase};
+
+impl Campaign<'_> {
+    /// Whether a test that fails alone is to be run behind the others of its binary.
+    pub(super) fn is_tried_behind(&self, test: usize, judgement: &Judgement) -> bool {
+        let (suite, case) = self.tests[test];
+        judgement.conclusion == Conclusion::Broken && brittle::has_others(suite, case)
+    }
+
+    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with that. Whether there are any.
+    pub(super) fn try_behind(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
+        let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (test, concluded) in concluded.iter().enumerate() {
+            let judgement = concluded.judgement.as_ref();
+            if judgement.is_some_and(|judgement| self.is_tried_behind(test, judgement)) {
+                let (suite, _) = self.tests[test];
+                broken.entry(&suite.binary.id).or_default().push(test);
+            }
+        }
+        for tests in broken.values() {
+            let (suite, _) = self.tests[tests[0]];
+            let clean = |case: &TestCase| {
+                let known = |(known, other): &(&Suite, &TestCase)| {
+                    known.binary.id == suite.binary.id && other.name == case.name
+                };
+                let test = self.tests.iter().position(known)?;
+                let spec = specs::clean_spec(&case.name, &self.options[test]);
+                concluded[test].runs.beside.of(&spec).first().cloned()
+            };
+            let options = self.options[tests[0]].with_real_threads();
+            let behind = Behind {
+                launcher: &self.launcher,
+                options: &options,
+                progress: self.progress,
+                stop,
+            };
+            let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
+            let found = behind.run(suite, &cases, &clean);
+            for (test, found) in tests.iter().zip(found.into_iter().flatten()) {
+                concluded[*test].runs.behind = Some(found);
+            }
+            for test in tests {
+                let concluded = &mut concluded[*test];
+                let judged = self.conclude(*test, &concluded.runs);
+                if !judged.is_ok_and(|judgement| self.is_compared(&judgement)) {
+                    self.judge_again(*test, concluded);
+                }
+            }
+        }
+        !broken.is_empty()
+    }
+
+    /// Whether a judgement is not the last word.
+    pub(super) fn is_compared(&self, judgement: &Judgement) -> bool {
+        self.compares && ordinary::is_wanted(&judgement.conclusion)
+    }
+
+    /// Compares the tests that fail in base order with an ordinary build, and has them judged with that. Whether any was.
+    pub(super) fn compare(
+        &self,
+        concluded: &mut [Concluded],
+        builder: &dyn Builder,
+        stop: &StopFlag,
+    ) -> bool {
+        let mut broken = Vec::new();
+        for (test, concluded) in concluded.iter_mut().enumerate() {
+            let judgement = concluded.judgement.as_ref();
+            let Some(judgement) = judgement.filter(|judgement| self.is_compared(judgement)) else {
+                continue;
+            };
+            let evidence = concluded.runs.judged_by(Some(judgement));
+            match ordinary::no_comparison(evidence, &self.options[test]) {
+                Some(reason) => {
+                    concluded.runs.ordinary = Some(Ordinary::Not(reason.to_owned()));
+                    self.judge_again(test, concluded);
+                }
+                None => broken.push((test, concluded)),
+            }
+        }
+        if broken.is_empty() {
+            return false;
+        }
+        self.progress.comparing(broken.len());
+        as_ordinary(|| {
+            let comparison = Comparison::new(builder, stop);
+            for (test, concluded) in broken {
+                let (suite, case) = self.tests[test];
+                let evidence = concluded.runs.judged_by(concluded.judgement.as_ref());
+                let usual = self.options[test].timeout;
+                let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
+                let compared = comparison.compare(suite, case, limit);
+                let is_known = matches!(compared, Ordinary::Runs(_));
+                if stop.is_set() && !is_known && ordinary::is_only_limited(evidence) {
+                    concluded.judgement = None;
+                    self.lock_reports()[test] = None;
+                    continue;
+                }
+                concluded.runs.ordinary = Some(compared);
+                self.judge_again(test, concluded);
+            }
+        });
+        true
+    }
+
+    /// Judges a test that was compared.
+    fn judge_again(&self, test: usize, concluded: &mut Concluded) {
+        if let Ok(judgement) = self.conclude(test, &concluded.runs) {
+            let report = self.report(test, &concluded.runs, Some(&judgement));
+            self.progress.judged(&report);
+            self.lock_reports()[test] = Some(report);
+            concluded.judgement = Some(judgement);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The steps of an interleaving: what a thread does in one place of the source without another one in between.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::Utf8Path;
+use nondex_core::{Frame, Trace, TracedOperation};
+
+use crate::report::judged::function::short;
+use crate::report::workspace::Workspace;
+
+/// What several threads use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Object {
+    Address(u64),
+    Name(u64),
+}
+
+impl Object {
+    pub(super) fn of(operation: &TracedOperation) -> Option<Self> {
+        let name = operation.name.map(Object::Name);
+        name.or_else(|| operation.address.map(Object::Address))
+    }
+}
+
+/// What a thread does in one place of the source.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) thread: usize,
+    pub(super) place: Option<(String, u32)>,
+    pub(super) what: String,
+    /// What it is done to, and whether that is changed.
+    pub(super) objects: BTreeMap<Object, bool>,
+    /// What the user's own atomic operation found and left.
+    pub(super) found: Option<u64>,
+    pub(super) left: Option<u64>,
+    pub(super) waits: bool,
+    pub(super) delay: Option<Delay>,
+    /// The virtual time of its last operation.
+    pub(super) time: u64,
+}
+
+/// A delay of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delay {
+    pub(super) length: u64,
+    /// Whether it comes at the end of a wait, and not at once.
+    pub(super) is_late: bool,
+}
+
+/// What a stack says: the user's own place, and what is called there.
+pub(super) struct Own {
+    pub(super) place: Option<(String, u32)>,
+    pub(super) what: Option<String>,
+    pub(super) is_count: bool,
+}
+
+impl Own {
+    pub(super) fn of(frames: &[Frame], workspace: &Workspace, cwd: &Utf8Path) -> Self {
+        let is_own = |frame: &Frame| workspace.user_file(&frame.file, cwd).is_some();
+        let at = frames.iter().position(is_own);
+        let place = at.and_then(|at| {
+            let file = workspace.user_file(&frames[at].file, cwd)?;
+            Some((file, frames[at].line))
+        });
+        let called = at.map_or(frames.len(), |at| at);
+        let what = called.checked_sub(1).map(|at| short(&frames[at].function));
+        // Who counts owners has nothing to tell.
+        let is_count = frames[..called].iter().any(|frame| {
+            let function = &frame.function;
+            function.contains("sync::Arc<") || function.contains("sync::Weak<")
+        });
+        Own {
+            place,
+            what,
+            is_count,
+        }
+    }
+
+    /// Whether it is an atomic operation that the user's own code does.
+    pub(super) fn is_users_atomic(&self) -> bool {
+        let what = self.what.as_deref();
+        what.is_some_and(|what| what.starts_with("Atomic"))
+    }
+}
+
+/// The steps of a trace.
+pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec<Step> {
+    let stacks = trace.stacks.iter();
+    let owns: Vec<Own> = stacks
+        .map(|stack| Own::of(&stack.frames, workspace, cwd))
+        .collect();
+    let own = |operation: &TracedOperation| owns.get(usize::try_from(operation.stack).ok()?);
+    let mut users: BTreeMap<Object, (BTreeSet<u64>, bool)> = BTreeMap::new();
+    for operation in &trace.operations {
+        if let Some(object) = Object::of(operation) {
+            let (threads, is_changed) = users.entry(object).or_default();
+            threads.insert(operation.thread);
+            *is_changed |= operation.writes || operation.operation == "futex wake";
+        }
+    }
+    let is_shared = |object: Object| {
+        let (threads, is_changed) = &users[&object];
+        threads.len() > 1 && *is_changed
+    };
+    let has_company = trace.threads.len() > 1;
+    let mut steps: Vec<Step> = Vec::new();
+    for operation in &trace.operations {
+        let Some(own) = own(operation) else {
+            continue;
+        };
+        let name = operation.operation.as_str();
+        let is_delay = operation.length.is_some();
+        let object = Object::of(operation).filter(|object| is_shared(*object) && !own.is_count);
+        let waits = matches!(name, "futex wait" | "pthread wait" | "join");
+        let matters = match name {
+            "sleep" | "spawn" => true,
+            "clock" => !has_company,
+            // One that nobody has changed may be what the test expects somebody to change.
+            _ => object.is_some() || waits || own.is_users_atomic(),
+        };
+        if !is_delay && (own.place.is_none() || !matters) {
+            continue;
+        }
+        let thread = usize::try_from(operation.thread).unwrap_or_default();
+        let what = own.what.clone().unwrap_or_else(|| name.to_owned());
+        let is_same = |last: &&mut Step| {
+            let place = (&last.place, &last.what) == (&own.place, &what);
+            last.thread == thread && place && !is_delay && last.delay.is_none()
+        };
+        if let Some(step) = steps.last_mut().filter(|last| is_same(last)) {
+            step.add(operation, object, waits);
+            continue;
+        }
+        let mut step = Step {
+            thread,
+            place: own.place.clone(),
+            what,
+            objects: BTreeMap::new(),
+            found: operation.found.filter(|_| own.is_users_atomic()),
+            left: operation.left.filter(|_| own.is_users_atomic()),
+            waits,
+            delay: operation.length.map(|length| Delay {
+                length,
+                is_late: name == "late",
+            }),
+            time: operation.time,
+        };
+        step.add(operation, object, waits);
+        steps.push(step);
+    }
+    steps
+}
+
+impl Step {
+    pub(super) fn add(&mut self, operation: &TracedOperation, object: Option<Object>, waits: bool) {
+        if let Some(object) = object {
+            *self.objects.entry(object).or_default() |=
+                operation.writes || operation.operation == "futex wake";
+        }
+        self.waits = waits;
+        self.time = operation.time;
+    }
+
+    pub(super) fn touches(&self, object: Object) -> bool {
+        self.objects.contains_key(&object)
+    }
+
+    pub(super) fn changes(&self, object: Object) -> bool {
+        self.objects.get(&object).copied().unwrap_or(false)
+    }
+}
