@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level};
+use nondex_core::{Family, Level, Outcome};
 use nondex_harness::report::schema::{
     CallReport, FailureReport, NetworkEvent, Order, Position, Race,
 };
@@ -46,6 +46,18 @@ fn a_finding_with_a_fixed_hasher_that_no_implementation_would_show_is_advice() {
         text.starts_with("error[ID]") && !text.contains("advice"),
         "{text}"
     );
+}
+
+#[test]
+fn a_test_that_fails_in_base_order_too_is_told_where_it_passes_and_is_no_advice() {
+    let mut finding = advice();
+    finding
+        .failures
+        .insert(0, FailureReport::clean(Outcome::Failed));
+    let text = shown(&report(vec![finding]), 0, false);
+    assert!(text.starts_with("error[ID]"), "{text}");
+    let level = "FULL: fails in each order of today's that was tried, and passed where what nobody changed has another order";
+    assert!(text.contains(level), "{text}");
 }
 
 #[test]

@@ -40,9 +40,13 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
 
     let environment = test(&report, "tests::asks_for_the_environment");
     assert_eq!(environment.verdict, Verdict::NotRun, "{environment:#?}");
-    assert_eq!(environment.ordinary, Some([0, 3]));
+    // Chance passes three times easily, so it is run more often, as long as there is time.
+    let Some([0, runs @ 3..=20]) = environment.ordinary else {
+        panic!("{environment:#?}");
+    };
+    let passes = format!("it passes in {runs} of {runs} runs of an ordinary build");
     assert!(
-        note(environment).contains("it passes in 3 of 3 runs of an ordinary build")
+        note(environment).contains(&passes)
             && note(environment).contains("a variable of this tool"),
         "{environment:#?}"
     );

@@ -5,7 +5,6 @@
 //! one that everybody else sees is drawn when it is first asked for, and that is the choice that is recorded, as the choice of
 //! whoever made the state.
 
-use ::std::any::type_name;
 use ::std::fmt;
 use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use ::std::panic::Location;
@@ -16,6 +15,7 @@ use ::std::thread;
 use nondex_core::choice::{seen_key, table_key};
 use nondex_core::{Caller, model};
 
+use self::table::TableHasher;
 use crate::caller;
 
 /// As [`::std::hash::RandomState`], with keys that the run chooses; where there is none, they are random.
@@ -133,12 +133,12 @@ impl BuildHasher for RandomState {
 
     #[inline]
     fn hash_one<T: Hash>(&self, x: T) -> u64 {
-        let key = if is_in_table::<T>() {
-            self.table
-        } else {
-            self.seen()
-        };
-        let mut hasher = keyed(key);
+        if table::is_key_of_one::<T>() {
+            let mut hasher = TableHasher::new(self);
+            x.hash(&mut hasher);
+            return hasher.into_hash();
+        }
+        let mut hasher = keyed(self.seen());
         x.hash(&mut hasher);
         hasher.finish()
     }
@@ -171,29 +171,7 @@ fn keyed(key: u64) -> DefaultHasher {
     state.build_hasher()
 }
 
-/// A key as the mirror's tables have it hashed; hashes as the key itself.
-struct InTable<'a, Q: ?Sized>(&'a Q);
-
-impl<Q: Hash + ?Sized> Hash for InTable<'_, Q> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
-    }
-}
-
-/// Whether this is [`InTable`] of anything. No other type has its name.
-#[inline]
-fn is_in_table<T>() -> bool {
-    const NAME: &str = concat!(module_path!(), "::InTable<");
-    let name = type_name::<T>().as_bytes();
-    name.len() > NAME.len() && name[..NAME.len()] == *NAME.as_bytes()
-}
-
-/// The hash of `key` in one of the mirror's tables.
-#[inline]
-pub(crate) fn hash_in_table<S: BuildHasher, Q: Hash + ?Sized>(hash_builder: &S, key: &Q) -> u64 {
-    hash_builder.hash_one(InTable(key))
-}
+pub(crate) mod table;
 
 #[cfg(test)]
 mod tests;

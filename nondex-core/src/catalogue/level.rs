@@ -56,6 +56,26 @@ impl Level {
         }
     }
 
+    /// What it means when a test fails in base order, and passes at this level but not below it, as one clause.
+    #[must_use]
+    pub const fn meaning_of_a_pass(self) -> &'static str {
+        match self {
+            Level::Std => "flaky today, now reproducible",
+            Level::One => {
+                "fails in each order of today's that was tried, and passed in another one that stays the same"
+            }
+            Level::Eq => {
+                "fails in each order of today's that was tried, and passed where equal collections have equal orders"
+            }
+            Level::Id => {
+                "fails in each order of today's that was tried, and passed where a rebuilt or modified collection has another order"
+            }
+            Level::Full => {
+                "fails in each order of today's that was tried, and passed where what nobody changed has another order when it is read again"
+            }
+        }
+    }
+
     /// The tag that separates this level's generators from every other level's.
     pub(crate) const fn tag(self) -> u64 {
         match self {

@@ -13,7 +13,7 @@ use super::slots::{Inserted, Slots};
 use super::values::IntoEntries;
 use super::visit::{Entries, EntriesMut};
 use crate::caller::caller;
-use crate::hash::random::hash_in_table;
+use crate::hash::random::table::hash_in_table;
 
 /// A hash collection of entries `(K, V)`; a set has no values.
 #[derive(Debug)]

@@ -145,6 +145,48 @@ fn a_collection_that_shows_no_order_makes_no_choice() {
     assert_eq!(seen_at(Level::Std, fixed), (1, 0));
 }
 
+/// A key that keeps what the hasher says while it is hashed.
+struct Looks<'a>(&'a str, &'a ::std::cell::Cell<u64>);
+
+impl Hash for Looks<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+        let hash = state.finish();
+        hash.hash(state);
+        self.1.set(hash);
+    }
+}
+
+impl PartialEq for Looks<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Looks<'_> {}
+
+#[test]
+fn a_key_that_looks_at_its_hash_makes_the_choice_and_is_found_again() {
+    let body = || {
+        let looks = Default::default();
+        let mut map = HashMap::new();
+        let words = (0..100).map(|word| word.to_string()).collect::<Vec<_>>();
+        map.extend(words.iter().map(|word| (Looks(word, &looks), word.len())));
+        let hash_of = |word: &String| {
+            assert_eq!(map[&Looks(word, &looks)], word.len());
+            looks.get()
+        };
+        let hashes: Vec<u64> = words.iter().map(hash_of).collect();
+        assert_eq!(hashes, words.iter().map(hash_of).collect::<Vec<_>>());
+        assert_eq!(hashes.iter().collect::<BTreeSet<_>>().len(), 100);
+        hashes
+    };
+    assert_eq!(seen_at(Level::Std, body), (20, 1));
+    for level in &Level::ALL[1..] {
+        assert_eq!(seen_at(*level, body), (1, 1), "{level}");
+    }
+}
+
 #[test]
 fn an_order_does_not_depend_on_whether_the_keys_are_seen() {
     let body = || {

@@ -119,6 +119,9 @@ impl<'r> Cause<'r> {
         if let Some(level) = test.weakest_level {
             let text = match test.reason {
                 Some(_) => timing::level(level, test.delay_level, test),
+                None if test.fails_in_base_order() => {
+                    format!("{level}: {}", level.meaning_of_a_pass())
+                }
                 None => format!("{level}: {}", level.meaning()),
             };
             diagnostic.note("level", &text);

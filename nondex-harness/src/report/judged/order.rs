@@ -114,8 +114,8 @@ fn place(before: &[usize]) -> String {
 pub(super) fn left_behind(behind: &Behind, may_be_chance: bool) -> Option<String> {
     let passes = behind.conclusion == Conclusion::Independent;
     passes.then(|| match may_be_chance {
-        false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail",
-        true => "it passed when the folder for temporary files was empty: what earlier runs left there may make it fail, or chance",
+        false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail, or the folder's name",
+        true => "it passed when the folder for temporary files was empty: what earlier runs left there may make it fail, the folder's name, or chance",
     }
     .to_owned())
 }

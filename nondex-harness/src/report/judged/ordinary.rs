@@ -71,7 +71,7 @@ fn addition(report: &TestReport, root: &Utf8Path) -> String {
         .find(|(word, _)| statement.contains(word) || failure.message.contains(word));
     known.map_or_else(
         || {
-            "what this tool adds to it, such as allocations, a variable in the environment, or time"
+            "what this tool adds to it, such as allocations, a variable in the environment, addresses that are the same in every run, or time"
                 .to_owned()
         },
         |(_, what)| format!("what its failing line asks for: {what}"),

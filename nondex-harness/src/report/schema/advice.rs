@@ -51,12 +51,17 @@ impl TestReport {
         !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
     }
 
+    /// Whether a run without any choice failed.
+    #[must_use]
+    pub fn fails_in_base_order(&self) -> bool {
+        self.failures.iter().any(|failure| failure.level.is_none())
+    }
+
     /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base order fails today, whatever else
     /// it depends on.
     #[must_use]
     pub fn advice(&self) -> Option<Advice> {
-        let fails_in_base_order = || self.failures.iter().any(|failure| failure.level.is_none());
-        if !self.is_dependent() || fails_in_base_order() {
+        if !self.is_dependent() || self.fails_in_base_order() {
             return None;
         }
         // How long a delay must be says how real it is, whatever its seed drew.

@@ -7,7 +7,7 @@ use ::std::mem;
 use super::super::store::Store;
 use super::Entry::{Occupied, Vacant};
 use super::{Entry, OccupiedEntry, VacantEntry};
-use crate::hash::random::hash_in_table;
+use crate::hash::random::table::hash_in_table;
 
 impl<'a, K, V> Entry<'a, K, V> {
     /// As std: room is made only when the key is not there, unlike in an insertion.

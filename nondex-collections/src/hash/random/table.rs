@@ -1,0 +1,76 @@
+//! How the mirror's tables have their keys hashed.
+//!
+//! Of these hashes only the order of a table follows, which is a choice of its own. But a key hashes itself, with a hasher in its
+//! hands: when it asks that for a hash, it sees the keys of the [`RandomState`](super::RandomState), as anybody else who asks.
+
+use ::std::any::type_name;
+use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+
+use super::{RandomState, keyed};
+
+/// A key of a table; hashes as the key itself.
+struct InTable<'a, Q: ?Sized>(&'a Q);
+
+impl<Q: Hash + ?Sized> Hash for InTable<'_, Q> {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// Whether this is [`InTable`] of anything. No other type has its name.
+#[inline]
+pub(super) fn is_key_of_one<T>() -> bool {
+    const NAME: &str = concat!(module_path!(), "::InTable<");
+    let name = type_name::<T>().as_bytes();
+    name.len() > NAME.len() && name[..NAME.len()] == *NAME.as_bytes()
+}
+
+/// The hash of `key` in one of the mirror's tables.
+#[inline]
+pub(crate) fn hash_in_table<S: BuildHasher, Q: Hash + ?Sized>(hash_builder: &S, key: &Q) -> u64 {
+    hash_builder.hash_one(InTable(key))
+}
+
+/// Hashes a key for a table, and shows it a hash that follows from the state's choice instead.
+pub(super) struct TableHasher<'a> {
+    hasher: DefaultHasher,
+    state: &'a RandomState,
+    /// Stands for what was written, without any key.
+    written: u64,
+}
+
+impl<'a> TableHasher<'a> {
+    pub(super) fn new(state: &'a RandomState) -> Self {
+        TableHasher {
+            hasher: keyed(state.table),
+            state,
+            written: 0,
+        }
+    }
+
+    /// The hash of what was written, for the table.
+    pub(super) fn into_hash(self) -> u64 {
+        self.hasher.finish()
+    }
+}
+
+// None of it is to be inlined: it is optimised here, and hardly ever in a test.
+impl Hasher for TableHasher<'_> {
+    // std's hasher takes numbers and text byte by byte, so nothing else need be passed on.
+    fn write(&mut self, bytes: &[u8]) {
+        self.hasher.write(bytes);
+        let mut word = [0; 8];
+        let len = bytes.len().min(8);
+        word[..len].copy_from_slice(&bytes[bytes.len() - len..]);
+        let word = u64::from_ne_bytes(word) ^ bytes.len() as u64;
+        self.written = (self.written.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[cold]
+    fn finish(&self) -> u64 {
+        let mut hasher = keyed(self.state.seen());
+        hasher.write_u64(self.written);
+        hasher.finish()
+    }
+}
