@@ -142,6 +142,22 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     }
 }
 
+#[test]
+fn a_run_with_a_trace_fails_as_the_one_without() {
+    let fixture = Fixture::new("threads");
+    // The thread is held back in `bind`, a call of the system.
+    let report = run(&fixture, &["-E", "test(socket_after_sleep_10::bug)"]);
+    let found = test(&report, "times::socket_after_sleep_10::bug");
+    let interleaving = found.interleaving.as_ref().expect("it is shown");
+    assert!(interleaving.failed.is_some(), "{found:#?}");
+    let is_in_test = |culprit: &Culprit| Some(culprit.line) < found.line;
+    assert!(found.culprits.iter().all(is_in_test), "{found:#?}");
+    let line = format!("{} --trace", found.reproduce.as_deref().unwrap());
+    let traced = Nondex::pasted(&fixture.path("."), &line).run();
+    traced.expect(ExitCode::Found);
+    traced.says(&["Failed again as recorded"]);
+}
+
 /// The lines of a schedule, without the numbers that the system gives to what is written to, and without how many owners are left: threads
 /// that have ended give theirs up when they like.
 fn schedule(output: &str) -> Vec<String> {

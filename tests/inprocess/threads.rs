@@ -104,6 +104,23 @@ fn the_same_spec_is_the_same_schedule() {
 }
 
 #[test]
+fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
+    for test in ["right_", "wrong_"].into_iter().flat_map(tests) {
+        for spec in specs(&test, 1) {
+            let plain = run(&spec).1;
+            let mut shown = spec.clone();
+            shown.operations = 1_000;
+            let mut shown = run(&shown).1;
+            let schedule = shown.schedule.as_mut().unwrap();
+            assert!(schedule.trace.take().is_some(), "{test}");
+            if schedule.is_repeatable() {
+                assert_eq!(plain, shown, "{test} {} {}", spec.level, spec.seed);
+            }
+        }
+    }
+}
+
+#[test]
 fn other_seeds_are_other_schedules_and_a_clean_run_holds_nobody_back() {
     let switches = |spec: &RunSpec| {
         let schedule = run(spec).1.schedule.unwrap();

@@ -140,14 +140,22 @@ fn operation(me: Ref, operation: Operation) {
 /// As [`operation`], on something.
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
-    let is_traced = trace::is_on();
-    let is_done = matches!(operation, Operation::Write | Operation::Spawn);
-    if is_traced && is_done {
+    begin_operation(me, operation);
+    // It is asked last. Known before, the compiler makes two of what stands above, one for runs that are shown; and a choice is drawn by the
+    // stack on which it is made.
+    if trace::is_on() {
         trace::note(me, operation, object);
     }
-    begin_operation(me, operation);
-    if is_traced && !is_done {
-        trace::note(me, operation, object);
+}
+
+/// As [`point_on`], for what this thread has just done: it is kept before what the others do now.
+#[inline]
+fn point_after(operation: Operation, object: Object) {
+    if let Some(me) = me() {
+        if trace::is_on() {
+            trace::note(me, operation, object);
+        }
+        begin_operation(me, operation);
     }
 }
 

@@ -23,7 +23,7 @@ unsafe extern "C" fn bind(
         return -1;
     };
     // SAFETY: the caller gives an address of this length.
-    let kind = match unsafe { is_local(address, len) } {
+    let kind = match unsafe { is_file(address, len) } {
         true => StateKind::File,
         false => StateKind::Port,
     };
@@ -39,17 +39,32 @@ unsafe extern "C" fn bind(
     result
 }
 
-/// Whether it is the address of a local socket, which is a file.
+/// Whether it is the address of a local socket that is a file: one that begins with NUL is a name only ("abstract").
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
-unsafe fn is_local(address: *const libc::sockaddr, len: libc::socklen_t) -> bool {
-    let is_whole = !address.is_null() && len as usize >= size_of::<libc::sa_family_t>();
-    // SAFETY: every address begins with its family.
-    is_whole && unsafe { sockaddr::family(address) } == libc::AF_UNIX
+unsafe fn is_file(address: *const libc::sockaddr, len: libc::socklen_t) -> bool {
+    // SAFETY: as the caller promises.
+    unsafe { local_name(address, len) }.is_some_and(|name| !name.starts_with(&[0]))
 }
 
-/// An address with its port, or the path of a local socket.
+/// What stands behind the family in the address of a local socket.
+///
+/// # Safety
+/// `address` must be null or valid for reads of `len` bytes, for as long as the name is used.
+unsafe fn local_name<'a>(address: *const libc::sockaddr, len: libc::socklen_t) -> Option<&'a [u8]> {
+    let len = len as usize;
+    let is_whole = !address.is_null() && len >= size_of::<libc::sa_family_t>();
+    // SAFETY: every address begins with its family.
+    if !is_whole || unsafe { sockaddr::family(address) } != libc::AF_UNIX {
+        return None;
+    }
+    let start = ::std::mem::offset_of!(libc::sockaddr_un, sun_path).min(len);
+    // SAFETY: the name goes up to the length of the address.
+    Some(unsafe { ::std::slice::from_raw_parts(address.cast::<u8>().add(start), len - start) })
+}
+
+/// An address with its port, the path of a local socket, or its name after an `@`.
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
@@ -58,23 +73,18 @@ unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> String 
     if let Some(address) = unsafe { sockaddr::read(address, len) } {
         return address.to_string();
     }
-    let len = len as usize;
-    if address.is_null() || len < size_of::<libc::sa_family_t>() {
+    if address.is_null() || (len as usize) < size_of::<libc::sa_family_t>() {
         return String::new();
     }
-    // SAFETY: every address begins with its family.
-    match unsafe { sockaddr::family(address) } {
-        libc::AF_UNIX => {
-            let start = ::std::mem::offset_of!(libc::sockaddr_un, sun_path);
-            // SAFETY: the path stands behind the family, up to the length of the address.
-            let path = unsafe {
-                let path = address.cast::<u8>().add(start.min(len));
-                ::std::slice::from_raw_parts(path, len.saturating_sub(start))
-            };
+    // SAFETY: as the caller promises.
+    match unsafe { local_name(address, len) } {
+        Some([0, name @ ..]) => format!("@{}", String::from_utf8_lossy(name)),
+        Some(path) => {
             let end = path.iter().position(|byte| *byte == 0);
             String::from_utf8_lossy(&path[..end.unwrap_or(path.len())]).into_owned()
         }
-        other => format!("family {other}"),
+        // SAFETY: every address begins with its family.
+        None => format!("family {}", unsafe { sockaddr::family(address) }),
     }
 }
 
@@ -99,6 +109,24 @@ mod tests {
             assert_eq!(shown(pointer, len), "127.0.0.1:80");
             assert_eq!(shown(pointer, len - 1), "family 2");
             assert_eq!(shown(::std::ptr::null(), len), "");
+        }
+    }
+
+    #[test]
+    fn a_local_socket_is_a_file_or_has_only_a_name() {
+        for (path, expected, is_a_file) in [
+            (&b"/run/socket\0"[..], "/run/socket", true),
+            (b"\0name", "@name", false),
+        ] {
+            let mut bytes = [0; 32];
+            bytes[..2].copy_from_slice(&(libc::AF_UNIX as libc::sa_family_t).to_ne_bytes());
+            bytes[2..][..path.len()].copy_from_slice(path);
+            let len = (2 + path.len()) as libc::socklen_t;
+            // SAFETY: the pointer is valid for the length.
+            unsafe {
+                assert_eq!(shown(bytes.as_ptr().cast(), len), expected);
+                assert_eq!(is_file(bytes.as_ptr().cast(), len), is_a_file);
+            }
         }
     }
 }

@@ -9,7 +9,9 @@ use ::std::sync::atomic::Ordering;
 use nondex_core::StateKind;
 
 use super::shared::{NOW, tick};
-use super::{Object, Operation, Woken, kernel, now, outside, point, point_on, stamps, wait_for};
+use super::{
+    Object, Operation, Woken, kernel, now, outside, point, point_after, point_on, stamps, wait_for,
+};
 use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// What is said of a call that waits until everything is there that was asked for.
@@ -277,7 +279,7 @@ unsafe fn write_when_ready(
         point_on(Operation::Write, Object::Descriptor(fd, true));
         let result = call();
         let _errno = Errno::save();
-        point_on(Operation::Write, Object::Descriptor(fd, true));
+        point_after(Operation::Write, Object::Descriptor(fd, true));
         return result;
     }
     if !wait(Operation::Write, fd, Direction::Out) {
@@ -301,7 +303,7 @@ unsafe fn write_when_ready(
         _ => call(),
     };
     let _errno = Errno::save();
-    point_on(Operation::Write, Object::Descriptor(fd, true));
+    point_after(Operation::Write, Object::Descriptor(fd, true));
     result
 }
 

@@ -138,7 +138,7 @@ impl Started {
             shared.make_ready(self.0, Woken::Done);
         }
         drop(shared);
-        super::point_on(Operation::Spawn, Object::Thread(self.0));
+        super::point_after(Operation::Spawn, Object::Thread(self.0));
     }
 
     /// There is no such thread.

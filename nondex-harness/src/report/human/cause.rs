@@ -208,8 +208,7 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
         Some(culprit.column).filter(|&column| column > 0),
     );
     if culprit.site.is_some() {
-        let is_known = (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line);
-        let place = if is_known {
+        let place = if timing::has_place(test, culprit) {
             "here"
         } else {
             "(call site without debug information)"

@@ -53,8 +53,18 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let Some(thread) = thread.filter(|_| is_of(culprit)) else {
         return what(culprit);
     };
-    let place = interleaving::stopped(test, culprit).unwrap_or("here");
+    let here = if has_place(test, culprit) {
+        "here"
+    } else {
+        "somewhere in this test"
+    };
+    let place = interleaving::stopped(test, culprit).unwrap_or(here);
     Some(of(culprit, &interleaving::named(test, thread), place))
+}
+
+/// Whether a culprit's call is known: it stands at the line of its test where it is not.
+pub(super) fn has_place(test: &TestReport, culprit: &Culprit) -> bool {
+    (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line)
 }
 
 fn of(culprit: &Culprit, who: &str, place: &str) -> String {
@@ -263,4 +273,42 @@ pub(super) fn fixes(test: &TestReport, reason: Timing) -> Vec<&'static str> {
              matters"
         }
     }]
+}
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::{Caller, Site};
+
+    use super::*;
+    use crate::report::schema::CallReport;
+
+    #[test]
+    fn of_a_delay_whose_call_is_not_known_no_place_is_said() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.file = Some("src/lib.rs".to_owned());
+        test.line = Some(3);
+        let delayed = |line| Culprit {
+            call: Some(CallReport {
+                thread: "0".to_owned(),
+                ordinal: 0,
+                of: 1,
+            }),
+            ..Culprit::new(&Site::new(
+                &model::THREAD_SPAWN,
+                Family::Schedule,
+                Caller {
+                    file: "src/lib.rs",
+                    line,
+                    column: 0,
+                },
+            ))
+        };
+        let said = |line| what_in(&test, &delayed(line)).unwrap();
+        assert!(said(7).contains("is stopped here"), "{}", said(7));
+        let unknown = said(3);
+        assert!(
+            unknown.contains("is stopped somewhere in this test"),
+            "{unknown}"
+        );
+    }
 }
