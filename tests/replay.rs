@@ -105,7 +105,7 @@ fn it_fails_again_when_replayed(app: &Path, id: &str) {
 
     let after = replay(&[id, "--", "--skip", TEST]);
     assert!(
-        after.stderr.contains("otherwise than recorded"),
+        after.stderr.contains("not as recorded"),
         "the test executable is given what stands after `--`: {}",
         after.stderr
     );

@@ -254,8 +254,8 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
         [["chain::a_opens", "chain::b_writes"]]
     );
     output.says(&[
-        "error[OD-victim]: `order::states$name::is_default` fails behind `name::from_config`",
-        "fails behind `chain::a_opens` and then `chain::b_writes`",
+        "error[OD-victim]: `order::states$name::is_default` fails after `name::from_config`",
+        "fails after `chain::a_opens` and then `chain::b_writes`",
         "--after chain::a_opens --after chain::b_writes",
     ]);
 }
@@ -500,7 +500,7 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         let how = match (race.until, race.within) {
             (None, false) => format!("fails when `{with}` runs in the middle of it"),
             (None, true) => format!("fails in the middle of `{with}`"),
-            (Some(_), _) => format!("fails when parts of `{with}` run before and behind its own"),
+            (Some(_), _) => format!("fails when parts of `{with}` run before and after its own"),
         };
         output.says(&[&format!("error[ND]: `{}` {how}", test.id)]);
         assert_eq!(race.state.kind, expected["state"][0], "{race:?}");

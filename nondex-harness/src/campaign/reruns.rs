@@ -10,7 +10,7 @@ use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
 use crate::judge::order::End;
-use crate::judge::reruns::{Circumstance, Limits, Next, Tried, next};
+use crate::judge::reruns::{Circumstance, Next, RerunCounts, Tried, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::{Options, specs};
 use crate::project::{Suite, TestCase};
@@ -27,7 +27,7 @@ pub struct Reruns<'a> {
     launcher: Launcher<'a>,
     comparison: Comparison<'a>,
     options: &'a Options,
-    limits: Limits,
+    limits: RerunCounts,
     stop: &'a StopFlag,
     /// For what must be empty.
     folder: PathBuf,
@@ -47,7 +47,7 @@ impl<'a> Reruns<'a> {
     pub fn new(
         directory: camino::Utf8PathBuf,
         options: &'a Options,
-        limits: Limits,
+        limits: RerunCounts,
         builder: &'a dyn Builder,
         stop: &'a StopFlag,
     ) -> Self {
@@ -82,7 +82,7 @@ impl<'a> Reruns<'a> {
                     circumstance.name()
                 ));
                 // What the runs until then show stands.
-                break next(&Limits::new(0, 0, 0), uses_chance, &tried);
+                break next(&RerunCounts::new(0, 0, 0), uses_chance, &tried);
             }
             if tried
                 .last()

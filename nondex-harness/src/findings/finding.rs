@@ -225,7 +225,7 @@ impl Finding {
     pub fn conditions(&self) -> String {
         let before = match self.spec.before.as_slice() {
             [] => String::new(),
-            before => format!(" behind {}", before.join(", ")),
+            before => format!(" after {}", before.join(", ")),
         };
         match self.choice() {
             Some((level, seed)) => format!("at {level} with seed {seed}{before}"),

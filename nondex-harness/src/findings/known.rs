@@ -8,7 +8,7 @@ pub mod date;
 mod file;
 
 pub use cause::cause;
-pub use file::{Entry, KNOWN_FILE, Known};
+pub use file::{KNOWN_FILE, Known, KnownEntry};
 
 use chrono::NaiveDate;
 
@@ -20,7 +20,7 @@ use crate::report::{Report, TestReport, Verdict};
 /// means a test. What an earlier call has said is forgotten.
 pub fn apply(
     known: &Known,
-    is_meant: &dyn Fn(&Entry, &TestReport) -> bool,
+    is_meant: &dyn Fn(&KnownEntry, &TestReport) -> bool,
     today: NaiveDate,
     sources: &Sources,
     report: &mut Report,

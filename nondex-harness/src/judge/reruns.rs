@@ -52,7 +52,7 @@ impl Circumstance {
 
 /// How often a test is run under each circumstance, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct RerunCounts {
     /// Under further seeds, and alone, each.
     pub alone: u64,
     /// On one processor, under load, and in a clean environment, each.
@@ -63,9 +63,9 @@ pub struct Limits {
     forgotten: u8,
 }
 
-impl Default for Limits {
+impl Default for RerunCounts {
     fn default() -> Self {
-        Limits {
+        RerunCounts {
             alone: 100,
             changed: 20,
             natural: 100,
@@ -74,11 +74,11 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl RerunCounts {
     /// So many runs alone, under each changed circumstance, and in an ordinary build.
     #[must_use]
     pub const fn new(alone: u64, changed: u64, natural: u64) -> Self {
-        Limits {
+        RerunCounts {
             alone,
             changed,
             natural,
@@ -143,7 +143,7 @@ pub enum Next {
 
 /// What follows for a test that passed in every run before, from those that were `tried` since.
 #[must_use]
-pub fn next(limits: &Limits, uses_chance: bool, tried: &[Tried]) -> Next {
+pub fn next(limits: &RerunCounts, uses_chance: bool, tried: &[Tried]) -> Next {
     let of = |circumstance| {
         let mut tried = tried.iter();
         tried.find(|tried| tried.circumstance == circumstance)
@@ -172,7 +172,7 @@ mod tests {
     fn classify(fails: impl Fn(Circumstance) -> u64, uses_chance: bool) -> (Next, u64) {
         let mut tried: Vec<Tried> = Vec::new();
         loop {
-            match next(&Limits::default(), uses_chance, &tried) {
+            match next(&RerunCounts::default(), uses_chance, &tried) {
                 Next::Run(circumstance) => {
                     if tried
                         .last()
@@ -257,7 +257,7 @@ mod tests {
                 runs: 2,
                 failures,
             };
-            next(&Limits::new(0, 0, 0), true, &[tried])
+            next(&RerunCounts::new(0, 0, 0), true, &[tried])
         };
         assert_eq!(tried(0), Next::Stable);
         assert_eq!(tried(1), Next::NonDeterministic(Circumstance::Alone));

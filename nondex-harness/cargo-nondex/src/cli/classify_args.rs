@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::run_args::RunArgs;
-use nondex_harness::judge::reruns::Limits;
+use nondex_harness::judge::reruns::RerunCounts;
 
 /// The options of `cargo nondex classify`.
 #[derive(Args, Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct ClassifyArgs {
 impl ClassifyArgs {
     /// How often a test is run under each circumstance.
     #[must_use]
-    pub const fn limits(&self) -> Limits {
-        Limits::new(self.alone, self.circumstances, self.natural)
+    pub const fn limits(&self) -> RerunCounts {
+        RerunCounts::new(self.alone, self.circumstances, self.natural)
     }
 }

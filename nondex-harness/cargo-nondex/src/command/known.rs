@@ -10,7 +10,7 @@ use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
 use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
 use nondex_harness::error::{Error, Result};
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::known::{self, Entry, KNOWN_FILE, Known, date};
+use nondex_harness::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
 use nondex_harness::project::{self, BuildPlan};
 use nondex_harness::report::human::Sources;
 use nondex_harness::report::{Report, TestReport, store};
@@ -62,7 +62,7 @@ impl KnownFlakes {
 
     /// Says of each test of the report whether it is a known flake.
     pub(super) fn apply(&self, root: &Utf8Path, report: &mut Report) {
-        let is_meant = |entry: &Entry, test: &TestReport| match &entry.filterset {
+        let is_meant = |entry: &KnownEntry, test: &TestReport| match &entry.filterset {
             None => entry.test.as_deref() == Some(&test.id),
             Some(text) => {
                 let mut sets = self.sets.iter();
@@ -112,7 +112,7 @@ fn add(args: &KnownAddArgs, console: &Console) -> Result<ExitCode> {
     let test = choose(&report, &args.test)?;
     let path = folders.workspace_root.join(KNOWN_FILE);
     let mut known = Known::read(&path)?;
-    let entry = Entry {
+    let entry = KnownEntry {
         test: Some(test.id.clone()),
         filterset: None,
         reason: args.reason.clone(),
@@ -210,7 +210,7 @@ fn check(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
 fn prune(args: &KnownCheckArgs, console: &Console) -> Result<ExitCode> {
     let folders = Folders::find(&args.location)?;
     let (mut flakes, report) = latest(&folders, args)?;
-    let is_out = |entry: &Entry| {
+    let is_out = |entry: &KnownEntry| {
         let mut overdue = report.overdue.iter();
         overdue.any(|overdue| overdue.entry == entry.name())
     };

@@ -138,7 +138,7 @@ impl Subject<'_> {
             )),
             Family::Environment => self.environment(culprit),
             _ => Ok(Found::Nothing(
-                "nothing that a script can do makes this choice otherwise".to_owned(),
+                "nothing that a script can do makes this choice differently".to_owned(),
             )),
         }
     }

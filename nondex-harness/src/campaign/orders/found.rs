@@ -105,7 +105,7 @@ impl Found {
         report.idempotent = repeated.map(|_| !self.repeated.contains(&test));
         if report.idempotent == Some(false) {
             report.notes.push(
-                "it is not idempotent: run twice in one process, it ends otherwise the second time"
+                "it is not idempotent: run twice in one process, it ends differently the second time"
                     .to_owned(),
             );
         }
@@ -123,7 +123,7 @@ impl Found {
         let alone = if passes { "passes" } else { "fails" };
         Some(match self.open.contains(&test) {
             true => format!(
-                "it {alone} alone and ended otherwise behind other tests: the search for these was stopped before its end"
+                "it {alone} alone and ended differently after other tests: the search for these was stopped before its end"
             ),
             false => format!("it {alone} alone: not all orders were tried"),
         })

@@ -60,7 +60,7 @@ impl Campaign<'_> {
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
         for test in &detection.cutting {
             self.note(format!(
-                "`{id}${}` ends the process: the tests behind it were run without it",
+                "`{id}${}` ends the process: the tests after it were run without it",
                 names[*test]
             ));
         }

@@ -21,20 +21,20 @@ const HEADER: &str = "[[known]]";
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     text: String,
-    entries: Vec<Entry>,
+    entries: Vec<KnownEntry>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
     #[serde(default)]
-    known: Vec<Entry>,
+    known: Vec<KnownEntry>,
 }
 
 /// A test, or several, known to be flaky.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct KnownEntry {
     /// The id of the test, `<binary-id>$<test name>`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
@@ -57,7 +57,7 @@ pub struct Entry {
     pub cause: Vec<String>,
 }
 
-impl Entry {
+impl KnownEntry {
     /// The test, or the filterset.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -124,7 +124,7 @@ impl Known {
 
     pub(super) fn parse(text: String) -> Result<Self, String> {
         let content: Content = toml::from_str(&text).map_err(|e| e.to_string())?;
-        content.known.iter().try_for_each(Entry::check)?;
+        content.known.iter().try_for_each(KnownEntry::check)?;
         Ok(Known {
             entries: content.known,
             text,
@@ -133,7 +133,7 @@ impl Known {
 
     /// The entries, in their order in the file.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[KnownEntry] {
         &self.entries
     }
 
@@ -141,7 +141,7 @@ impl Known {
     ///
     /// # Errors
     /// When the entry is not complete, or an old one cannot be found in the text.
-    pub fn add(&mut self, entry: Entry) -> Result<(), String> {
+    pub fn add(&mut self, entry: KnownEntry) -> Result<(), String> {
         entry.check()?;
         self.remove(|old| old.name() == entry.name())?;
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
@@ -163,7 +163,7 @@ impl Known {
     ///
     /// # Errors
     /// When they cannot be found in the text, because somebody wrote them in another form.
-    pub fn remove(&mut self, is_out: impl Fn(&Entry) -> bool) -> Result<usize, String> {
+    pub fn remove(&mut self, is_out: impl Fn(&KnownEntry) -> bool) -> Result<usize, String> {
         let before = self.entries.len();
         if !self.entries.iter().any(&is_out) {
             return Ok(0);
@@ -233,7 +233,7 @@ mod tests {
     fn entries_are_added_and_removed_and_all_else_stays() {
         let mut known = Known::parse(FILE.to_owned()).unwrap();
         assert_eq!(known.entries().len(), 2);
-        let entry = Entry {
+        let entry = KnownEntry {
             cause: vec!["x at src/lib.rs: y(\"z\")".to_owned()],
             ..known.entries()[0].clone()
         };

@@ -46,7 +46,7 @@ fn applied(known: &Known, test: TestReport, lines: &str) -> Report {
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/lib.rs"), lines).unwrap();
     let mut report = report(vec![test]);
-    let is_meant = |entry: &Entry, test: &TestReport| entry.name() == test.id;
+    let is_meant = |entry: &KnownEntry, test: &TestReport| entry.name() == test.id;
     let today = TODAY.parse().unwrap();
     apply(
         known,

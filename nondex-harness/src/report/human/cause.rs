@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Family, Model, model};
+use nondex_core::{Model, model};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
-use super::wording::{package, what};
+use super::wording::{called, is_elsewhere, package, what};
 use super::{View, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
@@ -163,13 +163,13 @@ fn headline(test: &TestReport, others: usize) -> String {
     }
     let calls = match test.culprits.as_slice() {
         [] => return format!("{who} on a choice that std leaves open"),
-        [one] => format!("`{}`", one.api),
-        [first, rest @ ..] if rest.iter().all(|other| other.api == first.api) => {
-            format!("{} calls of `{}`", rest.len() + 1, first.api)
+        [one] => format!("`{}`", called(one)),
+        [first, rest @ ..] if rest.iter().all(|other| called(other) == called(first)) => {
+            format!("{} calls of `{}`", rest.len() + 1, called(first))
         }
         [first, rest @ ..] => match rest.len() {
-            1 => format!("`{}` and one other call", first.api),
-            many => format!("`{}` and {many} other calls", first.api),
+            1 => format!("`{}` and one other call", called(first)),
+            many => format!("`{}` and {many} other calls", called(first)),
         },
     };
     if !is_confirmed(test) {
@@ -185,7 +185,7 @@ fn headline(test: &TestReport, others: usize) -> String {
 
 /// The line of a culprit, and that of the user's code which leads to it.
 fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, view: &View<'_>) {
-    let api = short(&culprit.api);
+    let api = short(called(culprit));
     let mut label = timing::what_in(test, culprit).unwrap_or_else(|| what(culprit));
     if !culprit.confirmed {
         label = format!("suspected: {label}");
@@ -291,7 +291,6 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
     let culprits = &test.culprits;
     let mut told = BTreeSet::new();
     let mut fixes = IndexSet::new();
-    let is_elsewhere = |c: &Culprit| c.family == Family::Directory && c.site.is_some();
     if culprits.iter().any(is_elsewhere) {
         diagnostic.note(
             "open",
@@ -300,7 +299,7 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
         );
         fixes.insert("sort what was listed where it comes back from there");
     }
-    let ours = culprits.iter().filter(|c| !is_elsewhere(c));
+    let ours = culprits.iter().filter(|culprit| !is_elsewhere(culprit));
     for culprit in ours {
         let Some(model) = Model::by_api(&culprit.api) else {
             continue;

@@ -54,7 +54,7 @@ fn non_deterministic(test: &TestReport) -> String {
         None => "differs between runs with the same choices".to_owned(),
         Some(race) if race.until.is_some() => {
             format!(
-                "fails when parts of `{}` run before and behind its own",
+                "fails when parts of `{}` run before and after its own",
                 race.with
             )
         }
@@ -123,7 +123,7 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
         _ if test.race.is_some() => {
             format!("at the same time as `{}`", failure.before.join("`, `"))
         }
-        _ => format!("behind `{}`", failure.before.join("`, `")),
+        _ => format!("after `{}`", failure.before.join("`, `")),
     };
     if let (Some(file), Some(line)) = (&failure.file, failure.line) {
         let _ = write!(message, ", at {file}:{line}");

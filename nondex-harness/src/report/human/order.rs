@@ -49,7 +49,7 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     let is_victim = test.verdict == Verdict::OrderDependentVictim;
     let first = first(order);
     let headline = match is_victim {
-        true => format!("`{}` fails behind {}", test.id, sequence(first)),
+        true => format!("`{}` fails after {}", test.id, sequence(first)),
         false => format!(
             "`{}` fails unless {} ran before it",
             test.id,

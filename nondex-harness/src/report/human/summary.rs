@@ -8,6 +8,7 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level};
 
 use super::cause::Cause;
+use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
@@ -186,13 +187,10 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
     for test in &report.tests {
         let Some(latent) = &test.latent else { continue };
         for culprit in &latent.culprits {
-            let (file, line) = match (&culprit.user_file, culprit.user_line) {
-                (Some(file), Some(line)) => (file, line),
-                _ => (&culprit.file, culprit.line),
-            };
+            let (file, line, _) = culprit.place();
             let call = format!(
                 "{} at {file}:{line} ({})",
-                short(&culprit.api),
+                short(called(culprit)),
                 latent.level
             );
             tests.entry(call).or_default().push(test);
@@ -226,7 +224,8 @@ fn latent(report: &Report, all: bool) -> Vec<String> {
 /// The tests that end otherwise when they run twice in one process; without `all` the first few.
 fn not_idempotent(report: &Report, all: bool) -> Option<String> {
     let (count, names) = named(report, all, |test| test.idempotent == Some(false));
-    let sentence = format!("not idempotent, ends otherwise when run twice in one process: {names}");
+    let sentence =
+        format!("not idempotent, ends differently when run twice in one process: {names}");
     (count > 0).then_some(sentence)
 }
 

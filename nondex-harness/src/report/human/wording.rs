@@ -2,11 +2,24 @@
 
 use std::fmt::Write;
 
-use nondex_core::Kind;
+use nondex_core::{Family, Kind};
 
 use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
 use crate::report::thread::{nth, who};
+
+/// Whether it is the directory order that C code, or the inside of a library, asks for: no call of std's has that place.
+pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
+    culprit.family == Family::Directory && culprit.site.is_some()
+}
+
+/// What is called there.
+pub(super) fn called(culprit: &Culprit) -> &str {
+    match is_elsewhere(culprit) {
+        true => "readdir",
+        false => &culprit.api,
+    }
+}
 
 /// Which freedom a call has, and what of it decides.
 pub(super) fn what(culprit: &Culprit) -> String {

@@ -13,7 +13,7 @@ use crate::project::TestCase;
 use crate::report::schema::{FailureReport, TestReport};
 
 /// Why a test is judged from runs that were not scheduled.
-pub(super) const REAL_THREADS: &str = "it is judged with real threads and real time, because it ends otherwise, or not within the limits, when this tool schedules them";
+pub(super) const REAL_THREADS: &str = "it is judged with real threads and real time, because it ends differently, or not within the limits, when this tool schedules them";
 
 /// What can be done about a test that was ended in its clean runs.
 pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String> {

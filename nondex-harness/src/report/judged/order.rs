@@ -105,8 +105,8 @@ pub fn explained(report: &mut TestReport, explanation: &Explanation) {
 fn place(before: &[usize]) -> String {
     match before.len() {
         0 => "alone".to_owned(),
-        1 => "behind one other test".to_owned(),
-        many => format!("behind {many} other tests"),
+        1 => "after one other test".to_owned(),
+        many => format!("after {many} other tests"),
     }
 }
 
@@ -153,7 +153,7 @@ pub fn racing(report: &mut TestReport, race: Race) {
     report.verdict = Verdict::NonDeterministic;
     let state = &race.state;
     report.notes.push(format!(
-        "race with `{}` over {}: it fails when {}, and passes before and behind it",
+        "race with `{}` over {}: it fails when {}, and passes before and after it",
         race.with,
         match state.name.is_empty() {
             true => state.kind.clone(),

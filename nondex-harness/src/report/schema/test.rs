@@ -76,7 +76,7 @@ pub struct TestReport {
     /// Results that follow from another of its runs.
     #[serde(default)]
     pub implied: u64,
-    /// Whether it ends otherwise when other runs of the campaign come before or at the same time, most likely because they share
+    /// Whether it ends differently when other runs of the campaign come before or at the same time, most likely because they share
     /// something outside the process, such as a path or the processors. All that is said about it then comes from runs during which no other test ran.
     #[serde(default)]
     pub run_alone: bool,

@@ -103,7 +103,7 @@ pub(super) fn judge(
             console.result(AnsiColor::Red, "Failed", &text);
         } else {
             let text = format!(
-                "otherwise than recorded{place}:{separator}{what}\nrecorded was: {}",
+                "not as recorded{place}:{separator}{what}\nrecorded was: {}",
                 finding.message.trim_end()
             );
             console.result(AnsiColor::Red, "Failed", &text);

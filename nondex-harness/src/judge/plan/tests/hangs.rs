@@ -1,0 +1,172 @@
+//! Runs that end at their time limit.
+
+use super::*;
+
+#[test]
+fn a_test_that_hangs_in_base_order_is_broken_and_not_run_at_any_seed() {
+    let (conclusion, evidence) = simulate(&options(), |_| Run {
+        outcome: Outcome::TimedOut,
+        ..run(false, [1])
+    });
+    assert_eq!(conclusion, Conclusion::Broken);
+    assert_eq!(evidence.all().count(), 2);
+}
+
+#[test]
+fn a_test_that_hangs_under_a_seed_is_found_without_trying_every_seed() {
+    let mut hangs = 0;
+    let (conclusion, _) = simulate(&options(), |spec| {
+        if made(spec, 2) {
+            hangs += 1;
+            Run {
+                outcome: Outcome::TimedOut,
+                complete: false,
+                ..run(false, [1, 2])
+            }
+        } else {
+            run(true, [1, 2])
+        }
+    });
+    let found = dependence(conclusion);
+    assert!(found.culprits.sites().eq([&site(2)]));
+    assert!(found.culprits.confirmed);
+    // Two seeds, the repetition, the search and its confirmation.
+    assert!(hangs <= MAX_HANGS + 1 + 1 + 4, "{hangs} hangs");
+}
+
+/// `run`, when its test needs so many seconds.
+fn taking(seconds: u64, limit: Duration, run: Run) -> Run {
+    let took = Duration::from_secs(seconds);
+    if took <= limit {
+        return Run { took, ..run };
+    }
+    Run {
+        outcome: Outcome::TimedOut,
+        took: limit,
+        complete: false,
+        ..run
+    }
+}
+
+/// Whether a run was ended by its time limit.
+fn is_timed_out((_, run): &(&RunSpec, &Run)) -> bool {
+    run.outcome == Outcome::TimedOut
+}
+
+#[test]
+fn what_only_takes_longer_with_other_choices_is_what_it_is_in_the_end() {
+    // The clean run takes next to nothing, or nearly the whole limit.
+    for clean in [0, 59] {
+        for passes in [true, false] {
+            let mut at_the_usual_limit = 0;
+            let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+                if !(made(spec, 2) && spec.level == Level::Eq) {
+                    return taking(clean, limit, run(true, [1, 2]));
+                }
+                at_the_usual_limit += u32::from(limit == options().timeout);
+                taking(200, limit, run(passes, [1, 2]))
+            });
+            assert!(!evidence.all().any(|run| is_timed_out(&run)));
+            // The first seed, and those that were asked for with it.
+            assert_eq!(at_the_usual_limit, 1);
+            if passes {
+                assert_eq!(conclusion, Conclusion::Stable);
+                assert_eq!(runs_at(&evidence, Level::Eq), 10);
+                assert_eq!(evidence.count(), 2 + 5 * 10 + 1);
+            } else {
+                let found = dependence(conclusion);
+                assert_eq!(found.spec.level, Level::Eq);
+                assert!(found.culprits.sites().eq([&site(2)]));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hang_is_waited_for_longer_once() {
+    for (clean, of_the_first, of_others) in [(1, 300, 60), (20, 300, 100), (59, 590, 295)] {
+        let mut limits = Vec::new();
+        let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+            let hangs = made(spec, 2);
+            limits.extend(hangs.then_some(limit.as_secs()));
+            let seconds = if hangs { 1_000_000 } else { clean };
+            taking(seconds, limit, run(true, [1, 2]))
+        });
+        let found = dependence(conclusion);
+        assert!(found.culprits.sites().eq([&site(2)]) && found.culprits.confirmed);
+        let (first, others) = limits.split_at(2);
+        assert_eq!(first, [60, of_the_first]);
+        assert!(others.iter().all(|limit| *limit == of_others), "{limits:?}");
+        assert!(others.len() <= MAX_HANGS + 1 + 4, "{limits:?}");
+        // All that was made is counted, and what says nothing is no evidence.
+        assert_eq!(evidence.count(), evidence.all().count() + 1);
+    }
+}
+
+#[test]
+fn clean_runs_that_take_about_the_whole_limit_do_not_contradict_each_other() {
+    for late in [0, 1] {
+        let mut clean = 0;
+        let (conclusion, _) = simulate_within(&options(), |spec, limit| {
+            let is_clean = spec.choices == Selection::None;
+            clean += usize::from(is_clean);
+            let seconds = if is_clean && clean == late + 1 {
+                61
+            } else {
+                59
+            };
+            taking(seconds, limit, run(true, [1]))
+        });
+        assert_eq!(conclusion, Conclusion::Stable);
+    }
+}
+
+#[test]
+fn a_test_that_ends_in_no_run_is_not_waited_for_longer() {
+    let (conclusion, evidence) = simulate_within(&options(), |_, limit| {
+        assert_eq!(limit, options().timeout);
+        taking(1000, limit, run(true, [1]))
+    });
+    assert_eq!((conclusion, evidence.count()), (Conclusion::Broken, 2));
+}
+
+#[test]
+fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
+    // Seed 0 hangs, seed 1 is slow: what hangs for certain does not make a hang of what is slow.
+    let (conclusion, evidence) = simulate_within(&options(), |spec, limit| {
+        let seconds = match spec.seed {
+            _ if !(made(spec, 2) && spec.level == Level::One) => 30,
+            0 => 1_000_000,
+            _ => 100,
+        };
+        taking(seconds, limit, run(true, [1, 2]))
+    });
+    let found = dependence(conclusion);
+    assert_eq!((found.spec.level, found.spec.seed), (Level::One, 0));
+    let hanging = evidence.all().filter(is_timed_out);
+    assert!(hanging.into_iter().all(|(spec, _)| spec.seed == 0));
+    assert!(options().timeout * LONGER > Duration::from_secs(100));
+}
+
+#[test]
+fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another() {
+    // It hangs at ONE, which alone was asked for, and is slow at STD, which is tried because a finding's level is the weakest.
+    let mut options = options();
+    options.levels = vec![Level::One];
+    let (conclusion, evidence) = simulate_within(&options, |spec, limit| {
+        let seconds = match spec.level {
+            _ if !made(spec, 2) => 1,
+            Level::One => 1_000_000,
+            _ => 100,
+        };
+        taking(seconds, limit, run(true, [1, 2]))
+    });
+    assert_eq!(dependence(conclusion).spec.level, Level::One);
+    assert!(runs_at(&evidence, Level::Std) > 0);
+    let hanging = evidence.all().filter(is_timed_out);
+    assert!(
+        hanging
+            .into_iter()
+            .all(|(spec, _)| spec.level == Level::One)
+    );
+}

@@ -1,0 +1,112 @@
+//! What is known of a test when its runs are stopped.
+
+use super::*;
+
+/// What is known of a simulated test after so many runs.
+fn after(runs: usize, test: impl FnMut(&RunSpec) -> Run) -> Option<Conclusion> {
+    known_after(runs, test).0
+}
+
+/// The same, with the runs.
+fn known_after(
+    runs: usize,
+    mut test: impl FnMut(&RunSpec) -> Run,
+) -> (Option<Conclusion>, Evidence) {
+    let options = options();
+    let mut evidence = Evidence::new(true);
+    while evidence.count() < runs {
+        let Err(Wave { specs, .. }) = conclude("t", &options, &evidence) else {
+            panic!("all is known after {} runs", evidence.count());
+        };
+        for spec in specs.into_iter().take(runs - evidence.count()) {
+            let run = test(&spec);
+            evidence.add(spec, run);
+        }
+    }
+    (so_far("t", &options, &evidence), evidence)
+}
+
+#[test]
+fn a_time_out_that_is_doubtful_when_the_runs_are_stopped_contradicts_nothing() {
+    let options = options();
+    let clean = RunSpec::clean("t");
+    let hanging = |factor| Run {
+        limit: options.timeout * factor,
+        ..Run::ended(Outcome::TimedOut)
+    };
+    let said = |runs: &[Run]| {
+        let mut evidence = Evidence::new(true);
+        for run in runs {
+            evidence.add(options.apply(clean.clone()), run.clone());
+        }
+        so_far("t", &options, &evidence)
+    };
+    let ends = || run(true, [1]);
+    assert_eq!(said(&[ends(), hanging(1)]), None);
+    assert_eq!(said(&[hanging(1), ends(), ends()]), None);
+    // As soon as it was waited for long enough it is a hang.
+    let is_found = |runs: &[Run]| matches!(said(runs), Some(Conclusion::NonDeterministic { .. }));
+    assert!(is_found(&[ends(), hanging(LONGER)]));
+    assert!(is_found(&[ends(), run(false, [1]), hanging(1)]));
+}
+
+#[test]
+fn what_may_be_a_delay_when_the_search_was_stopped_is_not_called_an_order() {
+    let of_schedule = |line| Site {
+        family: Family::Schedule,
+        ..site(line)
+    };
+    let fails = |is_of_threads: bool| {
+        move |spec: &RunSpec| {
+            let delay = is_of_threads.then(|| point(of_schedule(2)));
+            let ended = run(!made(spec, 1), [1]);
+            Run {
+                points: ended.points.iter().cloned().chain(delay).collect(),
+                ..ended
+            }
+        }
+    };
+    for is_of_threads in [true, false] {
+        let (conclusion, evidence) = known_after(6, fails(is_of_threads));
+        let found = dependence(conclusion.expect("all seeds fail"));
+        assert_eq!(found.reason(&evidence), None);
+        assert_eq!(found.may_be_delays(&evidence), is_of_threads);
+    }
+    let (conclusion, evidence) = simulate(&options(), fails(true));
+    let found = dependence(conclusion);
+    assert!(found.culprits.confirmed && !found.may_be_delays(&evidence));
+}
+
+#[test]
+fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
+    let passes = |_: &RunSpec| run(true, [1]);
+    let fails = |spec: &RunSpec| run(!made(spec, 1), [1]);
+    let broken = |_: &RunSpec| run(false, [1]);
+    for runs in [0, 1, 2, 10] {
+        assert_eq!(after(runs, passes), None, "{runs} runs");
+    }
+    assert_eq!(after(1, broken), None);
+    assert_eq!(after(2, broken), Some(Conclusion::Broken));
+    // Only an ordinary build tells whether that is what the test does, or what our limits do.
+    let hangs = |_: &RunSpec| Run {
+        outcome: Outcome::TimedOut,
+        ..run(false, [1])
+    };
+    assert_eq!(after(2, hangs), None);
+    // One seed that failed once may have done so by chance.
+    assert_eq!(after(3, fails), None);
+    for runs in 4..20 {
+        let found = dependence(after(runs, fails).expect("nine of ten seeds fail"));
+        assert_eq!((found.spec.level, found.spec.seed), (Level::Std, 0));
+        assert!(found.passes_clean && !found.culprits.confirmed);
+    }
+    let mut number = 0;
+    let by_chance = |_: &RunSpec| {
+        number += 1;
+        run(number != 2, [1])
+    };
+    assert!(matches!(
+        after(2, by_chance),
+        Some(Conclusion::NonDeterministic { .. })
+    ));
+}
