@@ -132,13 +132,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let name = path.file_stem().and_then(|name| name.to_str());
+        if ["tests", "simulation"].map(Some).contains(&name) {
+            continue;
+        }
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && !["tests", "simulation"]
-                .map(Some)
-                .contains(&path.file_stem().and_then(|s| s.to_str()))
-        {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
