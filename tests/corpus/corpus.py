@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TOOLCHAIN = os.environ.get("RUSTUP_TOOLCHAIN", "stable")
 CLONE_NEWNET, CLONE_NEWUSER = 0x40000000, 0x10000000
+ADDR_NO_RANDOMIZE, ASK_PERSONALITY = 0x0040000, 0xffffffff
 SIOCSIFFLAGS, IFF_UP, IFF_RUNNING = 0x8914, 0x1, 0x40
 
 
@@ -26,6 +27,12 @@ def without_network():
         raise OSError(ctypes.get_errno(), "unshare: no network namespace can be made here")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP | IFF_RUNNING))
+
+
+def without_randomisation():
+    """Switches address-space randomisation off for what this process starts, as the tool does: `parking_lot` finds locks by their addresses."""
+    libc = ctypes.CDLL(None)
+    libc.personality(libc.personality(ASK_PERSONALITY) | ADDR_NO_RANDOMIZE)
 
 
 def cargo(arguments, directory, offline=False, **environment):

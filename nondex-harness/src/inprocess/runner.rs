@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -270,21 +270,22 @@ fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
 
 /// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to give.
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    let (sender, receiver) = mpsc::channel();
-    // The work reaches the thread through a channel, so that it is still here when there is no thread.
+    // The work is still here when there is no thread. Neither thread waits for the other: whether one did would show in what the test's
+    // thread has allocated, and where things lie decides, in `parking_lot` for one, who is woken.
+    let work = Arc::new(Mutex::new(Some(work)));
+    let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
+    let taken = Arc::clone(&work);
     let thread = thread::Builder::new().name(name).spawn(move || {
-        let work: Result<Box<dyn FnOnce() + Send>, _> = receiver.recv();
-        if let Ok(work) = work {
+        if let Some(work) = take(&taken) {
             work();
         }
     });
     match thread {
-        Ok(thread) => {
-            let _ = sender.send(Box::new(work));
-            Some(thread)
-        }
+        Ok(thread) => Some(thread),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            work();
+            if let Some(work) = take(&work) {
+                work();
+            }
             None
         }
         Err(error) => panic!("failed to spawn thread to run test: {error}"),
