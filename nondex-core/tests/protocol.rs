@@ -253,6 +253,7 @@ fn schedule() -> impl Strategy<Value = ScheduleRecord> {
             steps,
             switches: steps / 2,
             holds: steps / 3,
+            longest_delay: steps / 5,
             time_us,
             leaks,
             outside: threads,

@@ -19,6 +19,8 @@ pub struct ScheduleRecord {
     pub switches: u64,
     /// How often a thread was held back.
     pub holds: u64,
+    /// The longest delay that was chosen, in nanoseconds of virtual time.
+    pub longest_delay: u64,
     /// How much virtual time passed, in microseconds.
     pub time_us: u64,
     /// How often a thread slept in the kernel where the scheduler could not see it, and another one was let go.
@@ -40,6 +42,7 @@ json::object!(ScheduleRecord {
     steps,
     switches,
     holds = optional,
+    longest_delay = optional,
     time_us,
     leaks = optional,
     outside = optional,

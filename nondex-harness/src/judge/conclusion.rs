@@ -1,7 +1,7 @@
 //! What is concluded about a test.
 
-use nondex_core::choice::clock;
-use nondex_core::{Family, Level, RunSpec};
+use nondex_core::choice::{clock, hold};
+use nondex_core::{Family, Level, Model, RunSpec};
 
 use super::culprit::{Culprits, Decisive};
 use super::evidence::Evidence;
@@ -144,10 +144,33 @@ impl Dependence {
             .collect()
     }
 
-    /// The weakest level whose delays are long enough, when nothing but delays is responsible and the shortest of each is known: a seed
-    /// of a level with longer ones may be the first that shows it.
+    /// The weakest level whose delays are known to be long enough, when nothing but delays is responsible: a seed of a level with longer ones
+    /// may be the first that shows it.
     #[must_use]
-    pub fn level_of_delays(&self) -> Option<Level> {
+    pub fn level_of_delays(&self, evidence: &Evidence) -> Option<Level> {
+        self.level_of_shortest()
+            .or_else(|| self.level_of_longest(evidence))
+    }
+
+    /// The level of the longest delay of the run that shows it, whether that one is needed or not. Nobody knows what a clock that stands still
+    /// may have done in it.
+    fn level_of_longest(&self, evidence: &Evidence) -> Option<Level> {
+        self.reason(evidence)?;
+        let run = evidence.of(&self.spec).first()?;
+        let models = run
+            .points
+            .iter()
+            .map(|point| Model::by_api(&point.site.api));
+        if models.flatten().any(clock::is_clock) {
+            return None;
+        }
+        let longest = run.schedule.as_ref()?.longest_delay;
+        let mut levels = Level::ALL.into_iter();
+        levels.find(|level| longest <= hold::longest(*level))
+    }
+
+    /// The same, when the shortest of each delay is known.
+    fn level_of_shortest(&self) -> Option<Level> {
         let mut needed = None;
         for call in self.culprits.groups.iter().flat_map(|group| &group.calls) {
             let Decisive::Number(number) = &call.turn.as_ref()?.decisive else {

@@ -233,7 +233,10 @@ pub(super) fn held(model: &'static Model, caller: Caller, most: u64, from: u64) 
             awaited += 1;
         }
     }
-    choice::hold(model, caller, most, &room[..awaited]).unwrap_or(0)
+    let delay = choice::hold(model, caller, most, &room[..awaited]).unwrap_or(0);
+    let longest = &mut SHARED.lock().counts.longest_delay;
+    *longest = delay.max(*longest);
+    delay
 }
 
 /// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.

@@ -70,6 +70,7 @@ pub(super) fn record(shared: &Shared) -> ScheduleRecord {
         steps: STEPS.load(Ordering::Relaxed),
         switches: counts.switches,
         holds: counts.holds,
+        longest_delay: counts.longest_delay,
         time_us: NOW.load(Ordering::Relaxed) / 1000,
         leaks: counts.leaks,
         outside: counts.outside,

@@ -30,6 +30,7 @@ struct Threads {
 /// What one run of it did.
 #[derive(Default)]
 struct Done {
+    longest_delay: u64,
     /// How many operations the second thread had done when the first came to each of its own.
     others: Vec<u64>,
     points: BTreeMap<Site, PointRecord>,
@@ -69,7 +70,9 @@ impl Threads {
                     ..point(site.clone())
                 };
                 done.points.insert(site.clone(), record);
-                other += self.hold(spec, &site, key >> 8, &mut done.steps) / SHORTEST;
+                let delay = self.hold(spec, &site, key >> 8, &mut done.steps);
+                done.longest_delay = delay.max(done.longest_delay);
+                other += delay / SHORTEST;
             }
             done.others.push(other);
         }
@@ -109,6 +112,7 @@ impl Threads {
             sources: vec![Source::Thread],
             schedule: spec.scheduled.then(|| ScheduleRecord {
                 threads: 2,
+                longest_delay: done.longest_delay,
                 ..ScheduleRecord::default()
             }),
             ..run(passes(&done.others), [])
@@ -498,7 +502,7 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
     options.seeds = (0..200).collect();
     let wanted = [(20, 40_u64), (50, 3)];
     for from in [Level::Std, Level::Full] {
-        let (conclusion, _) = simulate(&options, |spec| {
+        let (conclusion, evidence) = simulate(&options, |spec| {
             threads.run(spec, |others| {
                 let is_late = |(at, least): (usize, u64)| others[at] - others[at - 1] >= least;
                 spec.level < from || !wanted.into_iter().all(is_late)
@@ -507,7 +511,11 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
         let found = dependence(conclusion);
         assert!(found.culprits.confirmed);
         assert!(found.spec.level >= from);
-        assert_eq!(found.level_of_delays(), Some(Level::Std), "{found:?}");
+        assert_eq!(
+            found.level_of_delays(&evidence),
+            Some(Level::Std),
+            "{found:?}"
+        );
         let values = found.culprits.groups[0].calls.iter().map(|call| {
             let Decisive::Number(number) = call.turn.as_ref().unwrap().decisive else {
                 panic!("{call:?}")
@@ -517,10 +525,37 @@ fn the_level_of_a_finding_is_that_of_the_shortest_delays_that_do_together() {
         assert_eq!(values.collect::<Vec<_>>(), [40, 3]);
     }
     // One that needs more than a level allows is of another.
-    let (conclusion, _) = simulate(&options, |spec| {
+    let (conclusion, evidence) = simulate(&options, |spec| {
         threads.run(spec, |others| others[20] - others[19] < 500_000)
     });
-    assert_eq!(dependence(conclusion).level_of_delays(), Some(Level::One));
+    let found = dependence(conclusion);
+    assert_eq!(found.level_of_delays(&evidence), Some(Level::One));
+}
+
+#[test]
+fn where_the_search_ends_early_the_longest_delay_of_the_run_says_the_level() {
+    let threads = Threads::new(60);
+    let mut options = options();
+    options.budget = 2;
+    for least in [1, 2_000_000] {
+        let (conclusion, evidence) = simulate(&options, |spec| {
+            threads.run(spec, |others| {
+                spec.level < Level::Id || others[40] - others[39] < least
+            })
+        });
+        let found = dependence(conclusion);
+        assert!(!found.culprits.confirmed);
+        let delay = evidence.of(&found.spec)[0]
+            .schedule
+            .as_ref()
+            .unwrap()
+            .longest_delay;
+        let level = Level::ALL
+            .into_iter()
+            .find(|level| delay <= longest(*level));
+        assert_eq!(found.level_of_delays(&evidence), level);
+        assert!(least == 1 || level >= Some(Level::Eq), "{delay}");
+    }
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn stable(report: &mut TestReport, basis: &Basis<'_>) {
 fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>) -> RunSpec {
     let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
     report.reason = dependence.reason(evidence);
-    report.delay_level = dependence.level_of_delays();
+    report.delay_level = dependence.level_of_delays(evidence);
     report.verdict = match report.reason {
         Some(_) => Verdict::NonDeterministic,
         None if dependence.may_be_delays(evidence) => Verdict::NonDeterministic,

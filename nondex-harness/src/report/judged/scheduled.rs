@@ -40,6 +40,7 @@ pub(super) fn report(
         steps,
         switches,
         holds,
+        longest_delay: _,
         time_us,
         leaks,
         outside,

@@ -12,6 +12,8 @@ pub enum Advice {
     ReadAgain,
     /// It fails only when a thread waits longer than any machine makes it wait.
     Starved,
+    /// It fails when threads wait for seconds, and it is not known whether less would do.
+    Unmeasured,
     /// It fails only when the clock is set, or stands still while much is computed.
     Clock,
     /// It fails only when the order with a hasher other than `RandomState` does not follow from its hashes and from what was inserted and removed.
@@ -28,6 +30,9 @@ impl Advice {
             }
             Advice::Starved => {
                 "a machine holds a thread back for so long only when it stands still itself: this fails the run only with `--strict`"
+            }
+            Advice::Unmeasured => {
+                "no delays of a second or less are known to do it, nor that none do: this fails the run only with `--strict`"
             }
             Advice::Clock => {
                 "no clock of a machine that works does so but when it is set, and no file system of today: this fails the run only with `--strict`"
@@ -72,8 +77,11 @@ impl TestReport {
             Level::Full if is_clock => Some(Advice::Clock),
             Level::Full if is_delay => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),
-            // Known from the shortest delays that do. Limits of several seconds are there to end what hangs.
-            Level::Id if is_delay && self.delay_level.is_some() => Some(Advice::Starved),
+            // Limits of several seconds are there to end what hangs.
+            Level::Id if is_delay => Some(match self.delay_level {
+                Some(_) => Advice::Starved,
+                None => Advice::Unmeasured,
+            }),
             Level::Eq | Level::Id => {
                 let mut culprits = self.culprits.iter();
                 let is_fixed = !self.culprits.is_empty()

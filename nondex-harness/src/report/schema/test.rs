@@ -36,8 +36,8 @@ pub struct TestReport {
     pub choice_points: u64,
     /// The most realistic level at which the outcome depends on the seed.
     pub weakest_level: Option<Level>,
-    /// Of a test with a `reason`: the weakest level whose delays are long enough, when the shortest of them are known. It may be weaker than
-    /// `weakest_level`, at which a seed shows it first.
+    /// Of a test with a `reason`: the weakest level whose delays are known to be long enough. It may be weaker than `weakest_level`, at which
+    /// a seed shows it first.
     #[serde(default)]
     pub delay_level: Option<Level>,
     /// The failing runs, in the order clean, then by level and seed; at most [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without
