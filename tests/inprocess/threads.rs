@@ -121,6 +121,16 @@ fn a_run_that_is_shown_has_the_schedule_of_one_that_is_not() {
 }
 
 #[test]
+fn the_memory_of_a_test_lies_at_the_same_place_however_its_thread_is_started() {
+    // Locks that are found by their address wake another thread when it is another one.
+    let spec = RunSpec::clean("tells_where_its_memory_lies");
+    let places: BTreeSet<_> = (0..40)
+        .map(|_| run(&spec).1.failure.expect("it always fails").message)
+        .collect();
+    assert_eq!(places.len(), 1, "{places:?}");
+}
+
+#[test]
 fn other_seeds_are_other_schedules_and_a_clean_run_holds_nobody_back() {
     let switches = |spec: &RunSpec| {
         let schedule = run(spec).1.schedule.unwrap();
@@ -144,7 +154,7 @@ fn wrong_programs_fail_under_some_seed_and_then_always() {
             Outcome::Passed,
             "{test}"
         );
-        let seeds = (0..50).map(|seed| RunSpec::new(&*test, Level::Std, seed));
+        let seeds = (0..300).map(|seed| RunSpec::new(&*test, Level::Std, seed));
         let failing = seeds
             .map(|spec| (run(&spec), spec))
             .find(|((_, record), _)| record.outcome != Outcome::Passed);
@@ -193,6 +203,17 @@ fn a_test_that_never_ends_is_ended_at_its_limit() {
         assert_eq!(record.outcome, Outcome::Failed, "{events}");
         let end = record.schedule.unwrap().end.unwrap();
         assert_eq!((end.kind, end.waits.len()), (ScheduleEndKind::Steps, 2));
+    }
+}
+
+#[test]
+fn a_thread_that_counts_its_looks_may_come_to_its_end() {
+    for test in tests("looks_for_long") {
+        assert_eq!(
+            run(&RunSpec::clean(&*test)).1.outcome,
+            Outcome::Passed,
+            "{test}"
+        );
     }
 }
 

@@ -173,14 +173,14 @@ pub(crate) fn executable() -> (usize, usize) {
     range
 }
 
-const NO_REASON: c_int = 0;
+pub(crate) const NO_REASON: c_int = 0;
 const END_OF_STACK: c_int = 5;
 
 // The unwinder that std itself links.
 unsafe extern "C" {
-    fn _Unwind_Backtrace(
+    pub(crate) fn _Unwind_Backtrace(
         frame: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
         data: *mut c_void,
     ) -> c_int;
-    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    pub(crate) fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }

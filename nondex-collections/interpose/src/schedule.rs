@@ -39,8 +39,10 @@ mod poll;
 mod pthread;
 mod reading;
 mod real_time;
+mod recurrence;
 mod shared;
 mod stamps;
+mod states;
 mod systematic;
 mod thread;
 mod trace;
@@ -236,6 +238,9 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     };
     if hold > 0 && trace::is_on() {
         trace::note_delay(me, Operation::Hold.name(), hold);
+    }
+    if me.spins() {
+        recurrence::note(me);
     }
     me.reads_clock
         .set(fires == Some(Operation::Clock) && !systematic::is_on());

@@ -263,6 +263,11 @@ unsafe extern "C" fn pthread_detach(handle: libc::pthread_t) -> c_int {
     unsafe { original(handle) }
 }
 
+/// Whether a function that begins there lets others run, and does nothing else.
+pub(super) fn is_yield(function: usize) -> bool {
+    function == sched_yield as *const () as usize
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sched_yield() -> c_int {
     if super::is_on() {

@@ -7,6 +7,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use nondex_core::{Caller, hash, hidden};
 
 use super::Operation;
+use super::states::States;
 use crate::libc;
 
 /// What a thread does, as far as the others are concerned.
@@ -88,6 +89,9 @@ pub(super) struct Thread {
     /// How often any thread had [blocked](super::shared::Shared) when that was asked last.
     pub(super) looked_since: Cell<u64>,
     pub(super) looked_at: [Cell<usize>; 4],
+    /// What it was like [now and then](super::recurrence) while it looked, and how long it had looked when that was seen last.
+    pub(super) states: Cell<States>,
+    pub(super) seen_at: Cell<u32>,
     /// Where its stack begins, which grows downwards.
     pub(super) stack: Cell<usize>,
     /// The value that it waits for a change of, in a futex.
@@ -155,6 +159,8 @@ impl Thread {
             idle_at_reading: Cell::new(0),
             looked_since: Cell::new(0),
             looked_at: [const { Cell::new(0) }; 4],
+            states: Cell::new(States::default()),
+            seen_at: Cell::new(0),
             stack: Cell::new(0),
             expected: Cell::new(0),
             number: Cell::new(0),
@@ -210,6 +216,8 @@ impl Thread {
         }
         self.idle.set(0);
         self.idle_at_reading.set(0);
+        self.states.set(States::default());
+        self.seen_at.set(0);
         self.stack.set(0);
         self.number.set(0);
         self.handle.set(0);

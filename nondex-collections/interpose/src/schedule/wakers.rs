@@ -40,7 +40,8 @@ impl Shared {
         !self.has_company
     }
 
-    /// Whether the running thread, and all that could run, have looked so often since a thread that does something else ran.
+    /// Whether the running thread, and all that could run, have looked so often since a thread that does something else ran, and were in the
+    /// same state again meanwhile.
     fn look_in_vain(&self, me: Ref, looks: u32) -> bool {
         /// From so many looks on it is asked who ran meanwhile.
         const FEW: u32 = 1 << 17;
@@ -53,7 +54,7 @@ impl Shared {
                 // What it looks at may have been changed since it looked last.
                 thread.idle.set(0);
             }
-            thread.looks_in_vain() >= looks
+            thread.looks_in_vain() >= looks && thread.states.get().recurs()
         })
     }
 
@@ -202,6 +203,7 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
+    use super::super::states::States;
     use super::*;
 
     #[test]
@@ -247,6 +249,10 @@ mod tests {
         let mut shared = Shared::new();
         let [me, other] = [1, 2].map(|key| shared.add(key, ""));
         me.idle.set(1 << 20);
+        assert!(!shared.look_in_vain(me, 1 << 20), "it may count its looks");
+        let mut states = States::default();
+        (0..8).for_each(|_| states.see(7));
+        me.states.set(states);
         assert!(shared.look_in_vain(me, 1 << 20));
         shared.remove(other);
         assert!(!shared.look_in_vain(me, 1 << 20));

@@ -1,0 +1,100 @@
+//! Whether a thread that looks again and again does so for ever: it has come back to a state that it was in before.
+//!
+//! What a thread has of its own, beside memory that it took, is its stack and the registers that a call leaves as they are. Where both
+//! are as they were when it looked before, and nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its looks
+//! is in another state each time, and may end. A count that is kept elsewhere is not seen.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
+
+use nondex_core::hash::mix;
+
+use super::states::States;
+use super::thread::Ref;
+use super::{atomics, life};
+use crate::origin::{_Unwind_Backtrace, _Unwind_GetIP, NO_REASON};
+
+/// So many looks lie between two states that are compared.
+const LOOKS_BETWEEN: u32 = 1 << 13;
+
+/// The registers that a call leaves as they are, by their numbers in debug information.
+#[cfg(target_arch = "x86_64")]
+const KEPT: &[c_int] = &[3, 6, 12, 13, 14, 15];
+#[cfg(target_arch = "aarch64")]
+const KEPT: &[c_int] = &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const KEPT: &[c_int] = &[];
+
+/// Takes the state of the running thread, which has looked for long, now and then.
+pub(super) fn note(me: Ref) {
+    let looks = me.looks_in_vain();
+    let seen_at = me.seen_at.get();
+    if looks < seen_at {
+        me.seen_at.set(0);
+        me.states.set(States::default());
+    } else if looks - seen_at >= LOOKS_BETWEEN
+        && let Some(state) = state()
+    {
+        let mut states = me.states.get();
+        states.see(state);
+        me.states.set(states);
+        me.seen_at.set(looks);
+    }
+}
+
+/// What this thread has of its own where it called us; `None` where that is not known.
+fn state() -> Option<u64> {
+    let mut walk = Walk {
+        is_callers: false,
+        registers: 0,
+        stack: None,
+    };
+    // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
+    unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
+    let (top, end) = walk.stack?;
+    if KEPT.is_empty() || !top.is_multiple_of(size_of::<u64>()) {
+        return None;
+    }
+    let words = (top..end).step_by(size_of::<u64>()).map(|place| {
+        // SAFETY: the stack of this very thread, between the frame that called us and the first one.
+        unsafe { ptr::with_exposed_provenance::<u64>(place).read_volatile() }
+    });
+    Some(words.fold(walk.registers, |state, word| mix(state ^ word)))
+}
+
+struct Walk {
+    /// Whether the next frame is that of the caller.
+    is_callers: bool,
+    registers: u64,
+    /// Where the frame of the caller ends, and the first frame of the thread.
+    stack: Option<(usize, usize)>,
+}
+
+extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
+    // SAFETY: `walk` is the pointer that `state` passed, and nothing else uses it meanwhile.
+    let walk = unsafe { &mut *walk.cast::<Walk>() };
+    // SAFETY: `context` is the unwinder's own.
+    let (place, end) = unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    if let Some((_, first)) = &mut walk.stack {
+        *first = end;
+    } else if walk.is_callers {
+        walk.stack = Some((end, end));
+        walk.registers = KEPT.iter().fold(mix(place as u64), |state, &number| {
+            // SAFETY: as above, and these registers are kept.
+            mix(state ^ unsafe { _Unwind_GetGR(context, number) } as u64)
+        });
+    } else {
+        // SAFETY: it takes any address.
+        let function =
+            unsafe { _Unwind_FindEnclosingFunction(ptr::with_exposed_provenance(place)) };
+        walk.is_callers = atomics::is_look(function.addr()) || life::is_yield(function.addr());
+    }
+    NO_REASON
+}
+
+// The unwinder that std itself links.
+unsafe extern "C" {
+    fn _Unwind_FindEnclosingFunction(place: *const c_void) -> *const c_void;
+    fn _Unwind_GetGR(context: *mut c_void, number: c_int) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+}
