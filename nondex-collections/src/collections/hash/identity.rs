@@ -98,8 +98,16 @@ impl Identity {
     }
 
     /// Notes that an element was removed and its slot has got what the last one had.
+    #[inline]
     pub(super) fn swap_remove(&mut self, slot: usize) {
         self.changes += 1;
+        if self.contents.is_some() || self.insertions.is_some() {
+            self.forget(slot);
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self, slot: usize) {
         if let Some(contents) = &mut self.contents {
             contents.swap_remove(slot);
         }

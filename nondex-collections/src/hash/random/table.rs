@@ -41,6 +41,7 @@ pub(super) struct TableHasher<'a> {
 }
 
 impl<'a> TableHasher<'a> {
+    #[inline]
     pub(super) fn new(state: &'a RandomState) -> Self {
         TableHasher {
             hasher: keyed(state.table),
@@ -50,14 +51,15 @@ impl<'a> TableHasher<'a> {
     }
 
     /// The hash of what was written, for the table.
+    #[inline]
     pub(super) fn into_hash(self) -> u64 {
         self.hasher.finish()
     }
 }
 
-// None of it is to be inlined: it is optimised here, and hardly ever in a test.
 impl Hasher for TableHasher<'_> {
     // std's hasher takes numbers and text byte by byte, so nothing else need be passed on.
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         self.hasher.write(bytes);
         let mut word = [0; 8];
