@@ -24,24 +24,9 @@ pub enum Level {
     Full,
 }
 
-json::words!(Level);
+json::words!(Level { Std = "STD", One = "ONE", Eq = "EQ", Id = "ID", Full = "FULL" });
 
 impl Level {
-    /// Every level, from the most to the least realistic.
-    pub const ALL: [Level; 5] = [Level::Std, Level::One, Level::Eq, Level::Id, Level::Full];
-
-    /// The name used on the command line and in every record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Std => "STD",
-            Level::One => "ONE",
-            Level::Eq => "EQ",
-            Level::Id => "ID",
-            Level::Full => "FULL",
-        }
-    }
-
     /// What a failure whose weakest level is this one means, as one clause.
     #[must_use]
     pub const fn meaning(self) -> &'static str {

@@ -21,30 +21,13 @@ pub enum Kind {
     Spurious,
 }
 
-json::words!(Kind);
-
-impl Kind {
-    /// Every kind.
-    pub const ALL: [Kind; 5] = [
-        Kind::Permute,
-        Kind::Random,
-        Kind::Extend,
-        Kind::Short,
-        Kind::Spurious,
-    ];
-
-    /// The name used in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Permute => "permute",
-            Kind::Random => "random",
-            Kind::Extend => "extend",
-            Kind::Short => "short",
-            Kind::Spurious => "spurious",
-        }
-    }
-}
+json::words!(Kind {
+    Permute = "permute",
+    Random = "random",
+    Extend = "extend",
+    Short = "short",
+    Spurious = "spurious",
+});
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -151,8 +151,24 @@ macro_rules! object {
     };
 }
 
-/// An enum without values is the `name` of one of `ALL`.
+/// An enum without values is a name: `words!(Threads { Each = "each", One = "one" })` gives it `ALL` and `name`, unless it has them.
 macro_rules! words {
+    ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
+        impl $type {
+            /// Every one of them, in the order in which they are declared.
+            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
+
+            /// The name on the command line, in specs, records and reports.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)*
+                }
+            }
+        }
+
+        $crate::json::words!($type);
+    };
     ($type:ident) => {
         impl $crate::json::Data for $type {
             #[inline]

@@ -14,21 +14,7 @@ pub enum Threads {
     One,
 }
 
-json::words!(Threads);
-
-impl Threads {
-    /// Both.
-    pub const ALL: [Threads; 2] = [Threads::Each, Threads::One];
-
-    /// The name in a spec and in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Threads::Each => "each",
-            Threads::One => "one",
-        }
-    }
-}
+json::words!(Threads { Each = "each", One = "one" });
 
 /// What runs after the tests of a process: each of these tests in a fork of its own, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,28 +24,7 @@ pub enum NetworkMode {
     Fault,
 }
 
-json::words!(NetworkMode);
-
-impl NetworkMode {
-    /// Every mode.
-    pub const ALL: [NetworkMode; 4] = [
-        NetworkMode::Off,
-        NetworkMode::Observe,
-        NetworkMode::Block,
-        NetworkMode::Fault,
-    ];
-
-    /// The name on the command line and in a spec.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            NetworkMode::Off => "off",
-            NetworkMode::Observe => "observe",
-            NetworkMode::Block => "block",
-            NetworkMode::Fault => "fault",
-        }
-    }
-}
+json::words!(NetworkMode { Off = "off", Observe = "observe", Block = "block", Fault = "fault" });
 
 /// How an operation ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -59,22 +59,7 @@ pub enum Reading {
     Changed,
 }
 
-impl Reading {
-    /// Every one.
-    pub const ALL: [Reading; 3] = [Reading::First, Reading::Again, Reading::Changed];
-
-    /// The name used in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Reading::First => "first",
-            Reading::Again => "again",
-            Reading::Changed => "changed",
-        }
-    }
-}
-
-json::words!(Reading);
+json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 
 impl ChoiceRecord {
     /// Whether a run at `level` has the base order here, whatever the seed. That the environment has another order is what STD shows.

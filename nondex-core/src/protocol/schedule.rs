@@ -18,24 +18,11 @@ pub enum Schedule {
     Systematic,
 }
 
-json::words!(Schedule);
+json::words!(Schedule { Covering = "covering", Random = "random", Systematic = "systematic" });
 
 impl Schedule {
-    /// Every schedule.
-    pub const ALL: [Schedule; 3] = [Schedule::Covering, Schedule::Random, Schedule::Systematic];
-
     /// Those of which every number is a seed.
     pub const DRAWN: [Schedule; 2] = [Schedule::Covering, Schedule::Random];
-
-    /// The name on the command line and in every record.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Schedule::Covering => "covering",
-            Schedule::Random => "random",
-            Schedule::Systematic => "systematic",
-        }
-    }
 
     /// Whether it is the one that need not be written down.
     #[must_use]

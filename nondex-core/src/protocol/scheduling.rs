@@ -124,30 +124,13 @@ pub enum ScheduleEndKind {
     Time,
 }
 
-impl ScheduleEndKind {
-    /// Every kind.
-    pub const ALL: [ScheduleEndKind; 5] = [
-        ScheduleEndKind::Deadlock,
-        ScheduleEndKind::Outside,
-        ScheduleEndKind::Livelock,
-        ScheduleEndKind::Steps,
-        ScheduleEndKind::Time,
-    ];
-
-    /// The name used in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ScheduleEndKind::Deadlock => "deadlock",
-            ScheduleEndKind::Outside => "outside",
-            ScheduleEndKind::Livelock => "livelock",
-            ScheduleEndKind::Steps => "steps",
-            ScheduleEndKind::Time => "time",
-        }
-    }
-}
-
-json::words!(ScheduleEndKind);
+json::words!(ScheduleEndKind {
+    Deadlock = "deadlock",
+    Outside = "outside",
+    Livelock = "livelock",
+    Steps = "steps",
+    Time = "time",
+});
 
 /// What one thread waited for when the scheduler ended the process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

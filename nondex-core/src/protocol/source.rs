@@ -16,20 +16,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Every source.
-    pub const ALL: [Source; 4] = [Source::Clock, Source::Sleep, Source::Thread, Source::Child];
-
-    /// Its name, as serialised.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Source::Clock => "clock",
-            Source::Sleep => "sleep",
-            Source::Thread => "thread",
-            Source::Child => "child",
-        }
-    }
-
     /// Its bit in a set of them.
     pub(crate) const fn bit(self) -> u8 {
         1 << self as u8
@@ -42,4 +28,4 @@ impl Source {
     }
 }
 
-json::words!(Source);
+json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child" });

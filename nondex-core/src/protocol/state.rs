@@ -33,25 +33,22 @@ pub enum StateKind {
     Thread,
 }
 
-json::words!(StateKind);
+json::words!(StateKind {
+    Static = "static",
+    ThreadLocal = "thread_local",
+    Env = "env",
+    Cwd = "cwd",
+    Umask = "umask",
+    Signal = "signal",
+    Limit = "limit",
+    File = "file",
+    Port = "port",
+    Descriptor = "descriptor",
+    Child = "child",
+    Thread = "thread",
+});
 
 impl StateKind {
-    /// Every kind.
-    pub const ALL: [StateKind; 12] = [
-        StateKind::Static,
-        StateKind::ThreadLocal,
-        StateKind::Env,
-        StateKind::Cwd,
-        StateKind::Umask,
-        StateKind::Signal,
-        StateKind::Limit,
-        StateKind::File,
-        StateKind::Port,
-        StateKind::Descriptor,
-        StateKind::Child,
-        StateKind::Thread,
-    ];
-
     /// Whether it is what a process holds beside its memory. Nearly everything else that a test leaves may come with some of it.
     #[must_use]
     pub const fn is_held(self) -> bool {
@@ -59,25 +56,6 @@ impl StateKind {
             self,
             StateKind::Descriptor | StateKind::Child | StateKind::Thread
         )
-    }
-
-    /// The name in a spec and in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            StateKind::Static => "static",
-            StateKind::ThreadLocal => "thread_local",
-            StateKind::Env => "env",
-            StateKind::Cwd => "cwd",
-            StateKind::Umask => "umask",
-            StateKind::Signal => "signal",
-            StateKind::Limit => "limit",
-            StateKind::File => "file",
-            StateKind::Port => "port",
-            StateKind::Descriptor => "descriptor",
-            StateKind::Child => "child",
-            StateKind::Thread => "thread",
-        }
     }
 }
 

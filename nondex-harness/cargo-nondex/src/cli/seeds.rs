@@ -1,6 +1,5 @@
 //! `--seeds`: how many, a range, or a list.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// The most seeds one campaign takes: each is at least one run of every test with a choice.
@@ -38,20 +37,8 @@ impl Seeds {
     }
 }
 
-/// Why a text is no set of seeds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseSeedsError(String);
-
-impl fmt::Display for ParseSeedsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ParseSeedsError {}
-
 impl FromStr for Seeds {
-    type Err = ParseSeedsError;
+    type Err = String;
 
     /// `10` is the ten seeds from 0; `5..8` is 5, 6, 7; `1,4,20..30` is a list of seeds and ranges.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -77,7 +64,7 @@ impl FromStr for Seeds {
                     match end.filter(|&last| last >= start) {
                         Some(last) => start..=last,
                         None => {
-                            return Err(ParseSeedsError(format!("`{item}` has no seeds in it")));
+                            return Err(format!("`{item}` has no seeds in it"));
                         }
                     }
                 }
@@ -90,21 +77,21 @@ impl FromStr for Seeds {
     }
 }
 
-fn number(text: &str) -> Result<u64, ParseSeedsError> {
+fn number(text: &str) -> Result<u64, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
-        ParseSeedsError(format!(
+        format!(
             "`{text}` is not a whole number below 2^64; expected a number of seeds (`10`), a range (`5..8`) or a \
              list (`1,4,9`)"
-        ))
+        )
     })
 }
 
-fn limit(count: u64) -> Result<(), ParseSeedsError> {
+fn limit(count: u64) -> Result<(), String> {
     if count > MAX_SEEDS {
-        return Err(ParseSeedsError(format!(
+        return Err(format!(
             "{count} seeds are too many, expected at most {MAX_SEEDS}"
-        )));
+        ));
     }
     Ok(())
 }
@@ -114,9 +101,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Result<Vec<u64>, String> {
-        text.parse()
-            .map(Seeds::into_vec)
-            .map_err(|error: ParseSeedsError| error.to_string())
+        text.parse().map(Seeds::into_vec)
     }
 
     #[test]

@@ -62,7 +62,7 @@ read! {
 
 impl Read for Seeds {
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(said)
+        text.parse()
     }
 
     // A number in a list is a seed, not how many there are.
