@@ -29,6 +29,7 @@ mod keys;
 mod known;
 mod limits;
 mod linkage;
+mod locked;
 mod meaning;
 mod order;
 mod ordinary;

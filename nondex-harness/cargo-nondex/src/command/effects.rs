@@ -3,6 +3,7 @@
 mod asked;
 mod between;
 mod kind;
+mod lock;
 mod page;
 
 use std::collections::{BTreeMap, BTreeSet};

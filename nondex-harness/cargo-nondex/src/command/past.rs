@@ -85,7 +85,17 @@ impl Past {
         let variables: BTreeMap<_, _> = variables.collect();
         let config = text(root.join(".config/nondex.toml"));
         let build = hash::of(&format!("{:?} {variables:?} {config:?}", plan.own_words()));
-        let lockfile = text(root.join("Cargo.lock"));
+        let lockfile = root.join("Cargo.lock");
+        // What is in the tree is compared there.
+        let is_in_tree = || {
+            let (snapshots, tree) = snapshots.as_ref().zip(tree.as_ref())?;
+            let file = lockfile.strip_prefix(snapshots.git().root()).ok()?;
+            snapshots.text(tree, file.as_str())
+        };
+        let lockfile = match is_in_tree() {
+            Some(_) => None,
+            None => text(lockfile),
+        };
         Ok(Past {
             history,
             entries: OnceCell::new(),

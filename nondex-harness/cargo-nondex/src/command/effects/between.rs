@@ -12,6 +12,7 @@ use nondex_harness::repository::{
 };
 
 use super::kind::{Kind, Packages, resolved};
+use super::lock::{Locked, locked};
 use super::page::Page;
 use super::{Data, Effect, Effects, Presence};
 use crate::cli::filterset::Workspace;
@@ -80,6 +81,11 @@ impl Effects {
                 Kind::Build(ref package) => {
                     found.distant(&path, change.first(), package.clone());
                 }
+                Kind::Lock => {
+                    let before = git.text(base, file).unwrap_or_default();
+                    let after = std::fs::read_to_string(&path).unwrap_or_default();
+                    found.lock(&path, &before, &after);
+                }
                 Kind::Code(ref package) => {
                     let target = packages.only_target(&link, git);
                     let source = Source {
@@ -104,7 +110,7 @@ impl Effects {
             }
             // A test may also read a source.
             found.data(&packages, &path, file);
-            if let (Kind::Code(_) | Kind::Build(_) | Kind::Note, Some(data)) =
+            if let (Kind::Code(_) | Kind::Build(_) | Kind::Lock | Kind::Note, Some(data)) =
                 (kind, found.data.last_mut())
             {
                 data.is_note = true;
@@ -144,11 +150,16 @@ impl Effects {
                     let name = [path.file_name().unwrap_or_default().to_owned()];
                     snapshots.mentions(ran, &name) || snapshots.mentions(other, &name)
                 };
+                if kind == Kind::Lock {
+                    let [before, after] =
+                        [ran, other].map(|tree| snapshots.text(tree, file).unwrap_or_default());
+                    found.lock(&path, &before, &after);
+                }
                 match kind {
                     Kind::Build(package) => found.distant(&path, 1, package),
                     Kind::Data => found.data(&packages, &path, file),
-                    Kind::Note if is_named() => found.data(&packages, &path, file),
-                    Kind::Note | Kind::Code(_) => {}
+                    Kind::Note | Kind::Lock if is_named() => found.data(&packages, &path, file),
+                    Kind::Note | Kind::Lock | Kind::Code(_) => {}
                 }
                 continue;
             };
@@ -280,6 +291,18 @@ impl Effects {
 
     fn distant(&mut self, file: &Utf8Path, line: u32, package: Option<String>) {
         self.effect(file, line, Reach::Crate, package);
+    }
+
+    /// Adds what is different in the lock file, which has these texts.
+    fn lock(&mut self, path: &Utf8Path, before: &str, after: &str) {
+        match locked(before, after) {
+            None => self.distant(path, 1, None),
+            Some(found) => {
+                for Locked { package, line } in found {
+                    self.distant(path, line, Some(package));
+                }
+            }
+        }
     }
 
     /// Adds what is different in a source, which may be the root of a crate; `names` is whether there was something of a name before.

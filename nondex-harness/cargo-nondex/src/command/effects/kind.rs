@@ -12,6 +12,8 @@ use nondex_harness::repository::Git;
 pub(super) enum Kind {
     /// It decides how the package is built, or everything where there is none: a manifest, a build script, a procedural macro, a submodule.
     Build(Option<String>),
+    /// It decides which dependencies the project is built with.
+    Lock,
     /// It is a source of the package.
     Code(Option<String>),
     /// A test may read it.
@@ -27,6 +29,8 @@ pub(super) struct Packages<'a> {
     own: Vec<(Utf8PathBuf, &'a Package)>,
     /// Procedural macros, what build scripts use, and all that these depend on.
     at_build: BTreeSet<&'a PackageId>,
+    /// The lock file.
+    lock: Utf8PathBuf,
 }
 
 impl<'a> Packages<'a> {
@@ -56,6 +60,7 @@ impl<'a> Packages<'a> {
         Packages {
             own: with_folders(own.collect()),
             at_build,
+            lock: resolved(&metadata.workspace_root).join("Cargo.lock"),
         }
     }
 
@@ -91,7 +96,6 @@ impl<'a> Packages<'a> {
         let of_package = package.map(|(_, package)| package.name.to_string());
         // The features of what a package depends on are those that any other one asks for, too.
         let is_for_all = [
-            "Cargo.lock",
             "Cargo.toml",
             "rust-toolchain",
             "rust-toolchain.toml",
@@ -104,7 +108,9 @@ impl<'a> Packages<'a> {
             || name.starts_with(['.', '_'])
             || name.starts_with("LICENSE")
             || file.starts_with('.');
-        if is_for_all {
+        if path == self.lock {
+            Kind::Lock
+        } else if is_for_all {
             Kind::Build(None)
         } else if path.extension() == Some("rs") {
             let runs = || package.is_some_and(|(folder, package)| self.runs(package, folder, path));

@@ -1,0 +1,169 @@
+//! Whom a change of `Cargo.lock` acts on: packages of the project that depend on what is locked otherwise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::{Table, Value};
+
+/// A package of the project on which a change of the lock file acts, and a line of the file that says so.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Locked {
+    pub(super) package: String,
+    pub(super) line: u32,
+}
+
+/// The packages of the project on which what is different between two lock files acts; `None` where that cannot be said. What is locked otherwise may
+/// ask for other features of all that it depends on, or did.
+pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
+    let [old, new] = [before, after].map(|text| File::of(text));
+    let (old, new) = old.zip(new)?;
+    if old.rest != new.rest {
+        return None;
+    }
+    let different = old.packages.symmetric_difference(&new.packages);
+    let different: BTreeSet<&str> = different.map(|(name, _)| name.as_str()).collect();
+    let mut edges = old.edges;
+    for (name, others) in new.edges {
+        edges.entry(name).or_default().extend(others);
+    }
+    let affected = reached(&edges, &different);
+    let own = new.own.union(&old.own).map(String::as_str);
+    let acted_on = own.filter_map(|package| {
+        let parts = reached(&edges, &BTreeSet::from([package]));
+        let mut why = parts.intersection(&affected);
+        // What is different says more than what that depends on.
+        let named = parts
+            .intersection(&different)
+            .next()
+            .or_else(|| why.next())?;
+        Some(Locked {
+            package: package.to_owned(),
+            line: line_of(after, named),
+        })
+    });
+    Some(acted_on.collect())
+}
+
+/// What a lock file says.
+#[derive(Debug, Default)]
+struct File {
+    /// Its packages: the name of each, and all that is said of it.
+    packages: BTreeSet<(String, String)>,
+    /// The names of what a package of a name depends on, in any version.
+    edges: BTreeMap<String, BTreeSet<String>>,
+    /// The packages without a source: those of the project.
+    own: BTreeSet<String>,
+    /// All else.
+    rest: Table,
+}
+
+impl File {
+    fn of(text: &str) -> Option<Self> {
+        let mut file = File {
+            rest: text.parse().ok()?,
+            ..File::default()
+        };
+        let Value::Array(packages) = file.rest.remove("package")? else {
+            return None;
+        };
+        for package in &packages {
+            let name = package.get("name")?.as_str()?;
+            let dependencies = package.get("dependencies").and_then(Value::as_array);
+            // A name, with a version and a source where there are several of that name.
+            let names = dependencies.into_iter().flatten().filter_map(|entry| {
+                let name = entry.as_str()?.split(' ').next()?;
+                Some(name.to_owned())
+            });
+            let edges = file.edges.entry(name.to_owned()).or_default();
+            edges.extend(names);
+            if package.get("source").is_none() {
+                file.own.insert(name.to_owned());
+            }
+            file.packages.insert((name.to_owned(), package.to_string()));
+        }
+        Some(file)
+    }
+}
+
+/// All that these packages depend on, themselves included.
+fn reached<'e>(
+    edges: &'e BTreeMap<String, BTreeSet<String>>,
+    from: &BTreeSet<&'e str>,
+) -> BTreeSet<&'e str> {
+    let mut open: Vec<&str> = from.iter().copied().collect();
+    let mut found = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if found.insert(name) {
+            let others = edges.get(name).into_iter().flatten();
+            open.extend(others.map(String::as_str));
+        }
+    }
+    found
+}
+
+fn line_of(text: &str, package: &str) -> u32 {
+    let name = format!("name = \"{package}\"");
+    let line = text.lines().zip(1..).find(|(line, _)| *line == name);
+    line.map_or(1, |(_, number)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lock file of these packages: the name, the version, what it depends on; those in capitals are of the project.
+    fn file(packages: &[(&str, u8, &[&str])]) -> String {
+        let mut text = "version = 4\n".to_owned();
+        for (name, version, others) in packages {
+            let source = match name.starts_with(char::is_uppercase) {
+                true => "",
+                false => "source = \"registry+https://example.com\"\n",
+            };
+            text += &format!(
+                "\n[[package]]\nname = \"{name}\"\nversion = \"{version}.0.0\"\n{source}dependencies = {others:?}\n"
+            );
+        }
+        text
+    }
+
+    #[test]
+    fn what_is_locked_otherwise_acts_on_those_that_depend_on_it_or_on_what_it_depends_on() {
+        let of = |a: u8, a_needs: &'static [&'static str]| {
+            file(&[
+                ("First", 1, &["a"]),
+                ("Second", 1, &["shared"]),
+                ("Third", 1, &["First"]),
+                ("Fourth", 1, &["d 1.0.0"]),
+                ("a", a, a_needs),
+                ("d", 1, &[]),
+                ("shared", 1, &[]),
+            ])
+        };
+        let names = |before: &str, after: &str| {
+            let found = locked(before, after).unwrap().into_iter();
+            found.map(|found| found.package).collect::<Vec<_>>()
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(names(&of(1, &[]), &of(1, &[])), none);
+        assert_eq!(names(&of(1, &[]), &of(2, &[])), ["First", "Third"]);
+        // It may ask for features of what another one uses, too.
+        let all = ["First", "Second", "Third"];
+        assert_eq!(names(&of(1, &["shared"]), &of(2, &["shared"])), all);
+        assert_eq!(names(&of(1, &["shared"]), &of(2, &[])), all);
+        let found = locked(&of(1, &[]), &of(2, &[])).unwrap();
+        assert_eq!(
+            of(2, &[]).lines().nth(found[0].line as usize - 1),
+            Some("name = \"a\"")
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_lock_file_that_cannot_be_read_or_is_of_another_version() {
+        let plain = file(&[("A", 1, &[])]);
+        assert_eq!(locked("", &plain), None);
+        assert_eq!(locked("<<<<", &plain), None);
+        let other = plain.replace("version = 4", "version = 3");
+        assert_eq!(locked(&other, &plain), None);
+        let patched = format!("{plain}\n[[patch.unused]]\nname = \"x\"\n");
+        assert_eq!(locked(&plain, &patched), None);
+    }
+}

@@ -1,0 +1,77 @@
+//! What only the lock file changes acts on those that depend on what is locked otherwise, and on nobody else.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+
+use crate::distance::{FLAKY, REGRESSION, deflake, failing, manifest, repository, said};
+use crate::support::{Fixture, Nondex, commit, edit};
+
+/// A workspace of two packages. One of them depends on a published crate, whose two versions are kept with the project.
+fn workspace() -> Fixture {
+    let of_version = |version: u8| manifest("dep", "").replace("0.1.0", &format!("1.0.{version}"));
+    let source =
+        "[source.crates-io]\nreplace-with = \"kept\"\n[source.kept]\ndirectory = \"kept\"\n";
+    let sums = "{\"files\":{}}";
+    let lib = |version: u8| format!("pub fn number() -> u8 {{\n    {version}\n}}\n");
+    let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"asks\", \"other\"]\n";
+    let project = repository(&[
+        ("Cargo.toml", workspace.to_owned()),
+        (".cargo/config.toml", source.to_owned()),
+        ("kept/zero/Cargo.toml", of_version(0)),
+        ("kept/zero/src/lib.rs", lib(0)),
+        ("kept/zero/.cargo-checksum.json", sums.to_owned()),
+        ("kept/one/Cargo.toml", of_version(1)),
+        ("kept/one/src/lib.rs", lib(1)),
+        ("kept/one/.cargo-checksum.json", sums.to_owned()),
+        (
+            "asks/Cargo.toml",
+            manifest("asks", "[dependencies]\ndep = \"1\"\n"),
+        ),
+        ("asks/src/lib.rs", String::new()),
+        ("asks/tests/it.rs", failing("assert!(dep::number() < 2)")),
+        (
+            "asks/tests/calm.rs",
+            "#[test]\nfn asks_nothing() {}\n".to_owned(),
+        ),
+        ("other/Cargo.toml", manifest("other", "")),
+        ("other/src/lib.rs", String::new()),
+        ("other/tests/it.rs", failing("assert!(true)")),
+        (
+            "other/tests/calm.rs",
+            "#[test]\nfn is_another() {}\n".to_owned(),
+        ),
+    ]);
+    let lock = "version = 4\n\n[[package]]\nname = \"asks\"\nversion = \"0.1.0\"\ndependencies = [\n \"dep\",\n]\n\n[[package]]\n\
+        name = \"dep\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n\n\
+        [[package]]\nname = \"other\"\nversion = \"0.1.0\"\n";
+    fs::write(project.path("Cargo.lock"), lock).unwrap();
+    fs::write(project.path(".gitignore"), "target\n").unwrap();
+    commit(&project);
+    project
+}
+
+#[test]
+fn another_version_of_a_dependency_acts_on_those_that_depend_on_it() {
+    let project = workspace();
+    let changed = || {
+        let arguments = ["--workspace", "--seeds", "0", "--tests", "--changed=HEAD"];
+        let run = Nondex::reported(&project.path(""), "run").args(arguments);
+        run.args(["-E", "binary(calm)"])
+            .run()
+            .expect(ExitCode::Ok)
+            .report()
+    };
+    assert_eq!(changed().tests.len(), 2);
+    assert_eq!(changed().tests.len(), 0);
+    edit(&project, "Cargo.lock", &[("1.0.0", "1.0.1")]);
+    let report = changed();
+    let ran: BTreeSet<&str> = report.tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(ran, BTreeSet::from(["asks_nothing"]));
+    let output = deflake(&project, "").arg("--workspace").run();
+    let report = output.report();
+    let said = said(&report);
+    assert_eq!(said["asks"], REGRESSION, "{}", output.stderr);
+    assert_eq!(said["other"], FLAKY, "{}", output.stderr);
+}
