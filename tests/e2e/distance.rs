@@ -80,6 +80,8 @@ fn packages() -> Vec<(&'static str, String)> {
         "read",
         "hidden",
         "documented",
+        "letters",
+        "spelled",
         "plain",
     ];
     let list = members.map(|name| format!("\"{name}\"")).join(", ");
@@ -152,6 +154,15 @@ fn packages() -> Vec<(&'static str, String)> {
         ("ws/documented/Cargo.toml", manifest("documented", "")),
         ("ws/documented/src/lib.rs", format!("#![doc = include_str!(\"../NOTES.md\")]\n{}", library("()", ""))),
         ("ws/documented/NOTES.md", "One.\n".to_owned()),
+        // What the compiler reads for a macro.
+        ("ws/letters/Cargo.toml", manifest("letters", "[lib]\nproc-macro = true")),
+        (
+            "ws/letters/src/lib.rs",
+            "#[proc_macro]\npub fn number(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    include_str!(\"number.in\").parse().unwrap()\n}\n".to_owned(),
+        ),
+        ("ws/letters/src/number.in", "7\n".to_owned()),
+        ("ws/spelled/Cargo.toml", manifest("spelled", "[dependencies]\nletters = { path = \"../letters\" }")),
+        ("ws/spelled/src/lib.rs", library("assert!(letters::number!() > 1)", "")),
         ("ws/plain/Cargo.toml", manifest("plain", "")),
         ("ws/plain/src/lib.rs", library("()", "")),
     ]
@@ -184,6 +195,7 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on() {
     ] {
         edit(&project, file, &[("= 7", "= 8")]);
     }
+    fs::write(project.path("ws/letters/src/number.in"), "8\n").unwrap();
     let shadow = "    #[allow(dead_code)]\n    pub fn n()";
     let shadowing = format!("    const N: u32 = 8;\n{shadow}");
     edit(&project, "ws/shadowed/src/lib.rs", &[(shadow, &shadowing)]);
@@ -210,6 +222,7 @@ fn what_acts_at_a_distance_is_held_against_those_that_it_may_act_on() {
         ("scripted", REGRESSION),
         ("shadowed", REGRESSION),
         ("shared", REGRESSION),
+        ("spelled", (Blame::Unknown, None)),
     ]);
     assert_eq!(said(&output.report()), expected, "{}", output.stderr);
 

@@ -130,7 +130,11 @@ fn judge(
         if test.verdict == Verdict::NotRun || !is_failing && delayed {
             continue;
         }
-        let trial = trials.of(test, is_failing);
+        let mut trial = trials.of(test, is_failing);
+        trial.opened.unseen.retain(|file| {
+            let packages = file.packages.as_ref();
+            packages.is_none_or(|packages| effects.is_made_of_any(test, packages))
+        });
         if is_failing {
             let before = before.as_ref().filter(|_| !test.is_sanitised());
             let met = effects.met_by(test, &trial.lines, trials.compiled());
@@ -286,7 +290,7 @@ fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
         (Blame::Unknown, Some(Witness::Base), _) => "it fails without the change, too".to_owned(),
         (Blame::Unknown, ..) if !opened.unseen.is_empty() => format!(
             "whether the change is to blame is not known: it has files that the test may read, such as {}",
-            opened.unseen[0]
+            opened.unseen[0].name
         ),
         (Blame::Unknown, ..) => match at_base {
             AtBase::Untried => {

@@ -43,8 +43,8 @@ pub(super) struct Data {
     pub(super) is_listed: bool,
     /// Whether it is not there now.
     pub(super) is_gone: bool,
-    /// Whether a build script may read it.
-    pub(super) is_for_build: bool,
+    /// The packages whose build scripts may read it.
+    pub(super) for_build: BTreeSet<String>,
     /// Whether it is for people. One that no source names is read by nobody who does not open it.
     pub(super) is_note: bool,
     /// Whether a source names it, but for where it is documentation.
@@ -164,6 +164,13 @@ impl Effects {
             let own = test.binary.split_once("::");
             own.is_some_and(|(_, own)| own == target)
         })
+    }
+
+    /// Whether the executable of a test is made of one of these packages, or may be.
+    pub(super) fn is_made_of_any(&self, test: &TestReport, packages: &BTreeSet<String>) -> bool {
+        let own = BTreeSet::from([test.package.clone()]);
+        let parts = self.graph.dependencies(&own);
+        parts.is_empty() || !parts.is_disjoint(packages)
     }
 
     fn shown(&self, file: &Utf8Path) -> String {

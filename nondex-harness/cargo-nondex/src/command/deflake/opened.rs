@@ -17,7 +17,15 @@ pub(super) struct Watched {
     files: BTreeMap<WatchDescriptor, Vec<String>>,
     /// Files of which nobody sees whether a test has to do with them: those that are gone, that the compiler or a build script may have read, or that
     /// cannot be watched.
-    unseen: Vec<String>,
+    unseen: Vec<Unseen>,
+}
+
+/// A file that may have been read unseen.
+#[derive(Clone, Debug)]
+pub(super) struct Unseen {
+    pub(super) name: String,
+    /// The packages that are made of it; any, where that is not known.
+    pub(super) packages: Option<BTreeSet<String>>,
 }
 
 /// What was opened since it was asked last.
@@ -26,7 +34,7 @@ pub(super) struct Opened {
     /// The changed files.
     pub(super) files: BTreeSet<String>,
     /// Those that may have been read unseen.
-    pub(super) unseen: Vec<String>,
+    pub(super) unseen: Vec<Unseen>,
 }
 
 impl Watched {
@@ -38,20 +46,29 @@ impl Watched {
             unseen: Vec::new(),
         };
         let compiled = match data.is_empty() {
-            true => Some(BTreeSet::new()),
+            true => Some(BTreeMap::new()),
             false => read_by_compilers(project),
         };
         for file in data {
             let is_compiled = compiled
                 .as_ref()
-                .is_none_or(|compiled| compiled.contains(&file.path));
+                .is_none_or(|compiled| compiled.contains_key(&file.path));
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
             // Nobody sees who asks for what is not there; what a source that is gone acts on is known otherwise.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
-            let is_for_build = file.is_for_build && !file.is_note;
+            let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
-                watched.unseen.push(file.name.clone());
+                let compiled = compiled.as_ref().filter(|_| is_watched);
+                let packages = compiled.and_then(|compiled| {
+                    let crates = compiled.get(&file.path).into_iter().flatten();
+                    let of_crates = packages(project, crates)?;
+                    Some(&of_crates | &file.for_build)
+                });
+                watched.unseen.push(Unseen {
+                    name: file.name.clone(),
+                    packages,
+                });
             }
         }
         watched
@@ -82,8 +99,11 @@ impl Watched {
         };
         for event in self.inotify.iter().flat_map(watch::events) {
             if event.mask.contains(AddWatchFlags::IN_Q_OVERFLOW) {
-                let all = self.files.values().flatten();
-                opened.unseen.extend(all.cloned());
+                let all = self.files.values().flatten().cloned();
+                opened.unseen.extend(all.map(|name| Unseen {
+                    name,
+                    packages: None,
+                }));
             }
             // Of a folder, only that it was opened itself.
             let files = self.files.get(&event.wd).filter(|_| event.name.is_none());
@@ -93,28 +113,61 @@ impl Watched {
     }
 }
 
-/// Every file that a compiler read for the executables of a project, as it wrote it down; `None` when that is not found.
-fn read_by_compilers(project: &Project) -> Option<BTreeSet<Utf8PathBuf>> {
+/// Every file that a compiler read for the executables of a project, as it wrote it down, and the crates that it was read for; `None` when that is not
+/// found.
+fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet<String>>> {
     let executables = project.suites.iter().map(|suite| &suite.binary.executable);
     let folders = executables.filter_map(|executable| executable.parent());
     let folders: BTreeSet<&Utf8Path> = folders
         .filter(|folder| folder.file_name() == Some("deps"))
         .collect();
-    let mut found = BTreeSet::new();
+    // Procedural macros are compiled for the machine that compiles, beside the folder of the target.
+    let of_host = folders.iter().filter_map(|folder| {
+        let profile = folder.parent()?;
+        let all = profile.parent()?.parent()?;
+        Some(all.join(profile.file_name()?).join("deps"))
+    });
+    let of_host: BTreeSet<Utf8PathBuf> = of_host.filter(|folder| folder.is_dir()).collect();
+    let mut found: BTreeMap<Utf8PathBuf, BTreeSet<String>> = BTreeMap::new();
     let mut is_known = false;
-    for folder in folders {
+    let of_host = of_host.iter().map(Utf8PathBuf::as_path);
+    for folder in folders.iter().copied().chain(of_host) {
         for entry in folder.read_dir_utf8().ok()?.flatten() {
             if entry.path().extension() != Some("d") {
                 continue;
             }
             let text = std::fs::read_to_string(entry.path()).ok()?;
             is_known = true;
+            let stem = entry.path().file_stem().unwrap_or_default();
+            let name = stem.rsplit_once('-').map_or(stem, |(name, _)| name);
             let text = text.replace("\\ ", "\0");
             let paths = text.split_whitespace().map(|path| path.replace('\0', " "));
-            found.extend(paths.map(|path| normal(&project.workspace_root.join(path))));
+            for path in paths.map(|path| normal(&project.workspace_root.join(path))) {
+                found.entry(path).or_default().insert(name.to_owned());
+            }
         }
     }
     is_known.then_some(found)
+}
+
+/// The packages that have crates with these names; `None` where one of them is of none that is known.
+fn packages<'c>(
+    project: &Project,
+    crates: impl Iterator<Item = &'c String>,
+) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    for name in crates {
+        let own = project.metadata.packages.iter().filter(|package| {
+            let mut targets = package.targets.iter();
+            targets.any(|target| target.name.replace('-', "_") == *name)
+        });
+        let own: Vec<String> = own.map(|package| package.name.to_string()).collect();
+        if own.is_empty() {
+            return None;
+        }
+        found.extend(own);
+    }
+    Some(found)
 }
 
 /// A path without `.` and `..`.

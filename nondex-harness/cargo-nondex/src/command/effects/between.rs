@@ -283,7 +283,7 @@ impl Effects {
             path: path.to_owned(),
             is_listed: self.files.get(file) != Some(&Presence::Both),
             is_gone: self.files.get(file) == Some(&Presence::Gone),
-            is_for_build: packages.may_be_read_by_script(path),
+            for_build: packages.whose_script_may_read(path),
             is_note: false,
             is_named: false,
         });

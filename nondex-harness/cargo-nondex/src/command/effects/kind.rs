@@ -151,10 +151,12 @@ impl<'a> Packages<'a> {
         path == script || is_beside() || is_read()
     }
 
-    /// Whether a build script may read a file.
-    pub(super) fn may_be_read_by_script(&self, path: &Utf8Path) -> bool {
-        let mut own = self.own.iter();
-        own.any(|(folder, package)| script(package).is_some() && path.starts_with(folder))
+    /// The packages whose build scripts may read a file.
+    pub(super) fn whose_script_may_read(&self, path: &Utf8Path) -> BTreeSet<String> {
+        let own = self.own.iter();
+        let own =
+            own.filter(|(folder, package)| script(package).is_some() && path.starts_with(folder));
+        own.map(|(_, package)| package.name.to_string()).collect()
     }
 
     /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as a module, or another source names the file.
