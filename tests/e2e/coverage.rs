@@ -363,6 +363,18 @@ fn lists_a_folder_with_a_new_file() {
 }
 
 #[test]
+fn asks_for_the_size_of_what_is_changed() {
+    assert!(std::fs::metadata("data/a.json").unwrap().len() > 0);
+    fail();
+}
+
+#[test]
+fn asks_whether_a_new_file_is_there() {
+    let _ = Path::new(DATA).join("more/d.json").exists();
+    fail();
+}
+
+#[test]
 fn opens_nothing() {
     fail();
 }
@@ -395,11 +407,16 @@ fn a_changed_file_that_is_no_code_is_held_against_a_test_that_opened_it_and_no_o
             "lists_a_folder_with_a_new_file",
             blamed(Witness::File, &["data/more/d.json"]),
         ),
+        ("asks_for_the_size_of_what_is_changed", a()),
+        (
+            "asks_whether_a_new_file_is_there",
+            blamed(Witness::File, &["data/more/d.json"]),
+        ),
         ("opens_nothing", cleared()),
     ]);
     let report = run();
     assert_eq!(said(&report), expected);
-    let note = "the change may be to blame: the test opens data/a.json";
+    let note = "the change may be to blame: the test opens, or asks about, data/a.json";
     let notes = &crate::support::test(&report, "opens_what_is_changed").notes;
     assert!(notes.iter().any(|said| said == note), "{notes:?}");
 

@@ -255,7 +255,7 @@ fn words(change: &ChangeReport, at_base: AtBase, opened: &Opened) -> String {
             "the change may be to blame: it is at the call that is responsible".to_owned()
         }
         (Blame::Regression, Some(Witness::File), _) => format!(
-            "the change may be to blame: the test opens {}",
+            "the change may be to blame: the test opens, or asks about, {}",
             change.files.join(", ")
         ),
         (Blame::Regression, _, Some(first)) => match change.lines.len() {

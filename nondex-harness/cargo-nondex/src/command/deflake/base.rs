@@ -127,7 +127,7 @@ impl<'a> Base<'a> {
         let (directory, stop) = (self.session.directory, self.session.stop);
         if test.verdict == Verdict::OrderDependentVictim {
             let launcher = Launcher::new(directory.records(), options.timeout, stop);
-            let Some(runs) = behind(&launcher, suite, case, test, &options) else {
+            let Some(runs) = behind(&launcher, suite, case, test, &options, &[]) else {
                 return Ok(AtBase::Untried);
             };
             return Ok(match runs.last() {

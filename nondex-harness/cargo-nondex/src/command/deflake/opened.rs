@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use nix::sys::inotify::{AddWatchFlags, Inotify, WatchDescriptor};
+use nondex_core::{AccessRecord, StateId, StateKind};
 
 use crate::command::effects::Data;
 use crate::command::watch;
@@ -15,6 +16,8 @@ pub(super) struct Watched {
     /// `None` where the system cannot watch.
     inotify: Option<Inotify>,
     files: BTreeMap<WatchDescriptor, Vec<String>>,
+    /// The names of the changed files that are there and are no sources, by their paths.
+    paths: BTreeMap<Utf8PathBuf, String>,
     /// Files of which nobody sees whether a test has to do with them: those that are gone, that the compiler or a build script may have read, or that
     /// cannot be watched.
     unseen: Vec<Unseen>,
@@ -43,6 +46,7 @@ impl Watched {
         let mut watched = Watched {
             inotify: watch::begin(),
             files: BTreeMap::new(),
+            paths: BTreeMap::new(),
             unseen: Vec::new(),
         };
         let compiled = match data.is_empty() {
@@ -55,6 +59,10 @@ impl Watched {
                 .is_none_or(|compiled| compiled.contains_key(&file.path));
             let is_watched = watched.add(file).is_some();
             let is_source = file.path.extension() == Some("rs");
+            if !file.is_gone && !is_source {
+                let (path, name) = (file.path.clone(), file.name.clone());
+                watched.paths.insert(path, name);
+            }
             // Nobody sees who asks for what is not there; what a source that is gone acts on is known otherwise.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
@@ -89,6 +97,21 @@ impl Watched {
         // All that can be watched, is.
         let watched: Vec<Option<()>> = watches.collect();
         watched.into_iter().collect()
+    }
+
+    /// What a run is to watch, so that it is seen whether the test asks what is said of a changed file without opening it.
+    pub(super) fn states(&self) -> Vec<StateId> {
+        let states = self.paths.keys().map(|path| StateId {
+            kind: StateKind::File,
+            name: path.to_string(),
+        });
+        states.collect()
+    }
+
+    /// The changed files among those that a test asked for.
+    pub(super) fn asked(&self, accesses: &[AccessRecord]) -> impl Iterator<Item = String> {
+        let paths = accesses.iter().map(|access| access.state.name.as_str());
+        paths.filter_map(|path| self.paths.get(Utf8Path::new(path)).cloned())
     }
 
     /// What was opened since this was asked last.

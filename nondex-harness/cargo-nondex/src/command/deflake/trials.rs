@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nondex_core::RunSpec;
+use nondex_core::{RunSpec, StateId};
 
 use super::Session;
 use super::opened::{Opened, Watched};
@@ -23,14 +23,15 @@ use nondex_harness::report::TestReport;
 /// How often a failing test is run until it fails.
 const RUNS: usize = 5;
 
-/// Runs a test once, in one process behind the tests that it depends on if there are such: a run of each, the last one its own. None of any
-/// where one of these tests is not there; `None` when it was stopped.
+/// Runs a test once, in one process behind the tests that it depends on if there are such, and watches these states: a run of each, the last one its
+/// own. None of any where one of these tests is not there; `None` when it was stopped.
 pub(super) fn behind(
     launcher: &Launcher<'_>,
     suite: &Suite,
     case: &TestCase,
     test: &TestReport,
     options: &Options,
+    watch: &[StateId],
 ) -> Option<Vec<Run>> {
     let order = test.order.as_ref();
     let before = order.and_then(|order| order.sets.first());
@@ -45,6 +46,7 @@ pub(super) fn behind(
     };
     let mut spec = clean_spec(&case.name, options);
     spec.before = before.cloned().unwrap_or_default();
+    spec.watch = watch.to_vec();
     if let Some(order) = order {
         spec.threads = order.threads;
     }
@@ -107,8 +109,10 @@ impl<'a> Trials<'a> {
         let own = suite.binary.executable_of(case);
         // What others opened meanwhile.
         let _ = self.watched.opened();
+        let watch = self.watched.states();
+        let mut asked = BTreeSet::new();
         for _ in 0..if is_failing { RUNS } else { 1 } {
-            let behind = behind(&launcher, suite, case, test, &options);
+            let behind = behind(&launcher, suite, case, test, &options, &watch);
             let Some(runs) = behind else {
                 return Trial::default();
             };
@@ -121,12 +125,14 @@ impl<'a> Trials<'a> {
                 trial.is_known &=
                     !covered.is_lost & programs.add(&covered.program, &covered.blocks, lines);
             }
+            asked.extend(self.watched.asked(&run.accesses));
             if !run.passed() {
                 break;
             }
             trial.passed = true;
         }
         trial.opened = self.watched.opened();
+        trial.opened.files.extend(asked);
         trial
     }
 
