@@ -14,7 +14,7 @@ pub(super) struct Locked {
 /// The packages of the project on which what is different between two lock files acts; `None` where that cannot be said. What is locked otherwise may
 /// ask for other features of all that it depends on, or did.
 pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
-    let [old, new] = [before, after].map(|text| File::of(text));
+    let [old, new] = [before, after].map(File::of);
     let (old, new) = old.zip(new)?;
     if old.rest != new.rest {
         return None;
