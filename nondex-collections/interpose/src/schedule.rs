@@ -282,15 +282,10 @@ pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
 
 /// Lets the virtual time go on by a reading.
 fn pass_reading(me: Ref) {
-    /// How long a reading takes.
-    const READING: u64 = 1_000;
-    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by another reads less.
-    const MEASURES: u32 = 1 << 16;
     let idle = me.idle.get().saturating_add(1);
     me.idle.set(idle);
     me.idle_at_reading.set(idle);
-    let time = READING << (idle.saturating_sub(MEASURES) / 1024).min(20);
-    NOW.fetch_add(time, Ordering::Relaxed);
+    NOW.fetch_add(reading::time_of(idle), Ordering::Relaxed);
 }
 
 /// Blocks this thread until the virtual time, or somewhat longer, as the seed says.

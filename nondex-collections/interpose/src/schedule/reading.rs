@@ -57,6 +57,14 @@ pub(super) fn hold_back_alone(me: Ref) {
     shared.jump(hold);
 }
 
+/// How long a reading takes of a thread that has done so little but read.
+pub(super) fn time_of(idle: u32) -> u64 {
+    const READING: u64 = 1_000;
+    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by another reads less.
+    const MEASURES: u32 = 1 << 16;
+    READING << (idle.saturating_sub(MEASURES) / 1024).min(20)
+}
+
 /// The time that a clock shows this thread, which has just read it.
 pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     let is_real = usize::from(clock == libc::CLOCK_REALTIME);
@@ -98,4 +106,31 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
 fn processor_time() -> u64 {
     const PROCESS: libc::clockid_t = 2;
     kernel::clock(PROCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After how many readings so many nanoseconds have passed, one reading after the other.
+    fn readings(until: u64) -> u32 {
+        let mut now = 0;
+        (1..)
+            .find(|&idle| {
+                now += time_of(idle);
+                now >= until
+            })
+            .expect("time passes")
+    }
+
+    #[test]
+    fn who_measures_is_not_hurried_and_who_waits_for_a_time_comes_to_it() {
+        // As many as microseconds, while no more are read than to set a clock by another.
+        for microseconds in [1, 2_000, 65_536] {
+            assert_eq!(readings(microseconds * 1_000), microseconds as u32);
+        }
+        for (seconds, most) in [(1, 80_000), (60, 85_000), (3_600, 100_000)] {
+            assert!(readings(seconds * 1_000_000_000) < most, "{seconds} s");
+        }
+    }
 }
