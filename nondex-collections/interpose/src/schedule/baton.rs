@@ -93,6 +93,8 @@ pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
             if WATCHER.load(Ordering::Relaxed).is_null() {
                 shared.let_watch();
             }
+            drop(shared);
+            kernel::wake(&next.go);
         }
         Next::Nobody => shared.let_watch(),
         Next::End(kind) => {
@@ -127,6 +129,11 @@ pub(super) fn come_back(me: Ref) {
 
 /// Waits until this thread has the baton, or runs free.
 pub(super) fn await_baton(me: Ref) {
+    await_for(me, None);
+}
+
+/// As [`await_baton`]; if it is this thread that watches, it looks for the first time after so long, where that is known.
+fn await_for(me: Ref, mut until_look: Option<Duration>) {
     let own = ptr::from_ref(me).cast_mut();
     loop {
         match me.go.swap(0, Ordering::Acquire) {
@@ -139,7 +146,8 @@ pub(super) fn await_baton(me: Ref) {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         let watcher = WATCHER.compare_exchange(none, own, success, failure);
         if watcher.is_ok() || watcher == Err(own) {
-            kernel::wait(&me.go, Some(pause()));
+            let limit = until_look.take().unwrap_or_else(pause);
+            kernel::wait(&me.go, Some(limit));
             if me.go.load(Ordering::Relaxed) == 0 {
                 watch(me);
             }
@@ -191,6 +199,12 @@ fn watch(me: Ref) {
         }
         return;
     };
+    if running.go.load(Ordering::Relaxed) == GO {
+        // It was given the baton, and the machine has not let it go on yet, or not let it be woken.
+        kernel::wake(&running.go);
+        shared.quiet = 0;
+        return;
+    }
     let progress =
         STEPS.load(Ordering::Relaxed) + NOW.load(Ordering::Relaxed) + shared.counts.switches;
     if progress != shared.progress {
@@ -321,7 +335,8 @@ pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
 fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     shared.give(next);
     drop(shared);
-    await_baton(me);
+    kernel::wake(&next.go);
+    await_for(me, Some(TICK));
     go_first_or_let_others(me);
 }
 

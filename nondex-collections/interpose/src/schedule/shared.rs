@@ -302,7 +302,7 @@ impl Shared {
         self.set_attention();
     }
 
-    /// Gives the baton to another thread.
+    /// Gives the baton to another thread, which is to be [woken](kernel::wake) without the lock: it may want it at once.
     pub(super) fn give(&mut self, next: Ref) {
         self.counts.switches += 1;
         self.run(next);
@@ -313,12 +313,13 @@ impl Shared {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        tell(next, GO);
+        next.go.store(GO, Ordering::Release);
     }
 
     /// As [`give`](Shared::give), from the watcher, which goes on watching unless it is the one.
     pub(super) fn give_from_watcher(&mut self, me: Ref, next: Ref) {
         self.give(next);
+        kernel::wake(&next.go);
         if next.is(me) {
             self.let_watch();
         }
