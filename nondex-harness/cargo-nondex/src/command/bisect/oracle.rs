@@ -14,7 +14,7 @@ use nondex_harness::error::{Error, Result};
 use nondex_harness::judge::Options;
 use nondex_harness::judge::bisect::Tried;
 use nondex_harness::judge::certainty::{MOST, runs_without_failure};
-use nondex_harness::judge::specs::clean_spec;
+use nondex_harness::judge::specs::{clean_spec, natural_spec};
 use nondex_harness::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
 use nondex_harness::report::schema::Line;
 use nondex_harness::report::{Report, RunDirectory, TestReport, Verdict};
@@ -340,7 +340,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Runs the test in base order until it has passed and failed.
+    /// Runs the test in base order, with real threads and real time, until it has passed and failed: what is scheduled ends as it did.
     fn by_chance(
         &mut self,
         project: &Project,
@@ -350,7 +350,7 @@ impl<'a> Oracle<'a> {
     ) -> Option<Trial> {
         let options = self.options(project);
         let launcher = Launcher::new(self.directory.records(), options.timeout, self.stop);
-        let spec = clean_spec(&case.name, &options);
+        let spec = natural_spec(&case.name, &options);
         let [mut passed, mut failed] = [0, 0];
         while passed + failed < runs && (passed == 0 || failed == 0) {
             let run = launcher.run(&suite.binary, case, &spec)?;
