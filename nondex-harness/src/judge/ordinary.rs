@@ -1,8 +1,9 @@
-//! Whether a test that fails in base order fails without this tool, too.
+//! Whether a test that fails with this tool fails without it, too.
 //!
 //! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it fail: one that asserts how large a
-//! map is, or how often it allocates. Such a test is not broken. So every test that is about to be called so is run in an
-//! ordinary build, as `cargo test` makes it, and those runs are evidence like all others.
+//! map is, or how often it allocates. Such a test is not broken. And what no order decides may still be decided by chance: how often keys
+//! are compared, say. So every test that is about to be called broken, or to fail only with this tool, is run in an ordinary build, as
+//! `cargo test` makes it, and those runs are evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
 
@@ -22,7 +23,7 @@ pub enum Ordinary {
 /// Whether a test is to be run in an ordinary build before its conclusion stands.
 #[must_use]
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
-    *conclusion == Conclusion::Broken
+    matches!(conclusion, Conclusion::Broken | Conclusion::Artefact(_))
 }
 
 /// Why runs of an ordinary build would tell nothing of a test with these runs.
@@ -46,11 +47,16 @@ pub fn is_only_limited(evidence: &Evidence) -> bool {
 }
 
 impl Conclusion {
-    /// This, or what the runs of an ordinary build make of a test that fails in base order.
+    /// This, or what the runs of an ordinary build make of a test that fails in base order, or though no order decides.
     pub(super) fn compared_with(self, ordinary: Option<&Ordinary>) -> Self {
         match (&self, ordinary) {
             (Conclusion::Broken, Some(Ordinary::Runs([0, _]))) => Conclusion::FailsOnlyHere,
             (Conclusion::Broken, Some(Ordinary::Runs([failures, runs]))) if failures < runs => {
+                Conclusion::Flaky
+            }
+            (Conclusion::Artefact(dependence), Some(Ordinary::Runs([failures, runs])))
+                if *failures > 0 && (dependence.passes_clean || failures < runs) =>
+            {
                 Conclusion::Flaky
             }
             _ => self,
@@ -61,6 +67,8 @@ impl Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::conclusion::Dependence;
+    use crate::judge::culprit::Culprits;
     use crate::judge::isolation::{Runs, conclude};
     use crate::judge::prerequisite::Policy;
     use crate::judge::simulation::{options, run};
@@ -99,6 +107,35 @@ mod tests {
                 Conclusion::Stable.compared_with(ordinary.as_ref()),
                 Conclusion::Stable
             );
+        }
+    }
+
+    #[test]
+    fn what_no_order_decides_is_flaky_if_it_fails_without_this_tool_too() {
+        for (passes_clean, ordinary, is_flaky) in [
+            (true, Some(Ordinary::Runs([0, 20])), false),
+            (true, Some(Ordinary::Runs([1, 3])), true),
+            (true, Some(Ordinary::Runs([3, 3])), true),
+            (false, Some(Ordinary::Runs([1, 3])), true),
+            (false, Some(Ordinary::Runs([0, 20])), false),
+            (false, Some(Ordinary::Runs([3, 3])), false),
+            (true, Some(Ordinary::Not("x".to_owned())), false),
+            (true, None, false),
+        ] {
+            let artefact = Conclusion::Artefact(Box::new(Dependence {
+                passes_clean,
+                spec: clean_spec("t", &options()),
+                culprits: Culprits::default(),
+                is_cut: false,
+            }));
+            assert!(is_wanted(&artefact));
+            let found = artefact.clone().compared_with(ordinary.as_ref());
+            let expected = if is_flaky {
+                Conclusion::Flaky
+            } else {
+                artefact
+            };
+            assert_eq!(found, expected, "{passes_clean} {ordinary:?}");
         }
     }
 

@@ -141,7 +141,7 @@ impl Progress for Display<'_> {
         }
         let tests = selection::count(tests, "test");
         self.line(&format!(
-            "{:>12} an ordinary build, to compare {tests} with that fail in base order",
+            "{:>12} an ordinary build, to run {tests} in it that failed here",
             "Building"
         ));
     }

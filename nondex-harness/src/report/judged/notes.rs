@@ -83,7 +83,7 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
         .collect();
     format!(
         "it is not judged: at level {} its outcome changes even when {} has the order of the clean runs, so that not an order \
-         decides but what this tool does there to give one, such as allocate",
+         decides but what goes with it: what this tool does there to give one, such as allocate, or how often keys are compared",
         dependence.spec.level,
         calls.join(" and ")
     )

@@ -15,13 +15,16 @@ pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) ->
         Ordinary::Runs([failures, runs]) if failures == runs => {
             "it fails in an ordinary build too".to_owned()
         }
+        Ordinary::Runs([failures, runs]) if !report.fails_in_base_order() => {
+            format!("it fails in {failures} of {runs} runs of an ordinary build")
+        }
         Ordinary::Runs([0, runs]) => format!(
             "it is not judged: it passes in {runs} of {runs} runs of an ordinary build, and fails in base order here, most likely \
              because of {}",
             addition(report, root)
         ),
         Ordinary::Runs([failures, runs]) => format!(
-            "it fails in every run here, but in {failures} of {runs} runs of an ordinary build"
+            "it fails in base order here, and in {failures} of {runs} runs of an ordinary build"
         ),
     }
 }
@@ -92,6 +95,16 @@ mod tests {
                 ..FailureReport::clean(outcome)
             }],
             ..TestReport::new("p", "p", "t")
+        }
+    }
+
+    #[test]
+    fn of_a_test_that_passes_in_base_order_no_more_is_said_than_how_often_it_fails() {
+        let report = TestReport::new("p", "p", "t");
+        for (runs, expected) in [([0, 20], "0 of 20"), ([1, 3], "1 of 3")] {
+            let note = note(&report, &Ordinary::Runs(runs), Utf8Path::new("."));
+            let expected = format!("it fails in {expected} runs of an ordinary build");
+            assert_eq!(note, expected);
         }
     }
 
