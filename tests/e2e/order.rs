@@ -278,13 +278,14 @@ fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
     }
     let checked = reported(&fixture, "check", &["--seeds", "0"]);
     expect_truth(&fixture, &checked.expect(ExitCode::Found).report());
-    // What fails alone and in libtest's order is run in the reverse of it, too.
-    let run = reported(
-        &fixture,
-        "run",
-        &["--seeds", "0", "brittle::", "several::both_steps"],
-    );
-    for name in ["brittle::acts_as_a_user", "several::both_steps_are_done"] {
+    // What fails alone and in libtest's order is run in the reverse of it, too, and then right behind each other test.
+    let brittle = [
+        "brittle::acts_as_a_user",
+        "several::both_steps_are_done",
+        "several::door_m_is_open",
+    ];
+    let run = reported(&fixture, "run", &[&["--seeds", "0"], &brittle[..]].concat());
+    for name in brittle {
         let test = test(&run.report(), name).clone();
         assert_eq!(test.verdict, Verdict::OrderDependentBrittle, "{test:#?}");
     }
@@ -358,6 +359,22 @@ fn a_check_whose_time_is_over_says_what_it_left_out() {
     let report = output.report();
     assert!(report.partial);
     output.says(&["--max-time"]);
+}
+
+#[test]
+fn what_tells_most_in_the_least_time_comes_first_where_there_is_no_time_for_all_pairs() {
+    let fixture = Fixture::new("order-slow");
+    let output = reported(&fixture, "order", &["--max-time", "20"]);
+    let report = output.report();
+    output.says(&["the 90 pairs of tests of `order-slow` were not tried"]);
+    for test in &report.tests {
+        let is_judged = test.verdict != Verdict::NotRun;
+        assert!(is_judged || !test.notes.is_empty(), "{test:#?}");
+    }
+    let victim = test(&report, "is_zero");
+    let is_seen = |note: &String| note.contains("ended otherwise behind other tests");
+    let is_told = victim.verdict == Verdict::OrderDependentVictim;
+    assert!(is_told || victim.notes.iter().any(is_seen), "{victim:#?}");
 }
 
 #[test]

@@ -33,12 +33,9 @@ pub fn run_behind(
     spec: &RunSpec,
     kept: &Utf8Path,
 ) -> Option<Vec<Run>> {
-    let folders = before.iter().map(|(binary, _)| &binary.cwd);
-    let folders = folders.chain([&binary.cwd]);
-    let tree = Tree::of(
-        folders.map(|folder| folder.clone().into_std_path_buf()),
-        kept.as_std_path().to_owned(),
-    );
+    let binaries = before.iter().map(|(binary, _)| *binary).chain([binary]);
+    let folders = binaries.flat_map(TestBinary::folders);
+    let tree = Tree::of(folders.map(Into::into), kept.as_std_path().to_owned());
     let runs = Launcher::with_fresh(PLACE, |folder| {
         let run = |binary, tests: &[&TestCase], spec: &RunSpec| {
             launcher.experiment_in(folder, &vec![limit; tests.len()], binary, tests, spec)

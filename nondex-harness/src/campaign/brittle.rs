@@ -2,10 +2,12 @@
 //!
 //! A test that fails in its clean runs may need what another test leaves behind: `cargo test` passes then. So before it is called broken,
 //! all tests of its binary are run in one process, in libtest's order, and where it fails there, too, in the reverse of it, so that every
-//! other test was once before it: two processes for all such tests of a binary.
+//! other test was once before it: two processes for all such tests of a binary. A third test may undo in both what the one has done. So
+//! where it fails in both, it is run right behind each other test, in a fork: a process for each.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::launch::Launcher;
 use super::order::{Hung, Processes};
@@ -17,12 +19,15 @@ use nondex_core::{Outcome, Threads};
 use crate::judge::Options;
 use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
-use crate::judge::order::{self, Conclusion, Detection, Limits, conclude, detect};
+use crate::judge::order::{self, Conclusion, Detection, Limits, conclude, detect, pairs};
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
 /// How often a test must fail alone, and pass behind those that it needs, before it is called brittle.
 const RERUNS: usize = 5;
+
+/// Where running each other test, and then this one right behind it, would take longer than this together, it is not done.
+const MAX_PAIRS: Duration = Duration::from_secs(60);
 
 /// Whether there are tests that can run before `case` in its process.
 #[must_use]
@@ -83,6 +88,13 @@ impl Behind<'_> {
             progress: self.progress,
             stop: self.stop,
         };
+        let is_paired = |test: &usize| {
+            let took = |run: &Option<Run>| run.as_ref().map(|run| run.took);
+            let own = took(&known[*test]).unwrap_or(MAX_PAIRS);
+            let pairs = known.iter().map(|run| took(run).unwrap_or(own) + own);
+            pairs.sum::<Duration>() <= MAX_PAIRS
+        };
+        let paired: Vec<usize> = asked.iter().copied().filter(is_paired).collect();
         let mut experiments = Experiments::new(self.options.jobs.get() > 1);
         let mut ending = Vec::new();
         for (test, run) in known.into_iter().enumerate() {
@@ -119,6 +131,13 @@ impl Behind<'_> {
                 let orders = [original.clone(), reverse.clone()];
                 detection = detect(&orders, &ending, experiments)?;
             }
+            let left = paired.iter().copied();
+            let left = left.filter(|test| !passes(&detection, experiments, *test));
+            let left: Vec<usize> = left.collect();
+            if !left.is_empty() {
+                let (found, _) = pairs(names.len(), &left, experiments)?;
+                detection.orders.extend(found);
+            }
             let passes = |test: &usize| passes(&detection, experiments, *test);
             let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
             let limits = Limits {
@@ -139,6 +158,7 @@ impl Behind<'_> {
             .map(|(number, test)| order::Behind {
                 conclusion: found.get(test).cloned().unwrap_or(Conclusion::Unknown),
                 names: Arc::clone(&names),
+                is_paired: paired.contains(test),
                 // They are the price of all; the first one has them, for the sum to be right.
                 processes: if number == 0 { made } else { 0 },
             });

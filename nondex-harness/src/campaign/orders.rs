@@ -96,7 +96,7 @@ pub fn run(
     tree.restore();
     if tree.is_left() {
         campaign.note(format!(
-            "tests leave files in the source tree: each process found them as they were before, and what was left is in `{}`",
+            "tests leave files in the source tree, or in cargo's folder for them: each process found them as they were before, and what was left is in `{}`",
             campaign.workspace.shown(&tree.kept().to_string_lossy())
         ));
     }

@@ -31,10 +31,14 @@ impl StopFlag {
     /// The same flag, which is also set once half of the time that is left has passed.
     #[must_use]
     pub fn half(&self) -> Self {
-        let left = self
-            .deadline
-            .map(|end| end.saturating_duration_since(Instant::now()));
-        self.within(left.map(|left| left / 2))
+        self.within(self.left().map(|left| left / 2))
+    }
+
+    /// How much of its time is left, if it has one.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        let deadline = self.deadline;
+        deadline.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
     /// Sets the flag. Takes effect within a fraction of a second.
@@ -74,6 +78,10 @@ mod tests {
         let over = flag.within(Some(Duration::ZERO));
         assert!(over.is_set() && over.is_late());
         assert!(over.within(None).is_late() && over.within(Some(Duration::MAX)).is_late());
+        assert_eq!(
+            (over.left(), unlimited.left()),
+            (Some(Duration::ZERO), None)
+        );
         assert!(over.half().is_late() && !long.half().is_late() && !unlimited.half().is_set());
         assert!(!unlimited.is_set() && !long.is_set() && !flag.is_set());
         flag.stop();

@@ -71,7 +71,7 @@ type Entries = BTreeMap<PathBuf, Entry>;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Tree {
-    /// The folders that are looked at; none is in another one.
+    /// The folders that are looked at; none is where another one is looked into.
     roots: Vec<PathBuf>,
     before: Entries,
     contents: BTreeMap<PathBuf, Content>,
@@ -87,7 +87,10 @@ impl Tree {
     pub fn of(folders: impl IntoIterator<Item = PathBuf>, kept: PathBuf) -> Self {
         let mut roots: Vec<PathBuf> = folders.into_iter().collect();
         roots.sort();
-        roots.dedup_by(|inner, outer| inner.starts_with(outer));
+        roots.dedup_by(|inner, outer| {
+            let within = inner.strip_prefix(outer);
+            within.is_ok_and(|within| !within.iter().any(|name| name == TARGET))
+        });
         let mut before = Entries::new();
         roots.retain(|root| {
             let mut entries = Entries::new();
@@ -246,23 +249,34 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let of = |path: &str| folder.path().join("package").join(path);
         fs::create_dir_all(of("target/debug")).unwrap();
+        fs::create_dir_all(of("target/tmp")).unwrap();
         fs::create_dir_all(of("data")).unwrap();
         fs::write(of("data/a"), "1").unwrap();
         fs::write(of("data/b"), "2").unwrap();
         let kept = folder.path().join("kept");
-        let tree = Tree::of([of("")], kept.clone());
+        let tree = Tree::of([of("target/tmp"), of("data"), of("")], kept.clone());
         assert!(!tree.restore() && !tree.is_left());
         fs::write(of("data/a"), "changed").unwrap();
         fs::remove_file(of("data/b")).unwrap();
         fs::create_dir_all(of("target/of-tests/deep")).unwrap();
         fs::write(of("target/debug/of-cargo"), "").unwrap();
+        fs::write(of("target/tmp/report"), "").unwrap();
         fs::write(of("new"), "mine").unwrap();
         let left = tree.left();
         let names: Vec<String> = left
             .iter()
             .map(|path| path.strip_prefix(of("")).unwrap().display().to_string())
             .collect();
-        assert_eq!(names, ["data/b", "data/a", "new", "target/of-tests"]);
+        assert_eq!(
+            names,
+            [
+                "data/b",
+                "data/a",
+                "new",
+                "target/of-tests",
+                "target/tmp/report"
+            ]
+        );
         assert!(tree.restore() && tree.is_left());
         assert!(tree.left().is_empty());
         assert_eq!(fs::read_to_string(of("data/a")).unwrap(), "1");
@@ -273,6 +287,6 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         kept.sort();
-        assert_eq!(kept, ["0-a", "1-new", "2-of-tests"]);
+        assert_eq!(kept, ["0-a", "1-new", "2-of-tests", "3-report"]);
     }
 }

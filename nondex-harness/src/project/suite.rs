@@ -53,6 +53,14 @@ impl TestBinary {
         let own = test.doctest.as_ref().map(|doctest| &doctest.executable);
         own.unwrap_or(&self.executable)
     }
+
+    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives integration tests for their files
+    /// (`CARGO_TARGET_TMPDIR`), which is beside the profile's folder that has the executable in its `deps`.
+    pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
+        let temporary = self.executable.ancestors().nth(3);
+        let temporary = temporary.map(|folder| folder.join("tmp"));
+        [self.cwd.clone()].into_iter().chain(temporary)
+    }
 }
 
 /// One test.

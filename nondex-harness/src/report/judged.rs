@@ -158,9 +158,10 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(behind) = &basis.runs.behind {
         report.runs += behind.processes;
         let may_be_chance = !report.sources.is_empty();
+        let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
         report
             .notes
-            .extend(order::left_behind(behind, may_be_chance));
+            .extend(order::left_behind(behind, is_broken, may_be_chance));
     }
     if let Some(compared) = &basis.runs.ordinary {
         let note = ordinary::note(report, compared, basis.workspace.root());

@@ -82,12 +82,10 @@ pub(super) fn mark(spec: &RunSpec) {
         let surroundings = Surroundings::now();
         roots.extend(surroundings.directory().cloned());
         roots.push(::std::env::temp_dir());
-        // What cargo gives integration tests for their files.
-        roots.extend(
-            surroundings
-                .directory()
-                .map(|directory| directory.join("target/tmp")),
-        );
+        // What cargo gives integration tests for their files is beside the profile's folder that has this executable in its `deps`.
+        let executable = env::current_exe().unwrap_or_default();
+        let profiles = executable.ancestors().nth(3);
+        roots.extend(profiles.map(|folder| folder.join("tmp")));
         roots.dedup();
     }
     let files = spec

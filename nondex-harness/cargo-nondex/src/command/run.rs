@@ -80,7 +80,7 @@ pub(super) fn within(
     let tree = match stages.have_orders() {
         false => Tree::none(),
         true => {
-            let folders = in_order.iter().map(|one| one.suite.binary.cwd.clone());
+            let folders = in_order.iter().flat_map(|one| one.suite.binary.folders());
             let kept = directory.path().join("left");
             Tree::of(folders.map(Into::into), kept.into())
         }

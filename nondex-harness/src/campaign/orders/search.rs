@@ -1,6 +1,8 @@
 //! The search in one binary: what is run alone, in pairs and in orders, and what is concluded from it. When it is stopped, each step does
 //! with what there is.
 
+use std::time::Instant;
+
 use nondex_core::Threads;
 
 use super::Campaign;
@@ -26,14 +28,9 @@ impl Campaign<'_> {
         experiments: &mut Experiments,
     ) -> (Found, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
-        let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
         let all: Vec<usize> = (0..names.len()).collect();
-        let _ = processes.answer(experiments, |experiments| {
-            gather(
-                all.iter()
-                    .map(|test| experiments.first(&[*test]).map(|_| ())),
-            )
-        });
+        let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
+        each_alone(processes, &all, experiments);
         let alone = all.iter().map(|test| {
             let ends = experiments.ends(&[], *test, 1, false).ok()?;
             ends[0].cloned()
@@ -104,6 +101,12 @@ impl Campaign<'_> {
             ));
             return (Vec::new(), false);
         }
+        if !self.have_time(processes, names.len(), asked, experiments) {
+            self.note(format!(
+                "the {number} pairs of tests of `{id}` were not tried: they would take more than half of the time that is left of `--max-time`"
+            ));
+            return (Vec::new(), false);
+        }
         let tried = processes.answer(experiments, |experiments| {
             pairs(names.len(), asked, experiments)
         });
@@ -117,6 +120,30 @@ impl Campaign<'_> {
             ));
         }
         (tried, has_pairs)
+    }
+
+    /// Whether the pairs take no more than half of the time that is left. Where it is limited, what tells most in the least time comes
+    /// first: each test alone, then all in their order and in the reverse of it, which tells how long they take.
+    fn have_time(
+        &self,
+        processes: &Processes<'_>,
+        tests: usize,
+        asked: &[usize],
+        experiments: &mut Experiments,
+    ) -> bool {
+        if self.stop.left().is_none() {
+            return true;
+        }
+        let original: Vec<usize> = (0..tests).collect();
+        each_alone(processes, &original, experiments);
+        let begun = Instant::now();
+        let reverse = original.iter().rev().copied().collect();
+        detected(processes, &[original, reverse], &[], experiments);
+        let jobs = u32::try_from(self.options.jobs.get()).unwrap_or(u32::MAX);
+        let of_all = begun.elapsed() * jobs.min(2) / 2;
+        let forks = u32::try_from(asked.len()).unwrap_or(u32::MAX);
+        let pairs = of_all.saturating_mul(forks.saturating_add(1)) / jobs;
+        self.stop.left().is_none_or(|left| pairs <= left / 2)
     }
 
     /// Adds what is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the
@@ -161,6 +188,14 @@ impl Campaign<'_> {
         found.suspects.extend(suspects);
         found.open.extend(open);
     }
+}
+
+/// Runs each of these tests alone, unless it was.
+fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Experiments) {
+    let _ = processes.answer(experiments, |experiments| {
+        let each = tests.iter().map(|test| experiments.first(&[*test]));
+        gather(each.map(|made| made.map(|_| ())))
+    });
 }
 
 /// What these orders show, and whether all were run; if not, what is known so far.

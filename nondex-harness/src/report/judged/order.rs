@@ -110,8 +110,16 @@ fn place(before: &[usize]) -> String {
     }
 }
 
-/// What makes a test fail that passes alone, after all. Where chance may act, passing there proves less.
-pub(super) fn left_behind(behind: &Behind, may_be_chance: bool) -> Option<String> {
+/// What makes a test fail that passes alone, after all; where chance may act, passing there proves less. Of one that `is_broken`, what was
+/// not tried.
+pub(super) fn left_behind(behind: &Behind, is_broken: bool, may_be_chance: bool) -> Option<String> {
+    if is_broken && !behind.is_paired {
+        return Some(
+            "it fails alone, and behind the other tests of its binary in their order and in the reverse of it; whether one that is \
+             undone by a third makes it pass was not tried, for it takes long: `cargo nondex order` does"
+                .to_owned(),
+        );
+    }
     let passes = behind.conclusion == Conclusion::Independent;
     passes.then(|| match may_be_chance {
         false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail, or the folder's name",

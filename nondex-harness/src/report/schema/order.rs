@@ -10,7 +10,7 @@ pub struct Order {
     pub polluters: Vec<String>,
     /// Make it pass when they run before it.
     pub setters: Vec<String>,
-    /// Undo a polluter when they run between.
+    /// Undo what the first of the sets does when they run between.
     pub cleaners: Vec<String>,
     /// The polluters, or the setters, by what is needed: each of these lists makes the difference by itself, its tests in this order, and
     /// without any of them it does not. The smallest comes first.
@@ -23,7 +23,7 @@ pub struct Order {
     /// (`"each"`), too.
     #[serde(default)]
     pub threads: Threads,
-    /// What they share.
+    /// What they share with the first of the sets.
     #[serde(default)]
     pub state: Vec<SharedState>,
 }
