@@ -57,8 +57,10 @@ impl TestBinary {
     /// The folders that its tests use as theirs: the one they are started in, and what cargo gives integration tests for their files
     /// (`CARGO_TARGET_TMPDIR`), which is beside the profile's folder that has the executable in its `deps`.
     pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
-        let temporary = self.executable.ancestors().nth(3);
-        let temporary = temporary.map(|folder| folder.join("tmp"));
+        let deps = self.executable.parent();
+        let deps = deps.filter(|folder| folder.file_name() == Some("deps"));
+        let profiles = deps.and_then(|deps| deps.ancestors().nth(2));
+        let temporary = profiles.map(|folder| folder.join("tmp"));
         [self.cwd.clone()].into_iter().chain(temporary)
     }
 }
