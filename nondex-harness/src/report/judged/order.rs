@@ -115,8 +115,8 @@ fn place(before: &[usize]) -> String {
 pub(super) fn left_behind(behind: &Behind, is_broken: bool, may_be_chance: bool) -> Option<String> {
     if is_broken && !behind.is_paired {
         return Some(
-            "it fails alone, and behind the other tests of its binary in their order and in the reverse of it; whether one that is \
-             undone by a third makes it pass was not tried, for it takes long: `cargo nondex order` does"
+            "it fails alone, and after the other tests of its binary in their order and in the reverse of it; it was not run right after \
+             each single one, because that takes long: `cargo nondex order` does it"
                 .to_owned(),
         );
     }
