@@ -9,7 +9,6 @@ mod connect;
 mod error;
 mod fault;
 mod fork;
-mod own_address;
 mod receive;
 mod resolve;
 mod rights;
