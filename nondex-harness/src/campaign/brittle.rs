@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::launch::Launcher;
 use super::order::{Hung, Processes};
@@ -26,7 +26,7 @@ use crate::project::{Harness, Suite, TestCase};
 /// How often a test must fail alone, and pass behind those that it needs, before it is called brittle.
 const RERUNS: usize = 5;
 
-/// Where running each other test, and then this one right behind it, would take longer than this together, it is not done.
+/// Running each other test, and then these right behind it, may take so long together; for the tests beyond it is not done.
 const MAX_PAIRS: Duration = Duration::from_secs(60);
 
 /// Whether there are tests that can run before `case` in its process.
@@ -88,15 +88,9 @@ impl Behind<'_> {
             progress: self.progress,
             stop: self.stop,
         };
-        let is_paired = |test: &usize| {
-            let took = |run: &Option<Run>| run.as_ref().map(|run| run.took);
-            let own = took(&known[*test]).unwrap_or(MAX_PAIRS);
-            let pairs = known.iter().map(|run| took(run).unwrap_or(own) + own);
-            pairs.sum::<Duration>() <= MAX_PAIRS
-        };
-        let paired: Vec<usize> = asked.iter().copied().filter(is_paired).collect();
         let mut experiments = Experiments::new(self.options.jobs.get() > 1);
         let mut ending = Vec::new();
+        let mut took = BTreeMap::new();
         for (test, run) in known.into_iter().enumerate() {
             let Some(run) = run else { continue };
             if asked.contains(&test) {
@@ -105,6 +99,9 @@ impl Behind<'_> {
                 let is_ending =
                     !matches!(run.outcome, Outcome::Failed) || deadlock::is_proven(&run);
                 ending.extend(is_ending.then_some(test));
+                // One that hangs may do so right behind each other test, up to the whole limit.
+                let hangs = run.outcome == Outcome::TimedOut || deadlock::is_proven(&run);
+                took.extend((!hangs).then_some((test, run.took)));
                 continue;
             }
             let experiment = Experiment {
@@ -118,26 +115,38 @@ impl Behind<'_> {
         let before = experiments.count();
         let original: Vec<usize> = (0..names.len()).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
+        let passes = |detection: &Detection, experiments: &Experiments, test: usize| {
+            let mut seen = detection.seen(test, experiments);
+            seen.any(|(_, passed)| passed)
+        };
+        let begun = Instant::now();
+        let mut detection = processes.answer(&mut experiments, |experiments| {
+            let detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
+            let mut all = asked.iter();
+            if all.all(|test| passes(&detection, experiments, *test)) {
+                return Ok(detection);
+            }
+            detect(&[original.clone(), reverse.clone()], &ending, experiments)
+        })?;
+        // The orders have every test once, with real threads and in real time.
+        let mut room = MAX_PAIRS.saturating_sub(begun.elapsed());
+        let mut is_paired = |test: &usize| {
+            let number = u32::try_from(names.len()).unwrap_or(u32::MAX);
+            let own = took.get(test).map(|own| own.saturating_mul(number));
+            let left = own.and_then(|own| room.checked_sub(own));
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        let left = asked.iter().copied();
+        let left = left.filter(|test| !passes(&detection, &experiments, *test));
+        let (left, unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
+        if !left.is_empty() {
+            let (found, _) = processes.answer(&mut experiments, |experiments| {
+                pairs(names.len(), &left, experiments)
+            })?;
+            detection.orders.extend(found);
+        }
         let found = processes.answer(&mut experiments, |experiments| {
-            let mut detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
-            let passes = |detection: &Detection, experiments: &Experiments, test: usize| {
-                let mut seen = detection.seen(test, experiments);
-                seen.any(|(_, passed)| passed)
-            };
-            if !asked
-                .iter()
-                .all(|test| passes(&detection, experiments, *test))
-            {
-                let orders = [original.clone(), reverse.clone()];
-                detection = detect(&orders, &ending, experiments)?;
-            }
-            let left = paired.iter().copied();
-            let left = left.filter(|test| !passes(&detection, experiments, *test));
-            let left: Vec<usize> = left.collect();
-            if !left.is_empty() {
-                let (found, _) = pairs(names.len(), &left, experiments)?;
-                detection.orders.extend(found);
-            }
             let passes = |test: &usize| passes(&detection, experiments, *test);
             let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
             let limits = Limits {
@@ -158,7 +167,7 @@ impl Behind<'_> {
             .map(|(number, test)| order::Behind {
                 conclusion: found.get(test).cloned().unwrap_or(Conclusion::Unknown),
                 names: Arc::clone(&names),
-                is_paired: paired.contains(test),
+                is_paired: !unpaired.contains(test),
                 // They are the price of all; the first one has them, for the sum to be right.
                 processes: if number == 0 { made } else { 0 },
             });
