@@ -146,7 +146,8 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
 fn a_run_with_a_trace_fails_as_the_one_without() {
     let fixture = Fixture::new("threads");
     // The thread is held back in `bind`, a call of the system.
-    let report = run(&fixture, &["-E", "test(socket_after_sleep_10::bug)"]);
+    let arguments = ["--seeds", "60", "-E", "test(socket_after_sleep_10::bug)"];
+    let report = run(&fixture, &arguments);
     let found = test(&report, "times::socket_after_sleep_10::bug");
     let interleaving = found.interleaving.as_ref().expect("it is shown");
     assert!(interleaving.failed.is_some(), "{found:#?}");
