@@ -43,5 +43,5 @@ pub use protocol::selection::{Calls, Scope, Selected, Selection};
 pub use protocol::site::{Caller, Frame, Site};
 pub use protocol::source::Source;
 pub use protocol::spec::{ALGORITHM, Given, GivenChoice, PROTOCOL, RunSpec};
-pub use protocol::state::{AccessRecord, StateChange, StateId, StateKind};
+pub use protocol::state::{AccessRecord, StateChange, StateId, StateKind, folder_for_tests};
 pub use protocol::trace::{Trace, TracedOperation, TracedStack, TracedThread};

@@ -1,5 +1,7 @@
 //! What tests of one process share: parts of its state that one test leaves changed and another one meets.
 
+use std::path::{Path, PathBuf};
+
 use crate::json;
 
 use super::site::Frame;
@@ -154,6 +156,16 @@ json::object!(AccessRecord {
     met = optional,
 });
 
+/// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is beside the profile's folder that has this test
+/// executable in its `deps`. `None` of an executable elsewhere.
+#[must_use]
+pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
+    let deps = executable.parent()?;
+    let is_cargos = deps.file_name().is_some_and(|name| name == "deps");
+    let profiles = deps.ancestors().nth(2).filter(|_| is_cargos)?;
+    Some(profiles.join("tmp"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,5 +185,14 @@ mod tests {
         for other in ["", "4f010+18", "0x4f010", "0x4f010+18", "0xg+0x1"] {
             assert_eq!(state(other).bytes(), None, "{other}");
         }
+    }
+
+    #[test]
+    fn only_an_executable_in_cargos_folder_has_a_folder_for_tests() {
+        let of = |executable| folder_for_tests(Path::new(executable));
+        let expected = Some(PathBuf::from("/project/target/tmp"));
+        assert_eq!(of("/project/target/debug/deps/it-1f"), expected);
+        assert_eq!(of("/project/target/tmp/folder/it"), None);
+        assert_eq!(of("it"), None);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use nondex_core::folder_for_tests;
 
 use super::doc_place::DocPlace;
 
@@ -54,13 +55,10 @@ impl TestBinary {
         own.unwrap_or(&self.executable)
     }
 
-    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives integration tests for their files
-    /// (`CARGO_TARGET_TMPDIR`), which is beside the profile's folder that has the executable in its `deps`.
+    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives integration tests for their files.
     pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
-        let deps = self.executable.parent();
-        let deps = deps.filter(|folder| folder.file_name() == Some("deps"));
-        let profiles = deps.and_then(|deps| deps.ancestors().nth(2));
-        let temporary = profiles.map(|folder| folder.join("tmp"));
+        let temporary = folder_for_tests(self.executable.as_std_path());
+        let temporary = temporary.and_then(|folder| Utf8PathBuf::from_path_buf(folder).ok());
         [self.cwd.clone()].into_iter().chain(temporary)
     }
 }

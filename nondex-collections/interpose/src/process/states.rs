@@ -82,12 +82,8 @@ pub(super) fn mark(spec: &RunSpec) {
         let surroundings = Surroundings::now();
         roots.extend(surroundings.directory().cloned());
         roots.push(::std::env::temp_dir());
-        // What cargo gives integration tests for their files is beside the profile's folder that has this executable in its `deps`.
         let executable = env::current_exe().unwrap_or_default();
-        let deps = executable.parent();
-        let deps = deps.filter(|folder| folder.file_name().is_some_and(|name| name == "deps"));
-        let profiles = deps.and_then(|deps| deps.ancestors().nth(2));
-        roots.extend(profiles.map(|folder| folder.join("tmp")));
+        roots.extend(nondex_core::folder_for_tests(&executable));
         roots.dedup();
     }
     let files = spec

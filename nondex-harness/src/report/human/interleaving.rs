@@ -273,7 +273,7 @@ fn cut(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use nondex_core::{Caller, Outcome, Site, model};
 
     use super::*;
@@ -293,7 +293,8 @@ mod tests {
         }
     }
 
-    fn delayed(line: u32, by: u64) -> Culprit {
+    /// The second thread is delayed at a line of `src/lib.rs`, by so many nanoseconds.
+    pub(in crate::report::human) fn delayed(line: u32, by: u64) -> Culprit {
         Culprit {
             call: Some(CallReport {
                 thread: "0.1".to_owned(),

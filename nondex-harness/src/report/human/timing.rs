@@ -277,33 +277,15 @@ pub(super) fn fixes(test: &TestReport, reason: Timing) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use nondex_core::{Caller, Site};
-
     use super::*;
-    use crate::report::schema::CallReport;
+    use crate::report::human::interleaving::tests::delayed;
 
     #[test]
     fn of_a_delay_whose_call_is_not_known_no_place_is_said() {
         let mut test = TestReport::new("shop", "shop", "waits");
         test.file = Some("src/lib.rs".to_owned());
         test.line = Some(3);
-        let delayed = |line| Culprit {
-            call: Some(CallReport {
-                thread: "0".to_owned(),
-                ordinal: 0,
-                of: 1,
-            }),
-            ..Culprit::new(&Site::new(
-                &model::THREAD_SPAWN,
-                Family::Schedule,
-                Caller {
-                    file: "src/lib.rs",
-                    line,
-                    column: 0,
-                },
-            ))
-        };
-        let said = |line| what_in(&test, &delayed(line)).unwrap();
+        let said = |line| what_in(&test, &delayed(line, MOMENT)).unwrap();
         assert!(said(7).contains("is stopped here"), "{}", said(7));
         let unknown = said(3);
         assert!(
