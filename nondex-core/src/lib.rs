@@ -6,7 +6,7 @@
 //!
 //! The house, from the ground: each room uses only those before it.
 //!
-//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`hidden`]: tools without a word about choices.
+//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`hidden`], [`word`]: tools without a word about choices.
 //! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
 //! - [`protocol`]: what goes into a test process and what comes out, versioned.
 //! - [`context`]: which test a thread works for, and the recording of what it does.
@@ -21,6 +21,7 @@ pub mod hidden;
 pub mod json;
 pub mod protocol;
 pub mod sorted;
+pub mod word;
 
 pub use catalogue::family::Scale;
 pub use catalogue::{Family, Kind, Level, Model, model};

@@ -1,9 +1,7 @@
 //! The ladder of realism: how far a run may leave what std does today.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::json;
+use crate::word::word;
 
 /// How freely the choices of one run may differ from what std does today.
 ///
@@ -73,42 +71,7 @@ impl Level {
     }
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The error of parsing a [`Level`]: the text that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseLevelError {
-    found: String,
-}
-
-impl fmt::Display for ParseLevelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown level `{}`, expected one of STD, ONE, EQ, ID, FULL",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for ParseLevelError {}
-
-impl FromStr for Level {
-    type Err = ParseLevelError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Level::ALL
-            .into_iter()
-            .find(|level| level.name().eq_ignore_ascii_case(text))
-            .ok_or_else(|| ParseLevelError {
-                found: text.to_owned(),
-            })
-    }
-}
+word!(Level, "level");
 
 #[cfg(test)]
 mod tests {

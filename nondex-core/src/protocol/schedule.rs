@@ -1,10 +1,8 @@
 //! From which orders a campaign's seeds are made.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::catalogue::Family;
 use crate::json;
+use crate::word::word;
 
 /// From which orders a campaign's seeds are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,39 +41,4 @@ impl Schedule {
     }
 }
 
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// The error of parsing a [`Schedule`]: the text that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseScheduleError {
-    found: String,
-}
-
-impl fmt::Display for ParseScheduleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown schedule `{}`, expected covering, random or systematic",
-            self.found
-        )
-    }
-}
-
-impl std::error::Error for ParseScheduleError {}
-
-impl FromStr for Schedule {
-    type Err = ParseScheduleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Schedule::ALL
-            .into_iter()
-            .find(|schedule| schedule.name().eq_ignore_ascii_case(text))
-            .ok_or_else(|| ParseScheduleError {
-                found: text.to_owned(),
-            })
-    }
-}
+word!(Schedule, "schedule");

@@ -222,6 +222,6 @@ fn a_schedule_parses_from_its_own_name_and_an_unknown_one_says_what_was_expected
     let message = "cover".parse::<Schedule>().unwrap_err().to_string();
     assert_eq!(
         message,
-        "unknown schedule `cover`, expected covering, random or systematic"
+        "unknown schedule `cover`, expected one of covering, random, systematic"
     );
 }
