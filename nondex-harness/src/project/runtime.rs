@@ -17,6 +17,7 @@ use self::kept::{Manifest, load};
 use super::toolchain::Toolchain;
 use super::{atomics, std_order};
 use crate::error::{Error, Result};
+use crate::written;
 
 /// The file that has what is to be said of the order of its collections, which may be nothing.
 const ORDER: &str = "order.txt";
@@ -97,11 +98,8 @@ impl Runtime {
         let kept = self.libraries.join(name);
         let found = fs::read_to_string(&kept).unwrap_or_else(|_| {
             let found = find().unwrap_or_default();
-            // Another process may read it meanwhile. One that cannot be kept is found out again.
-            let new = self
-                .libraries
-                .join(format!("{name}.{}", std::process::id()));
-            let _ = fs::write(&new, &found).and_then(|()| fs::rename(&new, &kept));
+            // One that cannot be kept is found out again.
+            let _ = written::text(&kept, found.as_bytes());
             found
         });
         Some(found).filter(|found| !found.is_empty())
