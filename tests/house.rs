@@ -68,7 +68,7 @@ const HARNESS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("judge", &[]),
-    ("project", &["error", "exit_code"]),
+    ("project", &["error", "exit_code", "written"]),
     ("repository", &["error"]),
     ("inprocess", &[]),
     ("written", &["error"]),

@@ -1,0 +1,147 @@
+//! Repositories in which a test was written, moved, renamed, copied and taken away.
+
+use super::*;
+use crate::repository::scratch::Repository;
+
+impl Repository {
+    fn introduced(&self, file: &str, test: &str) -> Option<String> {
+        lineage(&self.git, "HEAD", file, test).unwrap().introduced
+    }
+}
+
+const SORTS: &str = "assert_eq!(sorted(&[1, 2, 3, 2, 1]), [1, 1, 2, 2, 3]);";
+
+fn test(name: &str, body: &str) -> String {
+    format!("#[test]\nfn {name}() {{\n    {body}\n}}\n\n")
+}
+
+#[test]
+fn what_is_copied_comes_from_nowhere_and_what_is_moved_from_where_it_is_gone() {
+    let of = Repository::new();
+    let first = of.commit(&[("a.rs", test("case", SORTS))]);
+    let second = of.commit(&[("b.rs", test("case", SORTS))]);
+    let third = of.commit(&[("c.rs", test("other_case", SORTS))]);
+    assert_eq!(of.introduced("a.rs", "case"), Some(first.clone()));
+    assert_eq!(of.introduced("b.rs", "case"), Some(second));
+    assert_eq!(of.introduced("c.rs", "other_case"), Some(third));
+    of.commit(&[
+        ("a.rs", "mod d;".to_owned()),
+        ("d.rs", test("renamed_case", SORTS)),
+    ]);
+    let found = lineage(&of.git, "HEAD", "d.rs", "d::renamed_case").unwrap();
+    assert_eq!(found.introduced, Some(first));
+    assert_eq!(found.names, ["renamed_case", "case"]);
+}
+
+#[test]
+fn of_a_file_that_is_renamed_and_copied_at_once_the_copy_is_new() {
+    let of = Repository::new();
+    let both = |more: &str| test("case", SORTS) + &test("other", "f(1); g(2);") + more;
+    let first = of.commit(&[("src/a.rs", both(""))]);
+    let second = of.commit(&[
+        ("src/a.rs", String::new()),
+        ("src/b/a.rs", both("")),
+        ("src/c/a.rs", both("// A copy.\n")),
+    ]);
+    assert_eq!(of.introduced("src/b/a.rs", "b::a::case"), Some(first));
+    assert_eq!(of.introduced("src/c/a.rs", "c::a::case"), Some(second));
+}
+
+#[test]
+fn a_test_in_the_place_of_another_is_new_and_one_whose_lines_all_change_is_not() {
+    let of = Repository::new();
+    let old = "let input = encode(\"first\"); check_empty(&input); check_full(&input);";
+    let new =
+        "let mut map = new_map(); map.insert(\"second\", 2); check_empty(&map); check_full(&map);";
+    let first = of.commit(&[("a.rs", test("encodes_text", old) + &test("stays", SORTS))]);
+    // The lines are where those of the other one were.
+    let second = of.commit(&[("a.rs", test("encodes_map", new) + &test("stays", SORTS))]);
+    assert_eq!(of.introduced("a.rs", "encodes_map"), Some(second.clone()));
+    // Every line is another one now, and the order, too.
+    of.commit(&[("a.rs", test("stays", old) + &test("encodes_map", SORTS))]);
+    assert_eq!(of.introduced("a.rs", "encodes_map"), Some(second));
+    assert_eq!(of.introduced("a.rs", "stays"), Some(first));
+}
+
+#[test]
+fn tests_that_are_alike_are_told_apart_and_names_that_are_exchanged_are_followed() {
+    let of = Repository::new();
+    let case = |n: u32| {
+        format!(
+            "let found = parse(\"{n}\").unwrap(); assert_eq!(found, {n}); assert!(found.is_valid());"
+        )
+    };
+    let first = of.commit(&[("a.rs", test("one", &case(1)) + &test("two", &case(2)))]);
+    // `one` is called `uno`; `three` is new, though it is like it.
+    let text = test("uno", &case(1)) + &test("two", &case(2)) + &test("three", &case(3));
+    let second = of.commit(&[("a.rs", text)]);
+    assert_eq!(of.introduced("a.rs", "uno"), Some(first.clone()));
+    assert_eq!(of.introduced("a.rs", "three"), Some(second));
+    // The same name in two modules.
+    let modules = |first: &str, second: &str| {
+        format!(
+            "mod a {{\n{}}}\nmod b {{\n{second}}}\n",
+            test("case", first)
+        )
+    };
+    let third = of.commit(&[("b.rs", modules(SORTS, ""))]);
+    let fourth = of.commit(&[("b.rs", modules(SORTS, &test("case", &case(4))))]);
+    assert_eq!(of.introduced("b.rs", "b::a::case"), Some(third));
+    assert_eq!(of.introduced("b.rs", "b::b::case"), Some(fourth));
+}
+
+#[test]
+fn a_test_is_as_old_as_its_first_time_however_it_moved_or_was_away() {
+    let of = Repository::new();
+    let inside = |module: &str| format!("mod {module} {{\n{}}}\n", test("case", SORTS));
+    let first = of.commit(&[("src/a.rs", inside("tests"))]);
+    of.commit(&[("src/a.rs", inside("unit"))]);
+    of.commit(&[
+        ("src/a.rs", String::new()),
+        ("src/a/mod.rs", inside("unit")),
+    ]);
+    // It cannot be parsed for a while.
+    of.commit(&[("src/a/mod.rs", inside("unit") + "fn {")]);
+    of.commit(&[("src/a/mod.rs", inside("unit"))]);
+    of.commit(&[
+        ("src/a/mod.rs", "mod tests;\n".to_owned()),
+        ("src/a/tests.rs", test("case", SORTS)),
+    ]);
+    of.commit(&[("src/a/tests.rs", "// Nothing.\n".to_owned())]);
+    of.commit(&[("src/a/tests.rs", test("case", SORTS) + "// Again.\n")]);
+    let head = of.head();
+    let found = lineage(&of.git, &head, "src/a/tests.rs", "a::tests::case").unwrap();
+    assert_eq!(found.introduced, Some(first));
+    assert_eq!(found.files, ["src/a/tests.rs", "src/a/mod.rs", "src/a.rs"]);
+    // Another one with the same name is no return.
+    of.commit(&[("src/a/tests.rs", "// Nothing.\n".to_owned())]);
+    let other = of.commit(&[(
+        "src/a/tests.rs",
+        test("case", "for name in names() { println!(\"{name}\") }"),
+    )]);
+    assert_eq!(
+        of.introduced("src/a/tests.rs", "a::tests::case"),
+        Some(other)
+    );
+}
+
+#[test]
+fn a_test_on_a_branch_is_as_old_as_on_the_branch_and_one_of_a_macro_as_its_name() {
+    let of = Repository::new();
+    of.commit(&[("a.rs", test("stays", SORTS))]);
+    of.run(&["checkout", "--quiet", "-b", "side"]);
+    let first = of.commit(&[("a.rs", test("stays", SORTS) + &test("case", "f(1); g(2);"))]);
+    of.commit(&[("b.rs", "cases! { one: 1 }\n".to_owned())]);
+    of.run(&["checkout", "--quiet", "main"]);
+    of.commit(&[("a.rs", format!("// First.\n{}", test("stays", SORTS)))]);
+    of.run(&["merge", "--quiet", "--no-ff", "--message", "m", "side"]);
+    assert_eq!(of.introduced("a.rs", "case"), Some(first));
+    let second = of.commit(&[("b.rs", "cases! { one: 1, two: 2 }\n".to_owned())]);
+    of.commit(&[("b.rs", "cases! { one: 1, two: 3 }\n".to_owned())]);
+    assert_eq!(of.introduced("b.rs", "b::two"), Some(second));
+    assert_eq!(of.introduced("b.rs", "b::three"), None);
+    assert_eq!(of.introduced("nowhere.rs", "case"), None);
+    // A case of a parametrised test is its function.
+    let third = of.commit(&[("c.rs", test("many", "f(2); g(3);"))]);
+    assert_eq!(of.introduced("c.rs", "c::many::case_1"), Some(third));
+}
