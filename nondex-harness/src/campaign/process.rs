@@ -4,8 +4,11 @@
 //! child behind that holds it. Both are noticed by looking at the process itself, every `TICK` at the latest, so that nothing
 //! a test does can make the driver hang.
 
+mod addresses;
 pub mod guardian;
 mod leftover;
+
+pub use addresses::{disable_address_randomisation, enable_address_randomisation};
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;
@@ -373,31 +376,6 @@ fn end(status: ExitStatus) -> End {
         (Some(code), _) => End::Exited(code),
         (None, Some(signal)) => End::Signalled(signal),
         (None, None) => unreachable!("a process that was waited for has exited or was signalled"),
-    }
-}
-
-/// Switches address-space randomisation off for processes that this thread, and threads it starts, will start. Whether
-/// it is off: a container's policy may forbid it.
-#[must_use]
-pub fn disable_address_randomisation() -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        use nix::sys::personality::{self, Persona};
-        personality::get()
-            .and_then(|now| personality::set(now | Persona::ADDR_NO_RANDOMIZE))
-            .is_ok()
-    }
-    #[cfg(not(target_os = "linux"))]
-    false
-}
-
-/// Undoes [`disable_address_randomisation`], for processes that this thread, and threads it starts, will start.
-pub fn enable_address_randomisation() {
-    #[cfg(target_os = "linux")]
-    {
-        use nix::sys::personality::{self, Persona};
-        let _ =
-            personality::get().and_then(|now| personality::set(now & !Persona::ADDR_NO_RANDOMIZE));
     }
 }
 

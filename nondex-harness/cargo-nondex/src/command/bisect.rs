@@ -3,6 +3,7 @@
 //! The test is introduced by one commit, which git's history of its function tells, and made flaky by that one or by a later one, which is searched.
 //! Commits are tried in a checkout of our own; what was tried is kept, so that an interrupted search goes on.
 
+mod category;
 mod oracle;
 mod progress;
 

@@ -6,14 +6,14 @@ use std::num::NonZeroU32;
 use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
+use super::category::Category;
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
 use nondex_harness::campaign::launch::Launcher;
 use nondex_harness::campaign::{self, Selected, Silent, StopFlag, process};
-use nondex_harness::error::{Error, Result};
+use nondex_harness::error::Result;
 use nondex_harness::judge::Options;
 use nondex_harness::judge::bisect::Tried;
-use nondex_harness::judge::certainty::{MOST, runs_without_failure};
 use nondex_harness::judge::specs::{clean_spec, natural_spec};
 use nondex_harness::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
 use nondex_harness::report::schema::Line;
@@ -29,20 +29,6 @@ pub(super) struct Trial {
     pub(super) what: String,
     /// The line of the call that is responsible.
     pub(super) place: Option<Line>,
-}
-
-/// How a test is flaky, and what shows it.
-#[derive(Clone, Debug)]
-enum Category {
-    /// By choices at this level, of which this seed is known.
-    Choices {
-        level: Level,
-        known: Vec<(Schedule, Level, u64)>,
-    },
-    /// Behind these tests of its binary.
-    Order { before: Vec<String>, fails: bool },
-    /// By chance, seldom enough for so many runs.
-    Chance { runs: usize },
 }
 
 /// Whoever tries commits.
@@ -371,51 +357,5 @@ impl<'a> Oracle<'a> {
             what: format!("{failed} of {} runs failed", passed + failed),
             place: None,
         })
-    }
-}
-
-impl Category {
-    /// How a test of a report is flaky.
-    fn of(test: &TestReport) -> Result<Self> {
-        if let (Some(level), Some(_)) = (test.weakest_level, test.culprits.first()) {
-            let known = test
-                .failures
-                .iter()
-                .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)));
-            let known = known.filter(|(_, at, _)| *at == level).take(3);
-            return Ok(Category::Choices {
-                level,
-                known: known.collect(),
-            });
-        }
-        match (test.verdict, &test.order, test.weakest_level) {
-            (Verdict::ImplementationDependent, _, Some(level)) => Ok(Category::Choices {
-                level,
-                known: Vec::new(),
-            }),
-            (Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle, Some(order), _) => {
-                let fails = test.verdict == Verdict::OrderDependentVictim;
-                let all = if fails {
-                    &order.polluters
-                } else {
-                    &order.setters
-                };
-                let before = order.sets.first().cloned();
-                let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
-                Ok(Category::Order {
-                    before,
-                    // It passes alone and fails behind a polluter; with a setter it is the other way round.
-                    fails,
-                })
-            }
-            // One that is of unknown cause fails by chance, too.
-            (Verdict::NonDeterministic | Verdict::Unknown, ..) => Ok(Category::Chance {
-                runs: runs_without_failure(test.least_rate()).min(MOST),
-            }),
-            (verdict, ..) => Err(Error::usage(format!(
-                "`{}` is `{verdict}` in the report: nothing is known that shows it again at another commit",
-                test.id
-            ))),
-        }
     }
 }

@@ -1,0 +1,70 @@
+//! How a test is flaky, and what shows it at another commit.
+
+use nondex_core::{Level, Schedule};
+
+use nondex_harness::error::{Error, Result};
+use nondex_harness::judge::certainty::{MOST, runs_without_failure};
+use nondex_harness::report::{TestReport, Verdict};
+
+/// How a test is flaky, and what shows it.
+#[derive(Clone, Debug)]
+pub(super) enum Category {
+    /// By choices at this level, of which this seed is known.
+    Choices {
+        level: Level,
+        known: Vec<(Schedule, Level, u64)>,
+    },
+    /// Behind these tests of its binary.
+    Order { before: Vec<String>, fails: bool },
+    /// By chance, seldom enough for so many runs.
+    Chance { runs: usize },
+}
+
+impl Category {
+    /// How a test of a report is flaky.
+    ///
+    /// # Errors
+    /// When nothing is known that shows it at another commit.
+    pub(super) fn of(test: &TestReport) -> Result<Self> {
+        if let (Some(level), Some(_)) = (test.weakest_level, test.culprits.first()) {
+            let known = test
+                .failures
+                .iter()
+                .filter_map(|failure| Some((failure.schedule, failure.level?, failure.seed?)));
+            let known = known.filter(|(_, at, _)| *at == level).take(3);
+            return Ok(Category::Choices {
+                level,
+                known: known.collect(),
+            });
+        }
+        match (test.verdict, &test.order, test.weakest_level) {
+            (Verdict::ImplementationDependent, _, Some(level)) => Ok(Category::Choices {
+                level,
+                known: Vec::new(),
+            }),
+            (Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle, Some(order), _) => {
+                let fails = test.verdict == Verdict::OrderDependentVictim;
+                let all = if fails {
+                    &order.polluters
+                } else {
+                    &order.setters
+                };
+                let before = order.sets.first().cloned();
+                let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
+                Ok(Category::Order {
+                    before,
+                    // It passes alone and fails behind a polluter; with a setter it is the other way round.
+                    fails,
+                })
+            }
+            // One that is of unknown cause fails by chance, too.
+            (Verdict::NonDeterministic | Verdict::Unknown, ..) => Ok(Category::Chance {
+                runs: runs_without_failure(test.least_rate()).min(MOST),
+            }),
+            (verdict, ..) => Err(Error::usage(format!(
+                "`{}` is `{verdict}` in the report: nothing is known that shows it again at another commit",
+                test.id
+            ))),
+        }
+    }
+}
