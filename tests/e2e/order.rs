@@ -534,6 +534,8 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
             let expected = expected[side].as_str().unwrap_or_default();
             assert!(text.contains(expected), "{side} is `{text}`: {race:?}");
         }
+        output.says(&[&format!("`{}` changes the ", written.test)]);
+        output.says(&[&format!("`{}` meets it here", test.name)]);
         reproduced(&fixture, test).expect(ExitCode::Found);
     }
     // The same in every run.

@@ -5,6 +5,8 @@
 mod pairs;
 mod states;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod statics;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod threads;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod waits;

@@ -26,7 +26,7 @@ fn case(name: &str) -> TestCase {
 }
 
 /// The executable of `tests/fixtures/libtest/states.rs`, with a temporary directory of its own.
-fn compiled() -> TestBinary {
+pub(crate) fn compiled() -> TestBinary {
     let mut binary = binary(&compile("states.rs", "2021", Harness::Interposed));
     let temporary = binary.cwd.join("temporary");
     let _ = std::fs::remove_dir_all(&temporary);
@@ -36,7 +36,7 @@ fn compiled() -> TestBinary {
     binary
 }
 
-fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Run> {
+pub(crate) fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Run> {
     let stop = StopFlag::new();
     let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
     let cases: Vec<TestCase> = tests.iter().copied().map(case).collect();

@@ -200,6 +200,13 @@ impl siginfo_t {
     }
 
     /// # Safety
+    /// None, as above: where a fault says its address.
+    pub unsafe fn si_addr(&self) -> *mut c_void {
+        let low = self.pid as u32 as usize;
+        ::std::ptr::without_provenance_mut((self.uid as usize) << 32 | low)
+    }
+
+    /// # Safety
     /// None, as above.
     pub unsafe fn si_status(&self) -> c_int {
         self.status
@@ -317,7 +324,7 @@ constants! { c_int:
     NI_NUMERICHOST = 1,
     O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000, O_NONBLOCK = 0o4000, O_CLOEXEC = 0o2_000_000,
     PATH_MAX = 4096,
-    PROT_READ = 1, PROT_WRITE = 2,
+    PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2,
     PR_SET_PDEATHSIG = 1, PR_SET_TSC = 26, PR_TSC_ENABLE = 1, PR_TSC_SIGSEGV = 2, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
@@ -343,7 +350,7 @@ constants! { c_int:
 }
 
 constants! { c_short: POLLIN = 1, POLLOUT = 4, POLLRDNORM = 0x40 }
-constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PF_W = 2 }
+constants! { u32: PT_LOAD = 1, PT_INTERP = 3, PT_NOTE = 4, PT_TLS = 7, PT_GNU_RELRO = 0x6474_e552, PF_W = 2 }
 constants! { size_t: SIG_DFL = 0, SIG_IGN = 1 }
 constants! { u64: RLIM_INFINITY = u64::MAX }
 constants! { c_ulong: AT_SYSINFO_EHDR = 33 }

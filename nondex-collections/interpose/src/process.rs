@@ -5,6 +5,7 @@ mod files;
 mod fork;
 mod held;
 mod image;
+mod pages;
 mod states;
 mod surroundings;
 pub(crate) mod watch;
@@ -16,7 +17,7 @@ use ::std::time::Duration;
 
 use nondex_core::context::system::{Access, Company, ForkEnd, System, Tell};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId};
+use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId, StateKind};
 
 use crate::{accessed, covered, libc, meeting, schedule};
 
@@ -51,7 +52,12 @@ impl System for Process {
 
     fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool {
         accessed::begin(states, tell);
-        watch::begin(states, tell)
+        let is_seen = watch::begin(states, tell);
+        // Last, so that what is done for the others is not seen.
+        if states.contains(&StateId::every(StateKind::Static)) {
+            pages::begin();
+        }
+        is_seen
     }
 
     fn join_watch(&self) {
@@ -83,7 +89,8 @@ impl System for Process {
     }
 
     fn accesses(&self) -> Vec<Access> {
-        let mut accesses = watch::end();
+        let mut accesses = pages::end();
+        accesses.extend(watch::end());
         accesses.extend(accessed::end());
         accesses
     }

@@ -178,7 +178,7 @@ impl Campaign<'_> {
             report.runs = match place {
                 0 => {
                     let made = experiments.iter().map(|made| made.count() as u64);
-                    made.sum::<u64>() + uses.len() as u64
+                    made.sum::<u64>() + uses.iter().map(|used| used.made).sum::<u64>()
                 }
                 _ => 0,
             };

@@ -109,27 +109,22 @@ impl Races<'_> {
 
     /// Which pairs are to meet, and the parts of the state by their numbers there.
     fn plan<'u>(&self, uses: &'u [Use<'_>]) -> (Vec<&'u StateId>, Plan) {
-        let of = |used: &'u Use<'_>| {
-            let changes = used.changes.iter().map(|part| &part.state);
-            (changes.collect(), used.reads.iter().collect())
-        };
-        let all: Vec<(BTreeSet<&StateId>, BTreeSet<&StateId>)> = uses.iter().map(of).collect();
-        let states = all.iter().flat_map(|(changes, _)| changes.iter().copied());
+        fn changed<'u>(used: &'u Use<'_>) -> impl Iterator<Item = &'u StateId> {
+            used.changes.iter().map(|part| &part.state)
+        }
+        let states = uses.iter().flat_map(changed);
         let states: Vec<&StateId> = states.collect::<BTreeSet<_>>().into_iter().collect();
         let shared = states.iter().map(|state| Shared {
             is_foreign: self.states.is_foreign(state),
-            has_readers: state.kind != StateKind::Static,
+            is_static: state.kind == StateKind::Static,
         });
         let shared: Vec<Shared> = shared.collect();
-        let numbers = |of: &BTreeSet<&StateId>| {
-            let numbers = of
-                .iter()
-                .filter_map(|state| states.binary_search(state).ok());
-            numbers.collect()
-        };
-        let numbered = all.iter().map(|(changes, reads)| meetings::Use {
-            changes: numbers(changes),
-            reads: numbers(reads),
+        let number = |state: &'u StateId| states.binary_search(&state).ok();
+        let numbered = uses.iter().map(|used| meetings::Use {
+            changes: changed(used).filter_map(number).collect(),
+            undone: used.undone.iter().filter_map(number).collect(),
+            reads: used.reads.iter().filter_map(number).collect(),
+            may_use_any: used.may_use_any,
         });
         let numbered: Vec<meetings::Use> = numbered.collect();
         let is_wanted = |place: usize| (self.is_asked)(uses[place].test);
@@ -146,9 +141,8 @@ impl Races<'_> {
         in_parts: bool,
         tried: &mut Tried,
     ) -> bool {
-        // Of a static it is only known who leaves it changed.
         let is_used = [outer, inner].into_iter().all(|used| {
-            used.changes(state)
+            used.uses(state)
                 || state.kind != StateKind::Static
                 || !self.accesses(used, state, &mut tried.made).is_empty()
         });

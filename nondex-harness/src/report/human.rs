@@ -9,6 +9,7 @@ mod finding;
 mod interleaving;
 mod order;
 mod sources;
+mod state;
 mod summary;
 mod timing;
 mod wording;

@@ -28,6 +28,8 @@ pub(super) struct Image {
     /// What is added to the addresses in the executable's file.
     pub(super) base: usize,
     statics: Vec<Segment>,
+    /// The part of them that nobody may write to after the start.
+    constant: [usize; 2],
     thread_locals: Option<Segment>,
 }
 
@@ -67,6 +69,9 @@ impl Image {
                     offset,
                 });
             }
+            if header.p_type == libc::PT_GNU_RELRO {
+                self.constant = [self.base + offset, self.base + offset + length];
+            }
             let has_data = size >= size_of::<libc::dl_phdr_info>() && !info.dlpi_tls_data.is_null();
             if header.p_type == libc::PT_TLS && has_data {
                 self.thread_locals = Some(Segment {
@@ -76,6 +81,18 @@ impl Image {
                 });
             }
         }
+    }
+
+    /// The starts and ends of the pages with statics that may be written to.
+    pub(super) fn written(&self) -> Vec<[usize; 2]> {
+        const PAGE: usize = 4096;
+        let [start, end] = self.constant.map(|place| place / PAGE * PAGE);
+        let pages = self.statics.iter().flat_map(|segment| {
+            let first = segment.address / PAGE * PAGE;
+            let last = (segment.address + segment.length).next_multiple_of(PAGE);
+            [[first, last.min(start)], [first.max(end), last]]
+        });
+        pages.filter(|[start, end]| start < end).collect()
     }
 
     /// Leaves the thread-locals out.

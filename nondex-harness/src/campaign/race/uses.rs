@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, Outcome, RunSpec, StateChange, StateId, StateKind};
 
 use crate::campaign::order::Processes;
 use crate::campaign::state::{PLACE, Part, States};
@@ -12,12 +12,22 @@ pub(in crate::campaign) struct Use<'s> {
     pub(in crate::campaign) test: usize,
     /// What it changes, or leaves changed.
     pub(super) changes: Vec<Part<'s>>,
+    /// The statics among these that are afterwards as they were.
+    pub(super) undone: BTreeSet<StateId>,
     /// What else it uses.
     pub(super) reads: BTreeSet<StateId>,
+    /// Whether it may use other statics, too.
+    pub(super) may_use_any: bool,
+    /// How many processes that took.
+    pub(in crate::campaign) made: u64,
     pub(super) accesses: Vec<AccessRecord>,
 }
 
 impl Use<'_> {
+    pub(super) fn uses(&self, state: &StateId) -> bool {
+        self.changes(state) || self.reads.contains(state)
+    }
+
     pub(super) fn changes(&self, state: &StateId) -> bool {
         self.changes.iter().any(|part| part.state == *state)
     }
@@ -42,16 +52,48 @@ pub(super) fn every() -> Vec<StateId> {
 }
 
 fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
-    let spec = RunSpec {
-        states: true,
-        watch: every(),
-        ..processes.spec(test)
+    let run = |watch: Vec<StateId>| {
+        let spec = RunSpec {
+            states: true,
+            watch,
+            ..processes.spec(test)
+        };
+        processes.run(PLACE, &[test], &spec)?.pop()
     };
-    let run = processes.run(PLACE, &[test], &spec)?.pop()?;
-    let mut changes = states.parts(run.states.iter());
+    let any = StateId::every(StateKind::Static);
+    let mut made = 1;
+    let mut made_run = run([every(), vec![any.clone()]].concat())?;
+    // The system cannot write to a static meanwhile, and the test may treat faults itself.
+    let is_as_usual = made_run.outcome == Outcome::Passed;
+    if !is_as_usual {
+        made += 1;
+        made_run = run(every())?;
+    }
+    let (of_statics, others): (Vec<_>, Vec<_>) = made_run
+        .accesses
+        .iter()
+        .cloned()
+        .partition(|access| access.state.kind == StateKind::Static);
+    let mut changes = states.parts(made_run.states.iter());
     changes.retain(|part| part.state.kind == StateKind::Static);
+    let mut undone = BTreeSet::new();
     let mut reads = BTreeSet::new();
-    for access in run.accesses.iter() {
+    for access in &of_statics {
+        let accessed = StateChange {
+            state: access.state.clone(),
+            before: None,
+            after: None,
+        };
+        for part in states.parts([&accessed].into_iter()) {
+            if !access.writes {
+                reads.insert(part.state);
+            } else if changes.iter().all(|known| known.state != part.state) {
+                undone.insert(part.state.clone());
+                changes.push(part);
+            }
+        }
+    }
+    for access in &others {
         let is_known = changes.iter().any(|part| part.state == access.state);
         if access.writes && !is_known {
             changes.push(Part::of(access.state.clone()));
@@ -62,16 +104,20 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
     Some(Use {
         test,
         changes,
+        undone,
         reads,
-        accesses: run.accesses.to_vec(),
+        may_use_any: !is_as_usual || of_statics.iter().any(|access| access.state == any),
+        made,
+        accesses: others,
     })
 }
 
-/// The tests that change each part of the state that several do, each list of tests once.
+/// The tests that leave each part of the state changed that several do, each list of tests once.
 pub(in crate::campaign) fn writers(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
     let mut writers: BTreeMap<&StateId, Vec<usize>> = BTreeMap::new();
     for used in uses {
-        for part in &used.changes {
+        let left = used.changes.iter();
+        for part in left.filter(|part| !used.undone.contains(&part.state)) {
             writers.entry(&part.state).or_default().push(used.test);
         }
     }

@@ -6,7 +6,7 @@ use nondex_core::Level;
 
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::interleaving::is_deadlock;
-use super::{View, timing, verdict_style};
+use super::{View, state, timing, verdict_style};
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -200,9 +200,16 @@ fn other(test: &TestReport, what: &str, view: &View<'_>) -> String {
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
+    if let Some(race) = &test.race {
+        state::lines(&mut diagnostic, &race.state, &test.name);
+    }
     timing::waits(&mut diagnostic, test);
     failures(&mut diagnostic, test, view);
-    if view.verbose == 0 && !is_deadlock(test) {
+    if let Some(race) = &test.race {
+        diagnostic.note("state", &state::raced_for(&race.state));
+    }
+    // What a race says is in its message.
+    if view.verbose == 0 && !is_deadlock(test) && test.race.is_none() {
         whole_output(&mut diagnostic, test);
     }
     output(&mut diagnostic, test, view);

@@ -6,7 +6,7 @@ use nondex_core::Threads;
 
 use super::View;
 use super::diagnostic::{Diagnostic, Severity};
-use super::finding;
+use super::{finding, state};
 use crate::report::schema::{Order, SharedState, TestReport, Verdict};
 
 /// How many of the tests with one cause are named.
@@ -57,21 +57,14 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
         ),
     };
     let mut diagnostic = Diagnostic::new(view.sources, Severity::Error, test.verdict, headline);
-    let state = order.state.iter().find(|state| state.confirmed);
+    let proven = order.state.iter().find(|state| state.confirmed);
     if let Some(place) = finding::failing_place(test, view) {
         diagnostic.primary(place, "it fails here".to_owned());
     } else if let (Some(file), Some(line)) = (&test.file, test.line) {
         diagnostic.primary((file, line, None), String::new());
     }
     for state in order.state.iter().filter(|state| state.confirmed) {
-        if let Some(written) = &state.written {
-            let label = format!("`{}` changes {} here", written.test, named(state));
-            diagnostic.secondary((&written.file, written.line, None), label);
-        }
-        if let Some(read) = &state.read {
-            let label = format!("`{}` meets it here", test.name);
-            diagnostic.secondary((&read.file, read.line, None), label);
-        }
+        state::lines(&mut diagnostic, state, &test.name);
         if let Some(defined) = &state.defined {
             diagnostic.secondary((&defined.file, defined.line, None), String::new());
         }
@@ -94,7 +87,7 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
         );
     }
     for state in &order.state {
-        diagnostic.note("state", &described(state));
+        diagnostic.note("state", &state::left(state));
     }
     if !others.is_empty() {
         let mut names: Vec<&str> = others.iter().map(|test| test.name.as_str()).collect();
@@ -108,7 +101,7 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
         }
         diagnostic.note("also", &text);
     }
-    diagnostic.note("help", &fix(is_victim, state));
+    diagnostic.note("help", &fix(is_victim, proven));
     if view.verbose > 0 {
         finding::output(&mut diagnostic, test, view);
     }
@@ -120,29 +113,6 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
 fn sequence(tests: &[String]) -> String {
     let names: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
     names.join(" and then ")
-}
-
-/// The static `NAME`, the variable `NAME`.
-fn named(state: &SharedState) -> String {
-    match state.kind.as_str() {
-        "env" => format!("the variable `{}`", state.name),
-        "cwd" => "the current folder".to_owned(),
-        "umask" => "the mask of new files".to_owned(),
-        "descriptor" => format!("`{}`, which stays open", state.name),
-        "child" => format!("the child process `{}`", state.name),
-        kind => format!("the {} `{}`", kind.replace('_', "-"), state.name),
-    }
-}
-
-fn described(state: &SharedState) -> String {
-    let certain = match (state.confirmed, state.joint) {
-        (true, false) => "with only this put back, the outcome is that of a run alone",
-        (true, true) => {
-            "with all that is named here put back, and nothing else, the outcome is that of a run alone"
-        }
-        (false, _) => "it is left changed; that it decides is not proven",
-    };
-    format!("{}: {certain}", named(state))
 }
 
 /// The shortest way to make a test independent.

@@ -1,0 +1,288 @@
+//! Which statics a test uses, whether it leaves them changed or not: the pages that they are on may not be accessed, so that each access
+//! faults. The fault tells the address; the page is opened for that one instruction, and closed behind it.
+//!
+//! Only on x86-64, whose trap flag stops behind one instruction. Unlike the debug registers, this needs no leave to trace a process,
+//! watches all statics at once, and says nothing of the lines.
+
+use ::std::ffi::{c_int, c_void};
+use ::std::mem;
+use ::std::ptr;
+use ::std::sync::OnceLock;
+use ::std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use nondex_core::context::system::Access;
+use nondex_core::{StateId, StateKind};
+
+use super::image::Image;
+use crate::libc;
+
+/// How many faults a test may make: a few microseconds each. Then its pages stay open, and it may use any static.
+const MAX_FAULTS: usize = 20_000;
+
+/// How many different accesses are kept, a power of two.
+const MAX_SEEN: usize = 4096;
+
+/// How many pages may be closed, from the first one on.
+const MAX_PAGES: usize = 64 * 64;
+
+/// How many parts the statics lie in: a segment or two, without this module's own page.
+const MAX_PARTS: usize = 8;
+
+const PAGE: usize = 4096;
+
+/// What the handlers use. It has pages of its own, which stay open.
+#[repr(C, align(4096))]
+struct Pages {
+    is_closed: AtomicBool,
+    /// The start and the end of each part that is closed.
+    parts: [[AtomicUsize; 2]; MAX_PARTS],
+    /// Which pages are open for an instruction, counted from the start of the first part.
+    open: [AtomicU64; MAX_PAGES / 64],
+    faults: AtomicUsize,
+    /// The different accesses: an address, and in the lowest bit whether it writes. A table by their hashes; 0 is no access.
+    seen: [AtomicUsize; MAX_SEEN],
+}
+
+static PAGES: Pages = Pages {
+    is_closed: AtomicBool::new(false),
+    parts: [const { [const { AtomicUsize::new(0) }; 2] }; MAX_PARTS],
+    open: [const { AtomicU64::new(0) }; MAX_PAGES / 64],
+    faults: AtomicUsize::new(0),
+    seen: [const { AtomicUsize::new(0) }; MAX_SEEN],
+};
+
+/// Whether a test's accesses are asked for.
+static IS_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// What was done about a fault before.
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Closes the pages of the executable's statics, as far as that can be done.
+pub(super) fn begin() {
+    IS_ASKED.store(true, Ordering::Relaxed);
+    if !cfg!(target_arch = "x86_64") || PREVIOUS.get().is_some() {
+        return;
+    }
+    let own = ptr::from_ref(&PAGES).addr();
+    let own = [own, own + size_of::<Pages>()];
+    let mut parts = Vec::new();
+    for [start, end] in Image::of_thread().written() {
+        parts.extend([[start, end.min(own[0])], [start.max(own[1]), end]]);
+    }
+    parts.retain(|[start, end]| start < end);
+    parts.sort_unstable();
+    let first = parts.first().map_or(0, |[start, _]| *start);
+    let last = first + MAX_PAGES * PAGE;
+    for (place, part) in PAGES.parts.iter().zip(parts) {
+        for (place, address) in place.iter().zip(part) {
+            place.store(address.min(last), Ordering::Relaxed);
+        }
+    }
+    let handle = |signal, handler: Handler| {
+        let action = libc::sigaction {
+            sa_sigaction: handler as usize,
+            sa_flags: libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART,
+            // SAFETY: no signals, and no function.
+            ..unsafe { mem::zeroed() }
+        };
+        // SAFETY: the handler stays, and there is room for what was there before.
+        unsafe {
+            let mut previous = mem::zeroed();
+            let result = libc::sigaction(signal, &raw const action, &raw mut previous);
+            (result == 0).then_some(previous)
+        }
+    };
+    let (Some(_), Some(previous)) = (
+        handle(libc::SIGTRAP, stepped),
+        handle(libc::SIGSEGV, faulted),
+    ) else {
+        return;
+    };
+    let _ = PREVIOUS.set(previous);
+    PAGES.is_closed.store(true, Ordering::Release);
+    PAGES.set_all(libc::PROT_NONE);
+}
+
+/// Opens them for good; which statics were accessed, each byte once as it was read and once as it was written. An access to a static
+/// without a name is one to any of them. The handlers stay: a thread may be about to come to one.
+pub(super) fn end() -> Vec<Access> {
+    if !IS_ASKED.swap(false, Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let is_complete = PAGES.is_closed.swap(false, Ordering::AcqRel);
+    PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
+    let seen = PAGES.seen.iter().map(|seen| seen.load(Ordering::Relaxed));
+    let mut seen: Vec<usize> = seen.filter(|seen| *seen != 0).collect();
+    seen.sort_unstable();
+    let base = Image::of_thread().base;
+    let accesses = seen.iter().map(|seen| {
+        let name = StateId::name_of_bytes((seen >> 1) - base, 1);
+        access(name, seen & 1 == 1)
+    });
+    let is_complete = is_complete && seen.len() < MAX_SEEN / 2;
+    let any = (!is_complete).then(|| access(String::new(), false));
+    accesses.chain(any).collect()
+}
+
+fn access(name: String, writes: bool) -> Access {
+    let kind = StateKind::Static;
+    Access {
+        state: StateId { kind, name },
+        writes,
+        own: true,
+        met: false,
+    }
+}
+
+impl Pages {
+    fn parts(&self) -> impl Iterator<Item = [usize; 2]> {
+        let parts = self.parts.iter();
+        parts.map(|[start, end]| [start, end].map(|place| place.load(Ordering::Relaxed)))
+    }
+
+    fn has(&self, address: usize) -> bool {
+        self.parts()
+            .any(|[start, end]| start <= address && address < end)
+    }
+
+    fn set_all(&self, access: c_int) {
+        for [start, end] in self.parts() {
+            set(start, end - start, access);
+        }
+    }
+
+    fn first(&self) -> usize {
+        self.parts[0][0].load(Ordering::Relaxed)
+    }
+
+    /// Keeps an access, if there is room for it.
+    fn note(&self, address: usize, writes: bool) {
+        let access = address << 1 | usize::from(writes);
+        let hash = access.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        for probe in 0..MAX_SEEN / 2 {
+            let place = &self.seen[(hash + probe) % MAX_SEEN];
+            let known = place.compare_exchange(0, access, Ordering::Relaxed, Ordering::Relaxed);
+            if known.is_ok() || known == Err(access) {
+                return;
+            }
+        }
+    }
+
+    /// Opens the page with this address until the thread has made a step.
+    fn open(&self, address: usize) {
+        let page = (address - self.first()) / PAGE;
+        self.open[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+        set(
+            address / PAGE * PAGE,
+            PAGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+        );
+    }
+
+    /// Closes what was opened.
+    fn close(&self) {
+        for (number, pages) in self.open.iter().enumerate() {
+            let mut pages = pages.swap(0, Ordering::Relaxed);
+            while pages != 0 {
+                let page = number * 64 + pages.trailing_zeros() as usize;
+                pages &= pages - 1;
+                set(self.first() + page * PAGE, PAGE, libc::PROT_NONE);
+            }
+        }
+    }
+}
+
+type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// The flag that stops a thread behind its next instruction.
+const TRAP: u64 = 1 << 8;
+
+/// In the code of a fault: it was a write.
+const WRITES: u64 = 1 << 1;
+
+/// Words of a handler's context, as `ucontext.h` has them: the flags, and the code of the fault.
+const FLAGS: usize = 5 + 17;
+const CODE: usize = 5 + 19;
+
+/// Called at each access to a page that is closed. It uses nothing that may be on such a page, and calls no function that may.
+unsafe extern "C" fn faulted(
+    _signal: c_int,
+    information: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
+    /// The page is there, and may not be accessed.
+    const SEGV_ACCERR: c_int = 2;
+    // SAFETY: the system gives both.
+    let (code, address, context) = unsafe {
+        let information = &*information;
+        (
+            information.si_code,
+            information.si_addr().addr(),
+            context.cast::<u64>(),
+        )
+    };
+    if code != SEGV_ACCERR || !PAGES.has(address) {
+        PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
+        PAGES.is_closed.store(false, Ordering::Relaxed);
+        if let Some(previous) = PREVIOUS.get() {
+            // SAFETY: the action was in place. The fault is made again.
+            unsafe { libc::sigaction(libc::SIGSEGV, previous, ptr::null_mut()) };
+        }
+        return;
+    }
+    if !PAGES.is_closed.load(Ordering::Acquire) {
+        // Another thread closed it in passing.
+        set(
+            address / PAGE * PAGE,
+            PAGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+        );
+        return;
+    }
+    // SAFETY: the context has so many words.
+    let is_write = unsafe { *context.add(CODE) } & WRITES != 0;
+    PAGES.note(address, is_write);
+    if PAGES.faults.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAULTS {
+        PAGES.is_closed.store(false, Ordering::Release);
+        PAGES.set_all(libc::PROT_READ | libc::PROT_WRITE);
+        return;
+    }
+    PAGES.open(address);
+    // SAFETY: as above.
+    unsafe { *context.add(FLAGS) |= TRAP };
+}
+
+/// Called behind the instruction that made such an access.
+unsafe extern "C" fn stepped(
+    _signal: c_int,
+    _information: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
+    // SAFETY: the context has so many words.
+    unsafe { *context.cast::<u64>().add(FLAGS) &= !TRAP };
+    if PAGES.is_closed.load(Ordering::Acquire) {
+        PAGES.close();
+    }
+}
+
+/// Says who may access so many bytes from `start` on, whole pages: by the system call itself, because libc's functions are interposed by
+/// what has statics.
+fn set(start: usize, length: usize, access: c_int) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the pages are the executable's statics, and whoever may not access one comes to the handlers.
+    unsafe {
+        const MPROTECT: usize = 10;
+        ::std::arch::asm!(
+            "syscall",
+            inlateout("rax") MPROTECT => _,
+            in("rdi") start,
+            in("rsi") length,
+            in("rdx") access,
+            out("rcx") _,
+            out("r11") _,
+            options(nostack),
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (start, length, access);
+}
