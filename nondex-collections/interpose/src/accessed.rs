@@ -106,12 +106,12 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
         return;
     }
     meeting::about_to_access();
-    let met = meeting::is_moment();
+    let (is_next, met) = (meeting::is_next(), meeting::is_moment());
     if is_wanted {
-        keep(&state, writes, met);
+        keep(&state, writes, met, is_next);
     }
     if is_of_folder {
-        keep(&in_folder, false, met);
+        keep(&in_folder, false, met, is_next);
     }
     if met {
         meeting::stop();
@@ -136,11 +136,12 @@ fn is_watched(state: &StateId) -> bool {
     })
 }
 
-/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access counts.
-fn keep(state: &StateId, writes: bool, met: bool) {
+/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access counts, and the next one behind that.
+fn keep(state: &StateId, writes: bool, met: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
-    let is_kept =
-        met || !meeting::is_meeting() && WATCHED.lock().is_some_and(|watched| has_room(&watched));
+    let is_kept = met
+        || is_next
+        || !meeting::is_meeting() && WATCHED.lock().is_some_and(|watched| has_room(&watched));
     if !is_kept {
         return;
     }

@@ -29,6 +29,9 @@ thread_local! {
 
     /// What has begun there and not come to its end.
     static OPEN: Cell<Option<Meet>> = const { Cell::new(None) };
+
+    /// Whether it has come to its end, and this thread has accessed nothing since.
+    static IS_NEXT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Stops this thread at its access of this number.
@@ -76,6 +79,11 @@ pub(crate) fn is_moment() -> bool {
     }
 }
 
+/// Called at each access. Whether it is the first one since what was done there has come to its end.
+pub(crate) fn is_next() -> bool {
+    IS_NEXT.take()
+}
+
 /// Stops this thread.
 pub(crate) fn stop() {
     if let Some((_, meet)) = STOP.take() {
@@ -96,8 +104,10 @@ pub(crate) fn passed() {
 #[cold]
 fn go_on(meet: Meet) {
     let _errno = crate::Errno::save();
-    if meet() {
-        OPEN.set(Some(meet));
+    let is_open = meet();
+    OPEN.set(is_open.then_some(meet));
+    IS_NEXT.set(!is_open);
+    if is_open {
         IS_OPEN.store(true, Ordering::Relaxed);
     }
 }

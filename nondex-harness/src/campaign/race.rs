@@ -253,7 +253,7 @@ impl Races<'_> {
             }
             if let Some(outer) = self.confirmed(order, spec, &mut tried.made)? {
                 let is_proven = self.is_proven(order, spec, &mut tried.made)?;
-                let mut race = self.described(test, meeting, met(&outer), &mut tried.made);
+                let mut race = self.described(test, meeting, &outer, &mut tried.made);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
                     true => &mut tried.found,
@@ -322,14 +322,8 @@ impl Races<'_> {
         end.passed() == Some(false)
     }
 
-    /// A race of `test` in the words of a report; `met` is the access at which they met.
-    fn described(
-        &self,
-        test: usize,
-        meeting: &Meeting<'_>,
-        met: Option<&AccessRecord>,
-        made: &mut u64,
-    ) -> Race {
+    /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped, with its lines.
+    fn described(&self, test: usize, meeting: &Meeting<'_>, stopped: &Run, made: &mut u64) -> Race {
         let Meeting {
             outer,
             inner,
@@ -366,7 +360,7 @@ impl Races<'_> {
         });
         let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
         let read = match within {
-            false => met.and_then(line),
+            false => meets(stopped, state).and_then(line),
             true => {
                 let accesses = accesses(inner);
                 let mut own = accesses.iter().filter(|access| access.own);
@@ -449,6 +443,15 @@ impl Races<'_> {
 fn met(run: &Run) -> Option<&AccessRecord> {
     let mut accesses = run.accesses.iter();
     accesses.find(|access| access.met && access.own)
+}
+
+/// The access at which that test meets what the other one has done.
+fn meets<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
+    let mut own = run.accesses.iter().filter(|access| access.own);
+    match stops_behind(state) {
+        true => own.skip_while(|access| !access.met).nth(1),
+        false => own.find(|access| access.met),
+    }
 }
 
 fn is_write(access: &&AccessRecord) -> bool {

@@ -69,11 +69,11 @@ struct Watch {
 }
 
 impl Watch {
-    /// Whether there is room for an access; where a thread is to be stopped, only that access counts.
-    fn is_kept(&self, own: bool, met: bool) -> bool {
+    /// Whether there is room for an access; where a thread is to be stopped, only that access counts, and the next one behind that.
+    fn is_kept(&self, own: bool, met: bool, is_next: bool) -> bool {
         let mut room = MAX_ACCESSES[usize::from(!own)];
         if meeting::is_meeting() {
-            room = usize::from(met);
+            room = usize::from(met) + 2 * usize::from(is_next);
         }
         self.accesses.iter().filter(|seen| seen.own == own).count() < room
     }
@@ -260,9 +260,9 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         return;
     }
     let own = IS_OF_TEST.get();
-    let met = meeting::is_moment();
+    let (is_next, met) = (meeting::is_next(), meeting::is_moment());
     let told = WATCH.lock().and_then(|mut watch| {
-        if !watch.is_kept(own, met) {
+        if !watch.is_kept(own, met, is_next) {
             return None;
         }
         let access = Access {
