@@ -443,6 +443,25 @@ fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
 }
 
 #[test]
+fn this_machine_is_no_other_one_at_any_of_its_addresses() {
+    let project = built("reachable");
+    for more in [&[][..], &["--network", "block"]] {
+        let args = [&ONCE[..], &["--test", "own"], more].concat();
+        let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
+            return;
+        };
+        for test in &report.tests {
+            let expected = match test.name.starts_with("another_machine") {
+                true => Verdict::Network,
+                false => Verdict::Broken,
+            };
+            assert_eq!(test.verdict, expected, "{}: {:?}", test.name, test.network);
+        }
+        assert_eq!(report.tests.len(), 5);
+    }
+}
+
+#[test]
 fn a_child_that_is_forked_beside_threads_that_use_the_network_does_not_hang() {
     let project = built("reachable");
     let args = [&ONCE[..], &["--timeout", "60", "--test", "forks"]].concat();
@@ -529,11 +548,19 @@ fn built(name: &str) -> Fixture {
     project
 }
 
-/// A namespace's network that is a loopback interface.
-const LOOPBACK: &str = "ip link set lo up";
+/// Runs a program where the network is a loopback interface.
+const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
 
-/// The same, with an address that is none of the loopback's.
-const ANOTHER_MACHINE: &str = "ip link set lo up && ip address add 192.0.2.1/32 dev lo";
+/// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace outside, which refuses as often as it is asked.
+const ANOTHER_MACHINE: &str = r#"
+    ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit && export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
+        ip link set lo up && ip link add own type veth peer name other netns $PPID &&
+        ip address add 192.0.2.2/24 dev own && ip link set own up &&
+        nsenter --net=$OTHER_MACHINE sh -c "ip address add 192.0.2.1/24 dev other && ip link set other up" &&
+        for network in $OTHER_MACHINE /proc/$$/ns/net; do
+            until nsenter --net=$network ip link show type veth | grep -q "state UP"; do sleep 0.01; done
+        done && exec "$@"
+    ' sh "$@"; exit"#;
 
 /// The report of a run in a namespace with this network; `None` where none can be made.
 fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
@@ -554,11 +581,10 @@ fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Repo
 
 /// A program in a namespace with this network; `None`, and a word about it, where none can be made.
 fn in_namespace(root: &Path, network: &str, program: &Path) -> Option<Command> {
-    let script = format!("{network} && exec \"$@\"");
-    let wrapper = ["--map-root-user", "--net", "sh", "-c", &script, "sh"];
+    let wrapper = ["--map-root-user", "--net", "sh", "-c", network, "sh"];
     let works = Command::new("unshare").args(wrapper).arg("true").output();
     if !works.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no network namespace can be made here");
+        eprintln!("SKIPPED: no such network can be made here");
         return None;
     }
     let mut command = support::plain_command("unshare", root);

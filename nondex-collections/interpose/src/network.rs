@@ -9,6 +9,7 @@ mod connect;
 mod error;
 mod fault;
 mod fork;
+mod own_address;
 mod receive;
 mod resolve;
 mod rights;

@@ -1,13 +1,23 @@
 //! Addresses as libc has them, and which names are of other machines.
 
 use ::std::ffi::c_char;
+use ::std::net::SocketAddr;
 
 use nondex_core::context::network::target;
 
+use super::own_address;
 use crate::libc;
-pub(super) use nondex_core::context::network::target::{host_of, is_group, is_local, remember};
+pub(super) use nondex_core::context::network::target::{host_of, is_group, remember};
 
 pub(super) use crate::sockaddr::read;
+
+/// The port of name servers.
+const NAMES: u16 = 53;
+
+/// Whether an address is of this machine. At any of them, a name server only forwards.
+pub(super) fn is_local(target: &SocketAddr) -> bool {
+    target::is_local(target) || target.port() != NAMES && own_address::is_own(target)
+}
 
 /// Whether a lookup of this name says anything about the network: not so for this machine's own names, for addresses,
 /// and for what cannot be a name of a host.

@@ -6,7 +6,7 @@ use crate::context::pause;
 use crate::fork_lock::ForkLock;
 use crate::sorted::SortedMap;
 
-/// Whether an address is of this machine: the loopback, or no address at all, which the kernel takes for it. A name
+/// Whether an address is of this machine, whichever machine it is: the loopback, or no address at all, which the kernel takes for it. A name
 /// server on the loopback is not: it only forwards.
 #[must_use]
 pub fn is_local(target: &SocketAddr) -> bool {

@@ -1,0 +1,99 @@
+//! Whether an address is one that this machine has itself, beside the loopback's.
+//!
+//! The kernel knows, and says so without a packet: what is sent to one of its own addresses comes from the same address. What is asked is
+//! libc's functions, not ours.
+
+use ::std::ffi::c_int;
+use ::std::mem::zeroed;
+use ::std::net::SocketAddr;
+
+use super::super::sockaddr;
+use super::{Errno, original};
+use crate::libc;
+
+type Name = unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int;
+
+/// A port that nobody is asked at.
+const DISCARD: u16 = 9;
+
+/// Whether `target` is at an address of this machine's own.
+pub(super) fn is_own(target: &SocketAddr) -> bool {
+    let _errno = Errno::save();
+    let socket = original!(c"socket": unsafe extern "C" fn(c_int, c_int, c_int) -> c_int);
+    let connect = original!(c"connect": Name);
+    let close = original!(c"close": unsafe extern "C" fn(c_int) -> c_int);
+    let (Some(socket), Some(connect), Some(close)) = (socket, connect, close) else {
+        return false;
+    };
+    // SAFETY: these are plain data, for which zeros are valid.
+    let (mut v4, mut v6) = unsafe { zeroed::<(libc::sockaddr_in, libc::sockaddr_in6)>() };
+    let (family, address, len) = match target {
+        SocketAddr::V4(target) => {
+            v4.sin_family = libc::AF_INET as libc::sa_family_t;
+            v4.sin_port = DISCARD.to_be();
+            v4.sin_addr.s_addr = u32::from_ne_bytes(target.ip().octets());
+            (libc::AF_INET, (&raw const v4).cast(), size_of_val(&v4))
+        }
+        SocketAddr::V6(target) => {
+            v6.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+            v6.sin6_port = DISCARD.to_be();
+            v6.sin6_addr.s6_addr = target.ip().octets();
+            (libc::AF_INET6, (&raw const v6).cast(), size_of_val(&v6))
+        }
+    };
+    // SAFETY: the address is valid for its length, and the socket is closed by nobody else.
+    unsafe {
+        let fd = socket(family, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return false;
+        }
+        let is_routed = connect(fd, address, len as libc::socklen_t) == 0;
+        let from = is_routed.then(|| source(fd)).flatten();
+        close(fd);
+        from.is_some_and(|from| from.ip() == target.ip())
+    }
+}
+
+/// The address that a socket sends from.
+///
+/// # Safety
+/// `fd` must be a socket's descriptor.
+unsafe fn source(fd: c_int) -> Option<SocketAddr> {
+    // SAFETY: this is plain data, for which zeros are valid, and libc writes no more than its length.
+    unsafe {
+        let mut found: libc::sockaddr_in6 = zeroed();
+        let mut len = size_of_val(&found) as libc::socklen_t;
+        let place = (&raw mut found).cast::<libc::sockaddr>();
+        (libc::getsockname(fd, place, &raw mut len) == 0).then(|| sockaddr::read(place, len))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_that_this_machine_has_are_its_own_and_no_others() {
+        let table = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
+        let mut own = vec!["127.0.0.1".to_owned()];
+        let mut last = "";
+        for line in table.lines().map(str::trim) {
+            if line.ends_with("/32 host LOCAL") {
+                own.push(last.to_owned());
+            }
+            last = line.strip_prefix("|-- ").unwrap_or(last);
+        }
+        for ip in &own {
+            let target = SocketAddr::new(ip.parse().unwrap(), 80);
+            assert!(is_own(&target), "{ip} of {own:?}");
+        }
+        for other in [
+            "198.51.100.77:80",
+            "224.0.0.251:5353",
+            "255.255.255.255:67",
+            "[2001:db8::77]:80",
+        ] {
+            assert!(!is_own(&other.parse().unwrap()), "{other}");
+        }
+    }
+}
