@@ -283,6 +283,7 @@ fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
         "brittle::acts_as_a_user",
         "several::both_steps_are_done",
         "several::door_m_is_open",
+        "several::gate_m_is_open",
     ];
     let run = reported(&fixture, "run", &[&["--seeds", "0"], &brittle[..]].concat());
     for name in brittle {

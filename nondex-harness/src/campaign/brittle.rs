@@ -3,7 +3,7 @@
 //! A test that fails in its clean runs may need what another test leaves behind: `cargo test` passes then. So before it is called broken,
 //! all tests of its binary are run in one process, in libtest's order, and where it fails there, too, in the reverse of it, so that every
 //! other test was once before it: two processes for all such tests of a binary. A third test may undo in both what the one has done. So
-//! where it fails in both, it is run right behind each other test, in a fork: a process for each.
+//! where it fails in both, it is run right behind each other test, in a fork: a process for each; and behind each beginning of both orders.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,9 @@ use nondex_core::{Outcome, Threads};
 use crate::judge::Options;
 use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
-use crate::judge::order::{self, Conclusion, Detection, Limits, conclude, detect, pairs};
+use crate::judge::order::{
+    self, Conclusion, Limits, MAX_BEGINNINGS, beginnings, conclude, detect, pairs,
+};
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
@@ -115,21 +117,18 @@ impl Behind<'_> {
         let before = experiments.count();
         let original: Vec<usize> = (0..names.len()).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
-        let passes = |detection: &Detection, experiments: &Experiments, test: usize| {
-            let mut seen = detection.seen(test, experiments);
-            seen.any(|(_, passed)| passed)
-        };
         let begun = Instant::now();
         let mut detection = processes.answer(&mut experiments, |experiments| {
             let detection = detect(std::slice::from_ref(&original), &ending, experiments)?;
             let mut all = asked.iter();
-            if all.all(|test| passes(&detection, experiments, *test)) {
+            if all.all(|test| detection.has_passed(*test, experiments)) {
                 return Ok(detection);
             }
             detect(&[original.clone(), reverse.clone()], &ending, experiments)
         })?;
         // The orders have every test once, with real threads and in real time.
-        let mut room = MAX_PAIRS.saturating_sub(begun.elapsed());
+        let both = begun.elapsed();
+        let mut room = MAX_PAIRS.saturating_sub(both);
         let mut is_paired = |test: &usize| {
             let number = u32::try_from(names.len()).unwrap_or(u32::MAX);
             let own = took.get(test).map(|own| own.saturating_mul(number));
@@ -138,16 +137,30 @@ impl Behind<'_> {
             left.is_some()
         };
         let left = asked.iter().copied();
-        let left = left.filter(|test| !passes(&detection, &experiments, *test));
-        let (left, unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
+        let left = left.filter(|test| !detection.has_passed(*test, &experiments));
+        let (left, mut unpaired): (Vec<usize>, Vec<usize>) = left.partition(&mut is_paired);
         if !left.is_empty() {
             let (found, _) = processes.answer(&mut experiments, |experiments| {
                 pairs(names.len(), &left, experiments)
             })?;
             detection.orders.extend(found);
         }
+        let ends = |test: &usize| ending.contains(test);
+        let fails = |test: &usize| !ends(test) && !detection.has_passed(*test, &experiments);
+        let last: Vec<usize> = left.into_iter().filter(fails).collect();
+        let others: Vec<usize> = original.into_iter().filter(|test| !ends(test)).collect();
+        // Two beginnings of complementary length take as long as one order.
+        let number = u32::try_from(others.len().min(MAX_BEGINNINGS)).unwrap_or(u32::MAX);
+        if (both / 2).saturating_mul(number) > room {
+            unpaired.extend(last);
+        } else if !last.is_empty() {
+            let found = processes.answer(&mut experiments, |experiments| {
+                beginnings(&others, &last, experiments)
+            })?;
+            detection.orders.extend(found);
+        }
         let found = processes.answer(&mut experiments, |experiments| {
-            let passes = |test: &usize| passes(&detection, experiments, *test);
+            let passes = |test: &usize| detection.has_passed(*test, experiments);
             let suspects: Vec<usize> = asked.iter().copied().filter(passes).collect();
             let limits = Limits {
                 reruns: RERUNS,

@@ -14,7 +14,7 @@ pub mod roles;
 pub mod strategy;
 
 pub use behind::Behind;
-pub use detection::{Detection, detect, not_idempotent, pairs};
+pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use experiments::{End, Experiment, Experiments, Wanted};
 pub use options::OrderOptions;
 pub use roles::{Conclusion, Dependence, Limits, conclude, settled};

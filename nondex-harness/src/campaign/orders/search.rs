@@ -12,8 +12,8 @@ use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
 use crate::judge::order::experiments::{Experiment, Experiments, gather};
 use crate::judge::order::{
-    Conclusion, Dependence, Detection, End, Limits, conclude, detect, not_idempotent, pairs,
-    settled,
+    Conclusion, Dependence, Detection, End, Limits, beginnings, conclude, detect, not_idempotent,
+    pairs, settled,
 };
 
 impl Campaign<'_> {
@@ -63,6 +63,19 @@ impl Campaign<'_> {
         }
         uses.retain(|used| !detection.cutting.contains(&used.test));
         detection.orders.extend(tried);
+        let fails = |test: &usize| {
+            let fails_alone = alone[*test].as_ref().and_then(End::passed) == Some(false);
+            fails_alone && !ending.contains(test) && !detection.has_passed(*test, experiments)
+        };
+        let failing: Vec<usize> = asked.iter().copied().filter(fails).collect();
+        if !failing.is_empty() {
+            let changing = uses.iter().filter(|used| used.has_changes());
+            let changing: Vec<usize> = changing.map(|used| used.test).collect();
+            let tried = processes.answer(experiments, |experiments| {
+                beginnings(&changing, &failing, experiments)
+            });
+            detection.orders.extend(tried.into_iter().flatten());
+        }
         let suspects = detection.suspects(asked, experiments);
         let limits = self.asked.limits(has_pairs);
         let concluded = concluded(processes, &suspects, &detection, &limits, experiments);

@@ -24,6 +24,11 @@ pub(in crate::campaign) struct Use<'s> {
 }
 
 impl Use<'_> {
+    /// Whether it changes anything.
+    pub(in crate::campaign) fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
     pub(super) fn uses(&self, state: &StateId) -> bool {
         self.changes(state) || self.reads.contains(state)
     }

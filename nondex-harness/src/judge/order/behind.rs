@@ -11,7 +11,7 @@ pub struct Behind {
     pub conclusion: roles::Conclusion,
     /// The names of the binary's tests, by number.
     pub names: Arc<[String]>,
-    /// Whether it was run right behind each of them, too, where it fails in the orders that were tried.
+    /// Whether it was run right behind each of them, and behind the beginnings of the orders that were tried, where it fails in these.
     pub is_paired: bool,
     /// So many processes were made for it.
     pub processes: u64,

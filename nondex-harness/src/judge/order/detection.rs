@@ -50,6 +50,12 @@ impl Detection {
         })
     }
 
+    /// Whether a test passed in some order.
+    #[must_use]
+    pub fn has_passed(&self, test: usize, experiments: &Experiments) -> bool {
+        self.seen(test, experiments).any(|(_, passed)| passed)
+    }
+
     /// The tests of `among` that ended otherwise in some order than alone.
     #[must_use]
     pub fn suspects(&self, among: &[usize], experiments: &Experiments) -> Vec<usize> {
@@ -95,6 +101,36 @@ pub fn pairs(
     }
     gather(found.iter().map(|order| experiments.first(order)))?;
     Ok((found, is_complete))
+}
+
+/// So many beginnings of an order are tried; of a longer one not each.
+pub const MAX_BEGINNINGS: usize = 64;
+
+/// The orders in which `last` come behind the beginnings of `tests`, and of the reverse of it: what needs several tests is made by one of
+/// these also where others undo it before the end of the order.
+///
+/// # Errors
+/// The processes to make first.
+pub fn beginnings(
+    tests: &[usize],
+    last: &[usize],
+    experiments: &Experiments,
+) -> Result<Vec<Vec<usize>>, Wanted> {
+    let others: Vec<usize> = tests
+        .iter()
+        .copied()
+        .filter(|test| !last.contains(test))
+        .collect();
+    let reverse: Vec<usize> = others.iter().rev().copied().collect();
+    let step = others.len().div_ceil(MAX_BEGINNINGS).max(1);
+    let orders = [others, reverse].into_iter().flat_map(|order| {
+        let lengths = (1..=order.len()).step_by(step);
+        let beginnings = lengths.map(|length| [&order[..length], last].concat());
+        beginnings.collect::<Vec<_>>()
+    });
+    let orders: Vec<Vec<usize>> = orders.collect();
+    gather(orders.iter().map(|order| experiments.first(order)))?;
+    Ok(orders)
 }
 
 /// Those of `asked` that end otherwise when they run twice in one process, each time: they are not idempotent.

@@ -1,7 +1,8 @@
 //! Which tests may disturb each other when they run at the same time, and over what: the most suspicious first.
 //!
 //! What one test changes and another one uses is a reason to let them meet. There may be more such pairs than anybody has time for, so
-//! they have an order: what belongs to the project comes before what belongs to its dependencies; what one is known to change and the
+//! they have an order: what belongs to the project comes before what belongs to its dependencies; the whole of a test in the middle of
+//! another one before parts of both; what one is known to change and the
 //! other one to read before what both only change, that before what is as it was behind each test, and that before what one may not use at
 //! all; and every test has its first pair before any has its second.
 
@@ -77,7 +78,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
         }
     }
     let mut plan = Plan::default();
-    let mut rounds: BTreeMap<(bool, Conflict, bool, usize), usize> = BTreeMap::new();
+    let mut rounds: BTreeMap<(bool, bool, Conflict, usize), usize> = BTreeMap::new();
     let mut keyed = Vec::new();
     for (state, shared) in states.iter().enumerate() {
         let has_changed = |test: usize| uses[test].changes.contains(&state);
@@ -104,7 +105,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
                     if in_parts && !has_changed(outer) {
                         continue;
                     }
-                    let key = (shared.is_foreign, conflict, in_parts, outer);
+                    let key = (shared.is_foreign, in_parts, conflict, outer);
                     let round = rounds.entry(key).or_default();
                     *round += 1;
                     let pair = Pair {
@@ -113,7 +114,7 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
                         state,
                         in_parts,
                     };
-                    keyed.push(((shared.is_foreign, conflict, in_parts, *round), pair));
+                    keyed.push(((shared.is_foreign, in_parts, conflict, *round), pair));
                 }
             }
         }

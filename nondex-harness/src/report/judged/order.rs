@@ -116,7 +116,7 @@ pub(super) fn left_behind(behind: &Behind, is_broken: bool, may_be_chance: bool)
     if is_broken && !behind.is_paired {
         return Some(
             "it fails alone, and after the other tests of its binary in their order and in the reverse of it; it was not run right after \
-             each single one, because that takes long: `cargo nondex order` does it"
+             each single one and after each beginning of these orders, because that takes long: `cargo nondex order` does it"
                 .to_owned(),
         );
     }
