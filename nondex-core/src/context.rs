@@ -11,8 +11,10 @@ mod journal;
 mod keys;
 pub mod network;
 pub mod operation;
+pub(crate) mod orders;
 mod process;
 mod run;
+mod sites;
 mod slot;
 pub mod stack;
 mod stacks;
@@ -24,14 +26,15 @@ mod thread;
 pub use entered::{Entered, Inherited, enter, inherit};
 pub use process::{begin_harness, fork_global, global, has_harness, renounce};
 pub use run::Context;
+pub(crate) use sites::Reached;
 pub use slot::{
     Pause, after_fork_in_child, before_fork, flush, is_forked_beside_threads, is_own_work, level,
     name_child, new_object, note_covered, note_creation, note_source, pause, traces_elements,
 };
 pub(crate) use slot::{
-    is_traced, key_without_seed, list, once, path_hash, reach, reading, record, table_key,
-    unrecorded,
+    is_traced, key_without_seed, once, path_hash, reach, reach_at, reading, record, table_key,
+    unrecorded, with_thread,
 };
 pub use start::{adopt, take_global};
-pub(crate) use thread::Reached;
+pub(crate) use thread::ThreadState;
 pub use thread::place;

@@ -33,6 +33,17 @@ fn order(caller: Caller) -> String {
     }
 }
 
+/// How longer orders begin.
+fn longer(seed: u64) -> Vec<String> {
+    let context = Context::new(RunSpec::new("mod::test", Level::One, seed));
+    let _entered = enter(&context, "mod::test");
+    let first = |len| match decide(&model::HASH_MAP_ITER, Family::HashMap, HERE, len, |_| 42) {
+        Decision::Permute(order) => format!("{len} {:?}", order.take(6).collect::<Vec<_>>()),
+        other => format!("{other:?}"),
+    };
+    [9, 10, 16, 17, 100, 300, 5000].map(first).into()
+}
+
 fn run(spec: &RunSpec) -> (Vec<String>, RunRecord) {
     let context = Context::new(spec.clone());
     let entered = enter(&context, &spec.test);
@@ -72,6 +83,9 @@ fn a_golden_record_pins_the_algorithm() {
                 run(&RunSpec::new("mod::test", level, seed)).0
             );
         }
+    }
+    for seed in [1, 5, 2026] {
+        text += &format!("longer {seed} {:?}\n", longer(seed));
     }
     text += &format!("clean {:?}\n", run(&RunSpec::clean("mod::test")).0);
     text += &serde_json::to_string_pretty(&run(&RunSpec::new("mod::test", Level::Full, 2026)).1)

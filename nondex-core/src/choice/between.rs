@@ -104,8 +104,7 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::generator::ChaCha8Rng;
-    use rand_core::SeedableRng;
+    use super::super::generator::Xoshiro256;
 
     use super::super::permutation::Permutation;
     use super::*;
@@ -119,7 +118,7 @@ mod tests {
     fn every_step_exchanges_two_neighbours_and_the_last_one_reaches_the_drawn_order() {
         for len in 0..12 {
             for seed in 0..20 {
-                let rng = ChaCha8Rng::seed_from_u64(seed);
+                let rng = Xoshiro256::seeded(seed);
                 let drawn: Vec<usize> = Permutation::new(rng, len).collect();
                 let mut order: Vec<usize> = (0..len).collect();
                 let all = inversions(&drawn);

@@ -1,13 +1,15 @@
 //! The decision about an order.
 
+use std::panic::Location;
+
 use super::decision::{Decision, Intermediate};
 use super::permutation::Permutation;
 use super::schedule::{DESIGNED_LEN, Key};
 use crate::catalogue::{Family, Level, Model};
-use crate::context;
+use crate::context::{self, Reached, ThreadState};
 use crate::hash;
 use crate::protocol::choice::Choice;
-use crate::protocol::point::ChoiceRecord;
+use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::site::Caller;
 use crate::protocol::spec::GivenChoice;
@@ -23,99 +25,145 @@ pub enum Aspect {
 
 /// Decides the order of `len` elements at one call of `model` by `caller`.
 ///
-/// `aspect` is called at most once, and only at levels EQ and ID. Outside a test, and for fewer than two elements, the
-/// answer is [`Decision::Base`] and nothing is recorded. Costs a thread-local lookup and one ChaCha8 key set-up.
-#[inline]
+/// `aspect` is asked only at levels EQ and ID, and of the environment. Outside a test, and for fewer than two elements, the
+/// answer is [`Decision::Base`] and nothing is recorded.
 pub fn decide(
     model: &'static Model,
     family: Family,
     caller: Caller,
     len: usize,
-    aspect: impl FnOnce(Aspect) -> u64,
+    aspect: impl Fn(Aspect) -> u64,
 ) -> Decision {
     if len < 2 {
         return Decision::Base;
     }
-    let mut aspect = Some(aspect);
-    let mut look = |at| aspect.take().map(|aspect| aspect(at));
-    decide_many(model, family, caller, len, &mut look)
+    let choice = Choice::Order { len: len as u64 };
+    let reached = context::reach(model, family, caller, &choice);
+    reached.map_or(Decision::Base, |reached| {
+        decide_reached(&reached, model, family, caller, len, &aspect)
+    })
 }
 
-/// As [`decide`], of two elements and more: code that is compiled once.
-fn decide_many(
+/// As [`decide`], at a place in the source. Whose call it is `caller` says; it is asked for only where the thread was not before,
+/// where the place does not tell, and where the spec says what is done. Not generic, so that it is compiled once, and optimised.
+pub fn decide_at(
+    model: &'static Model,
+    family: Family,
+    place: &'static Location<'static>,
+    caller: fn(&'static Location<'static>) -> Caller,
+    len: usize,
+    aspect: &dyn Fn(Aspect) -> u64,
+) -> Decision {
+    if len < 2 {
+        return Decision::Base;
+    }
+    let again = context::with_thread(|thread| {
+        let reached = thread.reach_again(model, family, place, len as u64)?;
+        Some(match reached.given {
+            None => Ok(seeded(thread, &reached, None, len, aspect)),
+            Some(_) => Err(reached),
+        })
+    });
+    match again {
+        // Outside of a test.
+        None => Decision::Base,
+        Some(Some(Ok(decision))) => decision,
+        Some(Some(Err(reached))) => {
+            decide_reached(&reached, model, family, caller(place), len, aspect)
+        }
+        Some(None) => {
+            let caller = caller(place);
+            let reached = context::reach_at(model, family, place, caller, len as u64);
+            reached.map_or(Decision::Base, |reached| {
+                decide_reached(&reached, model, family, caller, len, aspect)
+            })
+        }
+    }
+}
+
+/// The order that is decided at a call, once it is recorded.
+#[cold]
+fn decide_reached(
+    reached: &Reached,
     model: &'static Model,
     family: Family,
     caller: Caller,
     len: usize,
-    look: &mut dyn FnMut(Aspect) -> Option<u64>,
+    look: &dyn Fn(Aspect) -> u64,
 ) -> Decision {
-    let Some(reached) = context::reach(model, family, caller, &Choice::Order { len: len as u64 })
-    else {
-        return Decision::Base;
+    let read = (family == Family::Environment).then(|| look(Aspect::Content));
+    let read = read.and_then(|content| Some((content, context::reading(content)?)));
+    let seeded = context::with_thread(|thread| seeded(thread, reached, read, len, look));
+    let seeded = seeded.unwrap_or(Decision::Base);
+    match reached.given.as_deref() {
+        None => seeded,
+        Some(&GivenChoice::Steps(steps)) => {
+            let partly = Intermediate::new(seeded, steps, model, family, caller, reached.ordinal);
+            Decision::Intermediate(Box::new(partly))
+        }
+        Some(GivenChoice::Ranks(ranks))
+            if ranks.len() == len && Permutation::is_listed_once(ranks) =>
+        {
+            Decision::Permute(Permutation::listed(ranks.iter().copied()))
+        }
+        Some(GivenChoice::Ranks(_) | GivenChoice::Number(_)) => Decision::Base,
+    }
+}
+
+/// The order that the seed means at a call, if it is asked for. Of a reading of the environment it is to be known what was
+/// read. The choice is listed.
+fn seeded(
+    thread: &mut ThreadState,
+    reached: &Reached,
+    read: Option<(u64, Reading)>,
+    len: usize,
+    look: &dyn Fn(Aspect) -> u64,
+) -> Decision {
+    let is_open = match reached.given.as_deref() {
+        None => reached.is_selected,
+        Some(given) => matches!(given, GivenChoice::Steps(_)),
     };
-    let mut choice = ChoiceRecord {
+    if !is_open && !reached.is_listed {
+        return Decision::Base;
+    }
+    let level = reached.level;
+    let content = read.map(|(content, _)| content);
+    let aspect = match level {
+        Level::Eq | Level::Id if content.is_some() => content,
+        Level::Eq if is_open => Some(look(Aspect::Content)),
+        Level::Id if is_open => Some(look(Aspect::Version)),
+        _ => None,
+    };
+    let choice = ChoiceRecord {
         place: reached.place,
         ordinal: reached.ordinal,
         len: len as u64,
-        aspect: None,
-        reading: None,
+        aspect,
+        reading: read.map(|(_, reading)| reading),
     };
-    if family == Family::Environment {
-        let content = look(Aspect::Content);
-        choice.aspect = content.filter(|_| matches!(reached.level, Level::Eq | Level::Id));
-        choice.reading = content.and_then(context::reading);
-    }
-    let mut drawn = || {
-        if choice.keeps_base(reached.level) {
-            return Decision::Base;
-        }
-        let (schedule, seed, level) = (reached.schedule, reached.seed, reached.level);
-        match level {
-            // The names backward, as a filesystem may list them that puts what is new first.
-            Level::Std
-                if schedule.reverses(seed)
-                    && matches!(family, Family::Directory | Family::Environment) =>
-            {
-                return Decision::Permute(Permutation::reversed(len));
-            }
-            Level::Std => {
-                return Decision::Std {
-                    key: hash::mix(seed ^ STD_KEY),
-                };
-            }
-            Level::Eq => choice.aspect = look(Aspect::Content).or(choice.aspect),
-            Level::Id => choice.aspect = look(Aspect::Version).or(choice.aspect),
-            Level::One | Level::Full => {}
-        }
-        if let (Level::Eq, Some(content)) = (level, choice.aspect)
-            && len > DESIGNED_LEN
-        {
-            return by_content(schedule, seed, content);
-        }
-        match (draw(schedule, level, seed, &choice), level) {
-            (None, _) => Decision::Base,
-            (Some(order), Level::Eq) => Decision::PermuteContent(order),
-            (Some(order), _) => Decision::Permute(order),
-        }
-    };
-    let decision =
-        match reached.given.as_deref() {
-            None if !reached.is_selected => Decision::Base,
-            None => drawn(),
-            Some(&GivenChoice::Steps(steps)) => Decision::Intermediate(Box::new(
-                Intermediate::new(drawn(), steps, model, family, caller, reached.ordinal),
-            )),
-            Some(GivenChoice::Ranks(ranks))
-                if ranks.len() == len && Permutation::is_listed_once(ranks) =>
-            {
-                Decision::Permute(Permutation::listed(ranks.iter().copied()))
-            }
-            Some(GivenChoice::Ranks(_) | GivenChoice::Number(_)) => Decision::Base,
-        };
     if reached.is_listed {
-        context::list(choice);
+        thread.list(choice);
     }
-    decision
+    if !is_open || choice.keeps_base(level) {
+        return Decision::Base;
+    }
+    let (schedule, seed) = (reached.schedule, reached.seed);
+    match (key(level, &choice), level) {
+        // The names backward, as a filesystem may list them that puts what is new first.
+        (None, _) if reached.is_of_names && schedule.reverses(seed) => {
+            Decision::Permute(Permutation::reversed(len))
+        }
+        (None, _) => Decision::Std {
+            key: hash::mix(seed ^ STD_KEY),
+        },
+        (Some(key), Level::Eq) if len > DESIGNED_LEN => by_content(schedule, seed, key.a),
+        (Some(key), Level::Eq) => {
+            Decision::PermuteContent(schedule.order_again(seed, key, len, &mut thread.orders))
+        }
+        (Some(key), _) => {
+            Decision::Permute(schedule.order_again(seed, key, len, &mut thread.orders))
+        }
+    }
 }
 
 /// The order of a long sequence at level EQ. Seed 0 reverses the order of the keyed hashes.
@@ -139,15 +187,21 @@ pub fn draw(
     seed: u64,
     choice: &ChoiceRecord,
 ) -> Option<Permutation> {
+    let len = usize::try_from(choice.len).ok()?;
+    Some(schedule.order(seed, key(level, choice)?, len))
+}
+
+/// What an order is drawn from beside the seed. `None` at STD, and where it is not known.
+#[inline]
+fn key(level: Level, choice: &ChoiceRecord) -> Option<Key> {
     let (a, b) = match level {
         Level::Std => return None,
         Level::One => (choice.len, 0),
         Level::Eq | Level::Id => (choice.aspect?, choice.len),
         Level::Full => (choice.place, choice.ordinal),
     };
-    let len = usize::try_from(choice.len).ok()?;
     let tag = level.tag();
-    Some(schedule.order(seed, Key { tag, a, b }, len))
+    Some(Key { tag, a, b })
 }
 
 /// Separates the key of names at STD from the bare seed.

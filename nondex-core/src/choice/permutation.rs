@@ -1,8 +1,7 @@
 //! A permutation that costs only what is looked at.
 
-use rand_core::Rng;
-
-use super::generator::ChaCha8Rng;
+use super::generator::Xoshiro256;
+use crate::context::orders::LONGEST;
 use crate::hidden::{self, Box, Vec};
 
 /// Up to this length a permutation takes no memory, and is drawn from one word: 16! is below 2^45.
@@ -32,7 +31,7 @@ pub struct Permutation(Drawn);
 #[derive(Clone, Debug)]
 enum Drawn {
     Short(Short),
-    Long(Long),
+    Long(Box<Long>),
     /// From the last to the first; so many are left.
     Backward(usize),
 }
@@ -58,7 +57,7 @@ struct Long {
 
 #[derive(Clone, Debug)]
 struct Rest {
-    rng: ChaCha8Rng,
+    rng: Xoshiro256,
     len: usize,
     /// As long as the table has only what was drawn.
     sparse: Option<Sparse>,
@@ -102,7 +101,7 @@ impl Permutation {
     /// # Panics
     /// For more than 2^32 positions.
     #[must_use]
-    pub fn new(rng: ChaCha8Rng, len: usize) -> Self {
+    pub fn new(rng: Xoshiro256, len: usize) -> Self {
         assert!(u32::try_from(len).is_ok(), "positions have 32 bits");
         let mut long = Long {
             table: hidden::vec(),
@@ -115,9 +114,7 @@ impl Permutation {
         }
         if len <= AT_ONCE {
             let mut rng = rng;
-            shuffle(&mut long.table, 0, draws_of_word(len), WORDS, || {
-                rng.next_u64()
-            });
+            shuffle(&mut long.table, 0, draws_of_word(len), WORDS, || rng.word());
             long.drawn = len;
         } else {
             let sparse = (len > LAID_OUT).then_some(Sparse {
@@ -128,7 +125,7 @@ impl Permutation {
             });
             long.rest = Some(hidden::boxed(Rest { rng, len, sparse }));
         }
-        Permutation(Drawn::Long(long))
+        Permutation(Drawn::Long(hidden::boxed(long)))
     }
 
     /// The permutation of `0..len` that a word stands for.
@@ -136,12 +133,25 @@ impl Permutation {
     /// # Panics
     /// For more than 16 positions.
     #[must_use]
-    #[inline]
     pub fn of_word(word: u64, len: usize) -> Self {
         let mut order = Short::IDENTITY;
         shuffle(&mut order[..len], 0, SHORT, 1, || word);
         Permutation(Drawn::Short(Short {
             order,
+            next: 0,
+            len: len as u8,
+        }))
+    }
+
+    /// The permutation that is listed in the first `len` bytes.
+    #[inline]
+    pub(super) fn of_bytes(order: &[u8; LONGEST], len: usize) -> Self {
+        if len > SHORT {
+            return Permutation::listed(order[..len].iter().map(|&position| position.into()));
+        }
+        let order = order.first_chunk().copied();
+        Permutation(Drawn::Short(Short {
+            order: order.unwrap_or(Short::IDENTITY),
             next: 0,
             len: len as u8,
         }))
@@ -174,12 +184,12 @@ impl Permutation {
     pub fn listed(positions: impl ExactSizeIterator<Item = u32>) -> Self {
         let len = positions.len();
         if len > SHORT {
-            return Permutation(Drawn::Long(Long {
+            return Permutation(Drawn::Long(hidden::boxed(Long {
                 table: hidden::collect(positions),
                 drawn: len,
                 next: 0,
                 rest: None,
-            }));
+            })));
         }
         let mut order = [0; SHORT];
         for (at, position) in order.iter_mut().zip(positions) {
@@ -258,7 +268,8 @@ impl Iterator for Permutation {
                 let left = order.iter().skip(short.next.into());
                 left.fold(init, |acc, &position| f(acc, position.into()))
             }
-            Drawn::Long(mut long) => {
+            Drawn::Long(long) => {
+                let mut long = Box::into_inner(long);
                 let mut acc = init;
                 loop {
                     let drawn = &long.table[long.next..long.drawn];
@@ -291,7 +302,7 @@ impl Long {
         if let Some(sparse) = &mut rest.sparse {
             if self.drawn < SPARSE_DRAWS {
                 if sparse.left == 0 {
-                    (sparse.word, sparse.left) = (rest.rng.next_u64(), from_word);
+                    (sparse.word, sparse.left) = (rest.rng.word(), from_word);
                 }
                 let here = self.drawn as u32;
                 let there = here + draw(&mut sparse.word, rest.len - self.drawn) as u32;
@@ -310,9 +321,7 @@ impl Long {
         }
         let words = if self.drawn == 0 { FIRST_WORDS } else { WORDS };
         let rng = &mut rest.rng;
-        self.drawn = shuffle(&mut self.table, self.drawn, from_word, words, || {
-            rng.next_u64()
-        });
+        self.drawn = shuffle(&mut self.table, self.drawn, from_word, words, || rng.word());
     }
 
     /// Lays the table out in full, and finishes the word that was begun.

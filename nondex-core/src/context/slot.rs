@@ -2,16 +2,18 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
+use std::panic::Location;
 use std::sync::Arc;
 
 use super::process::global;
-use super::thread::{Reached, ThreadState};
+use super::sites::Reached;
+use super::thread::ThreadState;
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
 use crate::protocol::choice::Choice;
 use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
-use crate::protocol::point::{ChoiceRecord, Reading};
+use crate::protocol::point::Reading;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
 use crate::protocol::spec::{GivenChoice, RunSpec};
@@ -28,14 +30,21 @@ pub(super) enum Slot {
 }
 
 impl Slot {
+    /// What a thread that nobody told works for.
+    #[cold]
+    fn ask() -> Self {
+        global().map_or(Slot::Inactive, |context| {
+            let test = Arc::from(context.spec.test.as_str());
+            let path = context.unseen_thread();
+            let state = ThreadState::new(Arc::clone(context), test, path);
+            Slot::Active(Box::new(state))
+        })
+    }
+
+    #[inline]
     fn state(&mut self) -> Option<&mut ThreadState> {
         if let Slot::Unknown = self {
-            *self = global().map_or(Slot::Inactive, |context| {
-                let test = Arc::from(context.spec.test.as_str());
-                let path = context.unseen_thread();
-                let state = ThreadState::new(Arc::clone(context), test, path);
-                Slot::Active(Box::new(state))
-            });
+            *self = Slot::ask();
         }
         match self {
             Slot::Active(state) => Some(state),
@@ -71,6 +80,7 @@ thread_local! {
 
 /// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this very function. In a
 /// forked child the state may still be its parent's: see [`with_state`].
+#[inline]
 fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     if PAUSES.get() > 0 {
         return None;
@@ -82,6 +92,7 @@ fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
 
 /// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is first asked for, and
 /// not by `fork`, after which memory may not be had.
+#[inline]
 pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     with_inherited_state(|state| {
         if state.is_of_parent() {
@@ -115,7 +126,27 @@ pub(crate) fn reach(
     caller: Caller,
     choice: &Choice,
 ) -> Option<Reached> {
-    with_state(|state| state.reach(model, family, caller, choice)).flatten()
+    with_state(|state| state.reach((model, family, caller), None, choice)).flatten()
+}
+
+/// As [`reach`], of an order of `len` elements at a place in the source. If the place says that it is this caller's, the thread knows
+/// the site there from now on.
+pub(crate) fn reach_at(
+    model: &'static Model,
+    family: Family,
+    place: &'static Location<'static>,
+    caller: Caller,
+    len: u64,
+) -> Option<Reached> {
+    let place = (caller == Caller::from(place)).then_some(place);
+    let choice = Choice::Order { len };
+    with_state(|state| state.reach((model, family, caller), place, &choice)).flatten()
+}
+
+/// Runs `f` on the state of this thread, if it works for a test.
+#[inline]
+pub(crate) fn with_thread<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
+    with_state(f)
 }
 
 /// The hash of the path of this thread, if it works for a test. Takes no memory.
@@ -170,11 +201,6 @@ pub(crate) fn reading(content: u64) -> Option<Reading> {
             (false, _) => Reading::Changed,
         }
     })
-}
-
-/// Notes a choice that is to be listed.
-pub(crate) fn list(choice: ChoiceRecord) {
-    with_state(|state| state.list(choice));
 }
 
 /// Whether the stacks of calls at `site` are asked for.

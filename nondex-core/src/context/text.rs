@@ -17,6 +17,11 @@ impl<const N: usize> Text<N> {
         }
     }
 
+    #[inline]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }

@@ -1,153 +1,26 @@
 //! What one thread did in one test so far, and what its next choice is made from.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::hash::Hasher;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hashbrown::hash_table::Entry;
-
+use super::orders::Orders;
 use super::run::Context;
-use super::stack;
+use super::sites::{Reached, SiteState, Sites};
 use super::text::Text;
-use crate::catalogue::{Family, Level, Model};
+use crate::catalogue::{Family, Model};
 use crate::hash::{self, FixedHasher};
-use crate::hidden::{self, Table};
-use crate::json;
+use crate::hidden;
 use crate::protocol::choice::Choice;
 use crate::protocol::event::Event;
 use crate::protocol::point::{ChoiceRecord, PointRecord};
-use crate::protocol::schedule::Schedule;
-use crate::protocol::selection::Selected;
-use crate::protocol::site::{Caller, Frame, Site, portable_path};
+use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
-use crate::protocol::spec::GivenChoice;
 
 /// So many choices of a thread are listed one by one.
 const MAX_LISTED: usize = 64;
-
-/// What a choice is made from, once a thread and a site are known.
-#[derive(Clone, Debug)]
-pub(crate) struct Reached {
-    pub(crate) level: Level,
-    pub(crate) seed: u64,
-    pub(crate) schedule: Schedule,
-    /// Identity without the ordinal: test, site and thread.
-    pub(crate) place: u64,
-    /// Which call at this place it is, from 0.
-    pub(crate) ordinal: u64,
-    /// Whether the spec leaves this choice to the seed.
-    pub(crate) is_selected: bool,
-    /// What the spec gives for this call.
-    pub(crate) given: Option<Arc<GivenChoice>>,
-    /// Whether it is to be [listed](super::list).
-    pub(crate) is_listed: bool,
-}
-
-/// What a thread did at one site.
-#[derive(Debug)]
-struct SiteState {
-    model: &'static Model,
-    family: Family,
-    caller: Caller,
-    place: u64,
-    selected: Selected,
-    given: Vec<(u64, Arc<GivenChoice>)>,
-    off: bool,
-    is_traced: bool,
-    calls: u64,
-    count: u64,
-    max_len: u64,
-    stack: Vec<Frame>,
-}
-
-impl SiteState {
-    /// The state of a site that a thread reaches for the first time.
-    #[cold]
-    fn begin(
-        context: &Context,
-        thread: &str,
-        path_hash: u64,
-        (model, family, caller): (&'static Model, Family, Caller),
-    ) -> Self {
-        let spec = &context.spec;
-        let is_site = |site: &Site| site.is_of(model, family, caller);
-        let given = spec.given.iter();
-        let given = given.filter(|given| given.thread == thread && is_site(&given.site));
-        let mut state = SiteState {
-            model,
-            family,
-            caller,
-            place: hash::mix(path_hash ^ Site::hash_of(model, family, caller)),
-            selected: if family.varies(spec.level) && spec.schedule.chooses(family) {
-                spec.choices.of_call(is_site, thread)
-            } else {
-                Selected::None
-            },
-            given: given
-                .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
-                .collect(),
-            off: context.model_is_off(model, family),
-            is_traced: spec.trace.iter().any(is_site),
-            calls: 0,
-            count: 0,
-            max_len: 0,
-            stack: Vec::new(),
-        };
-        if state.is_traced && !state.off && state.given.is_empty() {
-            state.stack = state.capture(context);
-        }
-        state
-    }
-
-    /// The stack of a call: where its object or its thread was created, when that was noted.
-    fn capture(&self, context: &Context) -> Vec<Frame> {
-        let created = context.shared.keys.created(&self.site());
-        created.unwrap_or_else(stack::capture)
-    }
-
-    fn site(&self) -> Site {
-        Site::new(self.model, self.family, self.caller)
-    }
-
-    /// Records that a thread reached it for the first time.
-    #[cold]
-    fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
-        let is_written = self.stack.is_empty()
-            && first_reach(test, thread, self, size)
-                .is_ok_and(|line| context.journal.append_line(line.as_str()));
-        if !is_written {
-            context.journal.append(&Event::Site {
-                test: test.to_owned(),
-                point: PointRecord {
-                    site: self.site(),
-                    thread: thread.to_owned(),
-                    count: 1,
-                    max_len: size,
-                    stack: self.stack.clone(),
-                },
-            });
-        }
-    }
-
-    /// Whether it is of these calls, by address: one site may have several states.
-    #[inline]
-    fn is_of(&self, model: &'static Model, family: Family, caller: Caller) -> bool {
-        std::ptr::eq(self.model, model)
-            && self.family == family
-            && std::ptr::eq(self.caller.file.as_ptr(), caller.file.as_ptr())
-            && (self.caller.line, self.caller.column) == (caller.line, caller.column)
-    }
-
-    /// A hash of what [`is_of`](SiteState::is_of) looks at.
-    #[inline]
-    fn hash(model: &'static Model, family: Family, caller: Caller) -> u64 {
-        let addresses =
-            std::ptr::from_ref(model).addr() ^ caller.file.as_ptr().addr().rotate_left(20);
-        let place = u64::from(caller.line) << 20 ^ u64::from(caller.column) ^ (family as u64) << 56;
-        hash::mix(addresses as u64 ^ place.rotate_left(32))
-    }
-}
 
 /// The hash of a thread's path in a test.
 pub(crate) fn path_hash(test: &str, path: &str) -> u64 {
@@ -169,39 +42,12 @@ fn place_of(path_hash: u64, site: &Site) -> u64 {
     hash::mix(path_hash ^ hash::of(site))
 }
 
-/// The event of a thread that reaches a site for the first time, a whole line of the record file. A test may count what it
-/// allocates, so this takes no memory; it fails when there is too much to say.
-fn first_reach(
-    test: &str,
-    thread: &str,
-    state: &SiteState,
-    size: u64,
-) -> Result<Text<2048>, fmt::Error> {
-    let mut line = Text::new();
-    let text = &mut line;
-    text.write_str(r#"{"event":"site","test":"#)?;
-    json::string(test, text)?;
-    text.write_str(r#","point":{"site":{"api":"#)?;
-    json::string(state.model.api, text)?;
-    let Caller {
-        file,
-        line: row,
-        column,
-    } = state.caller;
-    write!(text, r#","family":"{}","file":"#, state.family.name())?;
-    json::string(portable_path(file), text)?;
-    write!(text, r#","line":{row},"column":{column}}},"thread":"#)?;
-    json::string(thread, text)?;
-    writeln!(text, r#","count":1,"max_len":{size}}}}}"#)?;
-    Ok(line)
-}
-
 /// How long the path of a child process may be.
 const MAX_PATH: usize = 200;
 
 /// The state of one thread in one test.
 #[derive(Debug)]
-pub(super) struct ThreadState {
+pub(crate) struct ThreadState {
     pub(super) context: Arc<Context>,
     pub(super) test: Arc<str>,
     pub(super) path: String,
@@ -221,7 +67,8 @@ pub(super) struct ThreadState {
     unrecorded: u64,
     pub(super) has_read_environment: bool,
     choices: hidden::Vec<ChoiceRecord>,
-    sites: Table<SiteState>,
+    sites: Sites,
+    pub(crate) orders: Orders,
 }
 
 impl ThreadState {
@@ -243,7 +90,8 @@ impl ThreadState {
             unrecorded: 0,
             has_read_environment: false,
             choices: hidden::vec(),
-            sites: Table::new_in(std::alloc::System),
+            sites: Sites::new(),
+            orders: Orders::new(),
         }
     }
 
@@ -277,7 +125,7 @@ impl ThreadState {
     /// Whether this thread became a forked child, and has no state of its own yet.
     #[inline]
     pub(super) fn is_of_parent(&self) -> bool {
-        !self.forked.as_bytes().is_empty()
+        !self.forked.is_empty()
     }
 
     /// Makes this the state of the forked child that this thread became.
@@ -328,56 +176,59 @@ impl ThreadState {
         }
     }
 
+    /// Records that the thread is at a site, and says what its choice is made from. With a `place`, it is known there from now on.
     pub(super) fn reach(
         &mut self,
-        model: &'static Model,
-        family: Family,
-        caller: Caller,
+        (model, family, caller): (&'static Model, Family, Caller),
+        place: Option<&'static Location<'static>>,
         choice: &Choice,
     ) -> Option<Reached> {
-        let hash = SiteState::hash(model, family, caller);
-        let is_it = |state: &SiteState| state.is_of(model, family, caller);
-        let again = |state: &SiteState| SiteState::hash(state.model, state.family, state.caller);
-        let state = match self.sites.entry(hash, is_it, again) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
+        let at = match self.sites.find(model, family, caller) {
+            Some(at) => at,
+            None => {
                 let state = SiteState::begin(
                     &self.context,
                     &self.path,
                     self.path_hash,
                     (model, family, caller),
                 );
-                if !state.off {
+                if !state.is_off() {
                     state.record(&self.context, &self.test, &self.path, choice.size());
                 }
-                entry.insert(state).into_mut()
+                self.sites.add(state)
             }
         };
-        if state.off {
+        if self.sites.get(at).is_off() {
             return None;
         }
-        let ordinal = state.calls;
-        state.calls += 1;
-        state.count += 1;
-        state.max_len = state.max_len.max(choice.size());
-        let given = state.given.iter().find(|(number, _)| *number == ordinal);
-        if state.is_traced && given.is_some() {
-            // Of all calls at the site, this is the one that is looked at.
-            state.stack = state.capture(&self.context);
+        if let Some(place) = place {
+            self.sites.remember(place, at);
         }
-        Some(Reached {
-            level: self.context.spec.level,
-            seed: self.context.spec.seed,
-            schedule: self.context.spec.schedule,
-            place: state.place,
-            ordinal,
-            is_selected: state.selected.contains(ordinal),
-            given: given.map(|(_, choice)| Arc::clone(choice)),
-            is_listed: matches!(choice, Choice::Order { .. }) && self.choices.len() < MAX_LISTED,
-        })
+        let is_order = matches!(choice, Choice::Order { .. });
+        Some(self.reach_site(at, choice.size(), is_order))
     }
 
-    pub(super) fn list(&mut self, choice: ChoiceRecord) {
+    /// As [`reach`](ThreadState::reach), of an order at a place where the thread was before, as far as is remembered.
+    #[inline]
+    pub(crate) fn reach_again(
+        &mut self,
+        model: &'static Model,
+        family: Family,
+        place: &'static Location<'static>,
+        len: u64,
+    ) -> Option<Reached> {
+        let at = self.sites.recall(model, family, place)?;
+        Some(self.reach_site(at, len, true))
+    }
+
+    #[inline(always)]
+    fn reach_site(&mut self, at: usize, size: u64, is_order: bool) -> Reached {
+        let is_listed = is_order && self.choices.len() < MAX_LISTED;
+        self.sites.get(at).reach(&self.context, size, is_listed)
+    }
+
+    /// Notes a choice that is to be listed.
+    pub(crate) fn list(&mut self, choice: ChoiceRecord) {
         self.choices.push(choice);
     }
 
@@ -385,20 +236,12 @@ impl ThreadState {
     pub(super) fn flush(&mut self) {
         if self.pid != std::process::id() || self.is_of_parent() {
             // A forked child does not say again what its parent did.
-            self.sites.clear();
+            self.sites.take();
             return;
         }
-        let mut points: Vec<PointRecord> = self
-            .sites
-            .drain()
-            .filter(|state| !state.off && state.count > 0)
-            .map(|state| PointRecord {
-                site: state.site(),
-                thread: self.path.clone(),
-                count: state.count,
-                max_len: state.max_len,
-                stack: state.stack,
-            })
+        let sites = self.sites.take().into_iter();
+        let mut points: Vec<PointRecord> = sites
+            .filter_map(|state| state.into_point(&self.path))
             .collect();
         if !points.is_empty() {
             points.sort_unstable();
@@ -416,6 +259,3 @@ impl Drop for ThreadState {
         self.flush();
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -166,17 +166,16 @@ impl Body {
     pub(super) unsafe fn remove(&mut self, bucket: usize, slot: u32) -> u32 {
         let last = self.index.len() as u32 - 1;
         if slot != last {
-            // Now, while the index has them all.
-            let bucket_of_last = self.bucket(last);
-            if let Some(number) = self.index.get_bucket_mut(bucket_of_last) {
-                *number = slot;
-            }
+            self.trail();
         }
         if let Ok(entry) = self.index.get_bucket_entry(bucket) {
             entry.remove();
         }
-        if let Some(trail) = &mut self.trail {
-            trail.swap_remove(slot);
+        if let Some(trail) = &mut self.trail
+            && let Some(moved) = trail.swap_remove(slot)
+            && let Some(number) = self.index.get_bucket_mut(moved)
+        {
+            *number = slot;
         }
         if let Some(identity) = &mut self.identity {
             identity.swap_remove(slot as usize);
@@ -285,11 +284,15 @@ impl Body {
     /// The bucket of a slot.
     #[inline]
     pub(super) fn bucket(&mut self, slot: u32) -> usize {
+        self.trail().bucket(slot)
+    }
+
+    /// The trail, from now on.
+    #[inline]
+    fn trail(&mut self) -> &mut Trail {
         let index = &self.index;
-        let trail = self
-            .trail
-            .get_or_insert_with(|| hidden::boxed(Trail::new(index)));
-        trail.bucket(slot)
+        self.trail
+            .get_or_insert_with(|| hidden::boxed(Trail::new(index)))
     }
 
     /// All but the entries of a clone, which is to have as much room.

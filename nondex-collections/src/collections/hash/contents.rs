@@ -137,10 +137,9 @@ impl Contents {
     /// All slots in an order that depends on the two keys and on the hashes only, but for equal hashes. `tree_key` is to be the
     /// same in one run. The first slot costs amortised O(1), as does each other one.
     pub(super) fn visit(&self, tree_key: u64, key: u64) -> ByContent<'_> {
-        let tree = self.tree.get_or_init(|| Tree::new(tree_key, &self.hashes));
+        self.tree.get_or_init(|| Tree::new(tree_key, &self.hashes));
         ByContent {
-            hashes: &self.hashes,
-            tree,
+            contents: self,
             key,
             group: 0,
             pending: hidden::vec(),
@@ -254,8 +253,8 @@ impl Tree {
 /// Slots in the order of one read.
 #[derive(Clone, Debug)]
 pub(super) struct ByContent<'a> {
-    hashes: &'a [u64],
-    tree: &'a Tree,
+    /// They have their tree.
+    contents: &'a Contents,
     key: u64,
     /// The next group, counted as this read meets them.
     group: usize,
@@ -264,16 +263,27 @@ pub(super) struct ByContent<'a> {
     at: usize,
 }
 
-impl ByContent<'_> {
+impl<'a> ByContent<'a> {
+    fn tree(&self) -> &'a Tree {
+        let tree = self.contents.tree.get();
+        tree.expect("a visit begins with its tree")
+    }
+
+    /// Where a slot's key is in the tree, as this read turns it.
+    fn turned(&self, slot: u32) -> u64 {
+        self.tree().leaf(self.contents.get(slot as usize)) ^ self.key
+    }
+
     /// Takes the next group that has members, and some more if the read goes on.
     #[cold]
     fn fill(&mut self) {
         let least = if self.group == 0 { 1 } else { 128 };
         self.pending.clear();
         self.at = 0;
-        let first = self.tree.group(self.key);
-        while self.pending.len() < least && self.group < self.tree.groups.len() {
-            let members = self.tree.members(self.group ^ first);
+        let tree = self.tree();
+        let first = tree.group(self.key);
+        while self.pending.len() < least && self.group < tree.groups.len() {
+            let members = tree.members(self.group ^ first);
             self.group += 1;
             match *members {
                 [] => {}
@@ -307,20 +317,18 @@ impl ByContent<'_> {
     #[cold]
     fn sort_many(&mut self, members: &[Member]) {
         let mut sorted = hidden::collect(members.iter().copied());
-        let leaf = |slot: u32| self.tree.leaf(self.hashes[slot as usize]) ^ self.key;
-        sorted.sort_unstable_by_key(|member| (leaf(member.slot), member.slot));
+        sorted.sort_unstable_by_key(|member| (self.turned(member.slot), member.slot));
         self.pending.extend(sorted.iter().map(|member| member.slot));
     }
 
     /// Whether of two members of a group one comes before the other.
     #[inline]
     fn is_before(&self, a: Member, b: Member) -> bool {
-        let turned = self.tree.bits(self.key);
+        let turned = self.tree().bits(self.key);
         if a.bits != b.bits {
             return a.bits ^ turned < b.bits ^ turned;
         }
-        let leaf = |slot: u32| self.tree.leaf(self.hashes[slot as usize]) ^ self.key;
-        (leaf(a.slot), a.slot) < (leaf(b.slot), b.slot)
+        (self.turned(a.slot), a.slot) < (self.turned(b.slot), b.slot)
     }
 }
 

@@ -81,7 +81,6 @@ impl Body {
             Decision::PermuteContent(permutation) => match contents() {
                 Some(contents) => {
                     let sorted = contents.sorted(|| self.base().list());
-                    let sorted = hidden::collect(sorted.iter().copied());
                     Visit::Own(Order::ranked(permutation, sorted))
                 }
                 None => self.permuted(permutation),
@@ -108,7 +107,7 @@ impl Body {
                 _ => Visit::Own(Order::Drawn(permutation)),
             };
         }
-        Visit::Own(Order::ranked(permutation, self.base().list()))
+        Visit::Own(Order::ranked(permutation, &self.base().list()))
     }
 
     fn partly(&self, partly: &Intermediate) -> Order {

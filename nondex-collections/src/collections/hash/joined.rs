@@ -134,9 +134,9 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
     match decision {
         Decision::Base => Order::Listed(base(), 0),
         Decision::Std { .. } => Order::Listed(pair.in_turn(Body::table), 0),
-        Decision::Permute(permutation) => Order::ranked(permutation, base()),
+        Decision::Permute(permutation) => Order::ranked(permutation, &base()),
         Decision::PermuteContent(permutation) => {
-            Order::ranked(permutation, sorted(base(), &by_content))
+            Order::ranked(permutation, &sorted(base(), &by_content))
         }
         Decision::ByContent { tree, key } => {
             let key = |slot| Some(leaf(by_content(slot)?, tree) ^ key);

@@ -73,10 +73,11 @@ impl Order {
     pub(super) const NONE: Self = Order::Range(0..0);
 
     /// The slots of a list in the order of a permutation of their ranks.
-    pub(super) fn ranked(permutation: Permutation, slots: Vec<u32>) -> Self {
+    pub(super) fn ranked(permutation: Permutation, slots: &[u32]) -> Self {
         if slots.len() <= AT_ONCE {
             return Order::Drawn(Permutation::listed(permutation.map(|rank| slots[rank])));
         }
+        let slots = hidden::collect(slots.iter().copied());
         Order::Ranked(hidden::boxed(Ranked { permutation, slots }))
     }
 }

@@ -3,8 +3,9 @@
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
 use ::std::hash::{BuildHasher, Hash};
+use ::std::panic::Location;
 
-use nondex_core::{Aspect, Decision, Family, Model, context, decide, hash};
+use nondex_core::{Aspect, Decision, Family, Model, decide_at, hash};
 
 use super::about::{About, Act, Of, is_repeatable};
 use super::extract::Extract;
@@ -12,7 +13,7 @@ use super::order::Visit;
 use super::slots::{Inserted, Slots};
 use super::values::IntoEntries;
 use super::visit::{Entries, EntriesMut};
-use crate::caller::caller;
+use crate::caller::{self, caller};
 use crate::hash::random::table::hash_in_table;
 
 /// A hash collection of entries `(K, V)`; a set has no values.
@@ -27,18 +28,15 @@ pub(super) struct Store<K, V, S> {
 pub(super) fn decide_order<S>(
     model: &'static Model,
     len: usize,
-    aspect: impl FnOnce(Aspect) -> u64,
+    aspect: impl Fn(Aspect) -> u64,
 ) -> Decision {
-    // Asked here too, because the caller may be costly to find.
-    if len < 2 || context::level().is_none() {
-        return Decision::Base;
-    }
     let family = if is_repeatable::<S>() {
         Family::FixedHasher
     } else {
         model.family
     };
-    decide(model, family, caller(), len, aspect)
+    let place = Location::caller();
+    decide_at(model, family, place, caller::of, len, &aspect)
 }
 
 impl<K, V, S> Store<K, V, S> {

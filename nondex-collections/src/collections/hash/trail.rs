@@ -35,11 +35,19 @@ impl Trail {
     pub(super) fn new(index: &Table<u32>) -> Self {
         let mut trail = Trail {
             marks: hidden::vec(),
-            steps: hidden::collect(0..index.len() as u32),
+            steps: hidden::vec(),
             first: 0,
         };
-        let marks = trail.steps.iter().map(|&step| Mark { bucket: 0, step });
-        trail.marks = hidden::collect(marks);
+        let len = index.len();
+        trail.steps.resize(len, 0);
+        trail.marks.resize(len, Mark { bucket: 0, step: 0 });
+        // In loops without a question in them.
+        for (step, slot) in trail.steps.iter_mut().enumerate() {
+            *slot = step as u32;
+        }
+        for (step, mark) in trail.marks.iter_mut().enumerate() {
+            mark.step = step as u32;
+        }
         trail.find_buckets(index);
         trail
     }
@@ -83,14 +91,23 @@ impl Trail {
         }
     }
 
-    /// Notes that a slot was freed and the last one has taken its number.
+    /// Notes that a slot was freed and the last one has taken its number; the bucket of that one, if it is not the same.
     #[inline]
-    pub(super) fn swap_remove(&mut self, slot: u32) {
+    pub(super) fn swap_remove(&mut self, slot: u32) -> Option<usize> {
         let freed = self.marks.swap_remove(slot as usize).step;
         self.steps[freed as usize] = NONE;
-        if let Some(moved) = self.marks.get(slot as usize) {
+        let moved = self.marks.get(slot as usize).copied();
+        if let Some(moved) = moved {
             self.steps[moved.step as usize] = slot;
         }
+        if freed as usize == self.first || freed as usize + 1 == self.steps.len() {
+            self.trim();
+        }
+        moved.map(|moved| moved.bucket as usize)
+    }
+
+    /// Lets the steps begin and end with one that has a slot.
+    fn trim(&mut self) {
         while self.steps.get(self.first) == Some(&NONE) {
             self.first += 1;
         }

@@ -196,7 +196,7 @@ fn other_seeds_are_random_and_so_are_all_of_the_random_schedule() {
             let random: Vec<usize> = if len <= SHORT {
                 Permutation::of_word(word(seed, key.tag, key.a, key.b), len).collect()
             } else {
-                Permutation::new(generator(seed, key.tag, key.a, key.b), len).collect()
+                Permutation::new(Xoshiro256::keyed(seed, key.tag, key.a, key.b), len).collect()
             };
             assert!(
                 Schedule::Random
@@ -206,6 +206,50 @@ fn other_seeds_are_random_and_so_are_all_of_the_random_schedule() {
             if seed >= Schedule::Covering.designed(len) {
                 assert_eq!(order(seed, key, len), random);
             }
+        }
+    }
+}
+
+#[test]
+fn an_order_that_is_kept_is_the_one_that_is_drawn_again() {
+    let mut orders = Orders::new();
+    let mut met = BTreeSet::new();
+    let mut kept = 0;
+    for step in 0..20_000_u64 {
+        // Few enough that many come again, also after another has taken their place.
+        let word = mix(step);
+        let schedule = Schedule::DRAWN[word as usize % Schedule::DRAWN.len()];
+        let len = [2, 3, 8, 10, 15, 16, 17, 100, 256, 300][(word >> 8) as usize % 10];
+        let seed = (word >> 16) % 4;
+        let key = Key {
+            tag: 1 + (word >> 20) % 2,
+            a: (word >> 24) % 3,
+            b: (word >> 28) % 3,
+        };
+        let is_new = met.insert((schedule.name(), len, seed, key.tag, key.a, key.b));
+        kept += usize::from(!is_new);
+        let drawn = schedule.order(seed, key, len);
+        assert!(schedule.order_again(seed, key, len, &mut orders).eq(drawn));
+    }
+    assert!(kept > 10_000, "{kept}");
+}
+
+#[test]
+fn the_first_eight_orders_of_short_squares_have_most_threes() {
+    for len in [10, 12, 14, 16] {
+        for number in 0..20 {
+            let mut threes = BTreeSet::new();
+            for seed in 1..=8 {
+                let order = order(seed, key(number), len);
+                for third in 0..len {
+                    for second in 0..third {
+                        let firsts = order[..second].iter();
+                        threes.extend(firsts.map(|&one| (one, order[second], order[third])));
+                    }
+                }
+            }
+            let share = threes.len() as f64 / (len * (len - 1) * (len - 2)) as f64;
+            assert!(share >= 0.86, "{share} of {len}");
         }
     }
 }

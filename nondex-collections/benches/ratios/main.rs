@@ -1,0 +1,126 @@
+//! What the mirror costs beside std's own collections, as ratios.
+//!
+//! `cargo bench -p nondex-collections` has valgrind count the instructions of each operation over std's map and over the mirror's, in
+//! base order and at every level, in one process; other work on the machine does not change them. `-- --times` measures times
+//! instead, where each figure is the least time of one over the least of std's. The tables of the book are printed. What else follows
+//! `--` selects operations: `-- iter/1000/`.
+
+mod instructions;
+mod memory;
+mod operations;
+mod times;
+
+use std::error::Error;
+
+use nondex_core::{Context, Level, RunSpec, Selection, context};
+use operations::{FIXED, Meter, OPERATIONS, mirror, of_std};
+use times::Timed;
+
+/// What is measured of an operation on a map of so many entries.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    operation: &'static str,
+    len: u64,
+    /// Whether the hasher is a repeatable one.
+    is_fixed: bool,
+}
+
+impl Row {
+    /// All rows whose names have this in them.
+    fn all(filter: &str) -> Vec<Row> {
+        let rows = [(OPERATIONS, false), (FIXED, true)].into_iter();
+        let rows = rows.flat_map(|(operations, is_fixed)| {
+            operations.iter().flat_map(move |&(operation, lens)| {
+                lens.iter().map(move |&len| Row {
+                    operation,
+                    len,
+                    is_fixed,
+                })
+            })
+        });
+        rows.filter(|row| row.name().contains(filter)).collect()
+    }
+
+    fn name(self) -> String {
+        let hasher = if self.is_fixed { "fixed" } else { "random" };
+        format!("{}/{}/{hasher}", self.operation, self.len)
+    }
+
+    /// Measures std's operation, then the mirror's in each run, each with a new meter.
+    fn measure<M: Meter>(self, meter: impl Fn() -> M) -> Vec<M> {
+        type Fixed = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
+        let Row { operation, len, .. } = self;
+        let mut of_std = meter();
+        match self.is_fixed {
+            false => of_std::measure(&mut of_std, operation, len, &of_std::RandomState::new()),
+            true => of_std::measure(&mut of_std, operation, len, &Fixed::default()),
+        }
+        let mut measured = vec![of_std];
+        for (_, spec) in runs() {
+            let run = Context::new(spec);
+            let _test = context::enter(&run, "bench");
+            let mut own = meter();
+            match self.is_fixed {
+                false => mirror::measure(&mut own, operation, len, &mirror::RandomState::new()),
+                true => mirror::measure(&mut own, operation, len, &Fixed::default()),
+            }
+            measured.push(own);
+        }
+        measured
+    }
+}
+
+/// The runs that the mirror is measured in: the clean run, and one at each level.
+fn runs() -> Vec<(&'static str, RunSpec)> {
+    let mut base = RunSpec::new("bench", Level::Std, 1);
+    base.choices = Selection::None;
+    let mut runs = vec![("base", base)];
+    runs.extend(Level::ALL.map(|level| (level.name(), RunSpec::new("bench", level, 3))));
+    runs
+}
+
+/// Prints a table of what was measured of each row: of std's operation in this unit, and of the mirror's in each run.
+fn print(unit: &str, rows: &[(Row, Vec<f64>)]) {
+    let names: Vec<&str> = runs().iter().map(|run| run.0).collect();
+    for is_fixed in [false, true] {
+        let hasher = if is_fixed {
+            "repeatable hasher"
+        } else {
+            "`RandomState`"
+        };
+        println!("\n| {hasher} | std | {} |", names.join(" | "));
+        println!("|{}", "---|".repeat(names.len() + 2));
+        for (row, measured) in rows.iter().filter(|(row, _)| row.is_fixed == is_fixed) {
+            let [of_std, own @ ..] = measured.as_slice() else {
+                continue;
+            };
+            print!("| {} of {} | {of_std:.0}{unit} |", row.operation, row.len);
+            for own in own {
+                print!(" {:.2} |", own / of_std);
+            }
+            println!();
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |option: &str| arguments.iter().any(|argument| argument == option);
+    let filter = arguments
+        .iter()
+        .find(|argument| !argument.starts_with("--"));
+    let filter = filter.map_or("", String::as_str);
+    if has(instructions::CHILD) {
+        instructions::execute(filter);
+    } else if has("--times") {
+        let times = |row: Row| row.measure(Timed::new).into_iter().map(Timed::least);
+        let rows = Row::all(filter).into_iter();
+        let rows: Vec<_> = rows.map(|row| (row, times(row).collect())).collect();
+        print(" ns", &rows);
+        memory::print();
+    } else {
+        print("", &instructions::measure(filter)?);
+        memory::print();
+    }
+    Ok(())
+}

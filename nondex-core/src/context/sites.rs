@@ -1,0 +1,316 @@
+//! What one thread did at each site in one test so far.
+
+use std::fmt::{self, Write};
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::run::Context;
+use super::stack;
+use super::text::Text;
+use crate::catalogue::{Family, Level, Model};
+use crate::hash;
+use crate::hidden::{self, Table};
+use crate::json;
+use crate::protocol::event::Event;
+use crate::protocol::point::PointRecord;
+use crate::protocol::schedule::Schedule;
+use crate::protocol::selection::Selected;
+use crate::protocol::site::{Caller, Frame, Site, portable_path};
+use crate::protocol::spec::GivenChoice;
+
+/// What a choice is made from, once a thread and a site are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Reached {
+    pub(crate) level: Level,
+    pub(crate) seed: u64,
+    pub(crate) schedule: Schedule,
+    /// Identity without the ordinal: test, site and thread.
+    pub(crate) place: u64,
+    /// Which call at this place it is, from 0.
+    pub(crate) ordinal: u64,
+    /// Whether the spec leaves this choice to the seed.
+    pub(crate) is_selected: bool,
+    /// What the spec gives for this call.
+    pub(crate) given: Option<Arc<GivenChoice>>,
+    /// Whether what is ordered has names.
+    pub(crate) is_of_names: bool,
+    /// Whether it is to be [listed](super::ThreadState::list).
+    pub(crate) is_listed: bool,
+}
+
+/// What a thread did at one site.
+#[derive(Debug)]
+pub(super) struct SiteState {
+    model: &'static Model,
+    family: Family,
+    caller: Caller,
+    place: u64,
+    selected: Selected,
+    given: Vec<(u64, Arc<GivenChoice>)>,
+    off: bool,
+    is_traced: bool,
+    calls: u64,
+    max_len: u64,
+    stack: Vec<Frame>,
+}
+
+impl SiteState {
+    /// The state of a site that a thread reaches for the first time.
+    #[cold]
+    pub(super) fn begin(
+        context: &Context,
+        thread: &str,
+        path_hash: u64,
+        (model, family, caller): (&'static Model, Family, Caller),
+    ) -> Self {
+        let spec = &context.spec;
+        let is_site = |site: &Site| site.is_of(model, family, caller);
+        let given = spec.given.iter();
+        let given = given.filter(|given| given.thread == thread && is_site(&given.site));
+        let mut state = SiteState {
+            model,
+            family,
+            caller,
+            place: hash::mix(path_hash ^ Site::hash_of(model, family, caller)),
+            selected: if family.varies(spec.level) && spec.schedule.chooses(family) {
+                spec.choices.of_call(is_site, thread)
+            } else {
+                Selected::None
+            },
+            given: given
+                .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
+                .collect(),
+            off: context.model_is_off(model, family),
+            is_traced: spec.trace.iter().any(is_site),
+            calls: 0,
+            max_len: 0,
+            stack: Vec::new(),
+        };
+        if state.is_traced && !state.off && state.given.is_empty() {
+            state.stack = state.capture(context);
+        }
+        state
+    }
+
+    /// The stack of a call: where its object or its thread was created, when that was noted.
+    fn capture(&self, context: &Context) -> Vec<Frame> {
+        let created = context.shared.keys.created(&self.site());
+        created.unwrap_or_else(stack::capture)
+    }
+
+    /// What the spec gives for this call. Of all calls at the site, it is the one that is looked at.
+    #[cold]
+    fn give(&mut self, ordinal: u64, context: &Context) -> Option<Arc<GivenChoice>> {
+        let (_, choice) = self.given.iter().find(|(number, _)| *number == ordinal)?;
+        let choice = Arc::clone(choice);
+        if self.is_traced {
+            self.stack = self.capture(context);
+        }
+        Some(choice)
+    }
+
+    fn site(&self) -> Site {
+        Site::new(self.model, self.family, self.caller)
+    }
+
+    /// Whether its model is off, so that nothing is recorded.
+    pub(super) const fn is_off(&self) -> bool {
+        self.off
+    }
+
+    /// Counts a call of this size, and says what its choice is made from.
+    #[inline(always)]
+    pub(super) fn reach(&mut self, context: &Context, size: u64, is_listed: bool) -> Reached {
+        let ordinal = self.calls;
+        self.calls += 1;
+        self.max_len = self.max_len.max(size);
+        let given = match self.given.is_empty() {
+            true => None,
+            false => self.give(ordinal, context),
+        };
+        Reached {
+            level: context.spec.level,
+            seed: context.spec.seed,
+            schedule: context.spec.schedule,
+            place: self.place,
+            ordinal,
+            is_selected: self.selected.contains(ordinal),
+            given,
+            is_of_names: matches!(self.family, Family::Directory | Family::Environment),
+            is_listed,
+        }
+    }
+
+    /// What is told at the end, of what was done by `thread`.
+    pub(super) fn into_point(self, thread: &str) -> Option<PointRecord> {
+        let was_reached = !self.off && self.calls > 0;
+        was_reached.then(|| PointRecord {
+            site: self.site(),
+            thread: thread.to_owned(),
+            count: self.calls,
+            max_len: self.max_len,
+            stack: self.stack,
+        })
+    }
+
+    /// Records that a thread reached it for the first time.
+    #[cold]
+    pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
+        let is_written = self.stack.is_empty()
+            && first_reach(test, thread, self, size)
+                .is_ok_and(|line| context.journal.append_line(line.as_str()));
+        if !is_written {
+            context.journal.append(&Event::Site {
+                test: test.to_owned(),
+                point: PointRecord {
+                    site: self.site(),
+                    thread: thread.to_owned(),
+                    count: 1,
+                    max_len: size,
+                    stack: self.stack.clone(),
+                },
+            });
+        }
+    }
+}
+
+/// What a thread did at all sites.
+#[derive(Debug)]
+pub(super) struct Sites {
+    all: hidden::Vec<SiteState>,
+    /// The positions, by what a call is told by.
+    index: Table<u32>,
+    /// Where a place was found last, for a few places.
+    recent: [Option<Recent>; RECENT],
+}
+
+/// A place, and the site of the calls there.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    place: &'static Location<'static>,
+    model: &'static Model,
+    family: Family,
+    at: u32,
+}
+
+/// So many places are remembered.
+const RECENT: usize = 16;
+
+impl Sites {
+    pub(super) const fn new() -> Self {
+        Sites {
+            all: hidden::vec(),
+            index: Table::new_in(std::alloc::System),
+            recent: [None; RECENT],
+        }
+    }
+
+    /// The position of the site of these calls. They are told by address: one site may have several states.
+    pub(super) fn find(
+        &self,
+        model: &'static Model,
+        family: Family,
+        caller: Caller,
+    ) -> Option<usize> {
+        let is_it = |&at: &u32| {
+            let state = &self.all[at as usize];
+            std::ptr::eq(state.model, model)
+                && state.family == family
+                && std::ptr::eq(state.caller.file.as_ptr(), caller.file.as_ptr())
+                && (state.caller.line, state.caller.column) == (caller.line, caller.column)
+        };
+        let found = self.index.find(Sites::hash(model, family, caller), is_it)?;
+        Some(*found as usize)
+    }
+
+    /// A hash of what calls are told by.
+    fn hash(model: &'static Model, family: Family, caller: Caller) -> u64 {
+        let addresses =
+            std::ptr::from_ref(model).addr() ^ caller.file.as_ptr().addr().rotate_left(20);
+        let place = u64::from(caller.line) << 20 ^ u64::from(caller.column) ^ (family as u64) << 56;
+        hash::mix(addresses as u64 ^ place.rotate_left(32))
+    }
+
+    /// Adds a site that was not found; its position.
+    pub(super) fn add(&mut self, state: SiteState) -> usize {
+        let hash = |state: &SiteState| Sites::hash(state.model, state.family, state.caller);
+        let (own, at) = (hash(&state), self.all.len());
+        self.all.push(state);
+        let again = |&at: &u32| hash(&self.all[at as usize]);
+        self.index.insert_unique(own, at as u32, again);
+        at
+    }
+
+    /// The site at a position.
+    #[inline]
+    pub(super) fn get(&mut self, at: usize) -> &mut SiteState {
+        &mut self.all[at]
+    }
+
+    /// Where a place is remembered.
+    #[inline]
+    fn slot(place: &'static Location<'static>) -> usize {
+        std::ptr::from_ref(place).addr() / align_of::<Location<'_>>() % RECENT
+    }
+
+    /// Remembers the site of the calls at a place. Another place may be forgotten for it.
+    pub(super) fn remember(&mut self, place: &'static Location<'static>, at: usize) {
+        let state = &self.all[at];
+        self.recent[Sites::slot(place)] = Some(Recent {
+            place,
+            model: state.model,
+            family: state.family,
+            at: at as u32,
+        });
+    }
+
+    /// The position of the site of these calls, if it is remembered.
+    #[inline]
+    pub(super) fn recall(
+        &self,
+        model: &'static Model,
+        family: Family,
+        place: &'static Location<'static>,
+    ) -> Option<usize> {
+        let recent = self.recent[Sites::slot(place)].as_ref()?;
+        let is_it = std::ptr::eq(recent.place, place)
+            && std::ptr::eq(recent.model, model)
+            && recent.family == family;
+        is_it.then_some(recent.at as usize)
+    }
+
+    /// Forgets all sites; what is known of them.
+    pub(super) fn take(&mut self) -> hidden::Vec<SiteState> {
+        std::mem::replace(self, Sites::new()).all
+    }
+}
+
+/// The event of a thread that reaches a site for the first time, a whole line of the record file. A test may count what it
+/// allocates, so this takes no memory; it fails when there is too much to say.
+fn first_reach(
+    test: &str,
+    thread: &str,
+    state: &SiteState,
+    size: u64,
+) -> Result<Text<2048>, fmt::Error> {
+    let mut line = Text::new();
+    let text = &mut line;
+    text.write_str(r#"{"event":"site","test":"#)?;
+    json::string(test, text)?;
+    text.write_str(r#","point":{"site":{"api":"#)?;
+    json::string(state.model.api, text)?;
+    let Caller {
+        file,
+        line: row,
+        column,
+    } = state.caller;
+    write!(text, r#","family":"{}","file":"#, state.family.name())?;
+    json::string(portable_path(file), text)?;
+    write!(text, r#","line":{row},"column":{column}}},"thread":"#)?;
+    json::string(thread, text)?;
+    writeln!(text, r#","count":1,"max_len":{size}}}}}"#)?;
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests;
