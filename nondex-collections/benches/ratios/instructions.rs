@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 
-use super::Row;
 use super::operations::Meter;
+use super::{Row, Table};
 
 /// Says that this process is the one that valgrind watches.
 pub(super) const CHILD: &str = "--counted";
@@ -53,7 +53,7 @@ pub(super) fn execute(filter: &str) {
 }
 
 /// Counts the instructions of each act, of std's operations and of the mirror's.
-pub(super) fn measure(filter: &str) -> Result<Vec<(Row, Vec<f64>)>, Box<dyn Error>> {
+pub(super) fn measure(filter: &str) -> Result<Table, Box<dyn Error>> {
     // Of this process only, wherever it is started.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ratios");
     let _ = fs::remove_dir_all(&folder);

@@ -79,8 +79,11 @@ fn runs() -> Vec<(&'static str, RunSpec)> {
     runs
 }
 
-/// Prints a table of what was measured of each row: of std's operation in this unit, and of the mirror's in each run.
-fn print(unit: &str, rows: &[(Row, Vec<f64>)]) {
+/// What was measured of each row: of std's operation, and of the mirror's in each run.
+type Table = Vec<(Row, Vec<f64>)>;
+
+/// Prints a table, with what is measured in this unit.
+fn print(unit: &str, rows: &Table) {
     let names: Vec<&str> = runs().iter().map(|run| run.0).collect();
     for is_fixed in [false, true] {
         let hasher = if is_fixed {
@@ -115,7 +118,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else if has("--times") {
         let times = |row: Row| row.measure(Timed::new).into_iter().map(Timed::least);
         let rows = Row::all(filter).into_iter();
-        let rows: Vec<_> = rows.map(|row| (row, times(row).collect())).collect();
+        let rows: Table = rows.map(|row| (row, times(row).collect())).collect();
         print(" ns", &rows);
         memory::print();
     } else {

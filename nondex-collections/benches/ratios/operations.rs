@@ -123,14 +123,19 @@ macro_rules! operations {
                         at_a_time,
                         || Some(map.clone()),
                         |map| {
-                            let entries = map.take().into_iter().flatten();
-                            entries.fold(0, |all, (key, value)| sum(all, (&key, &value)))
+                            let map = map.take()?;
+                            let sum = |all, (key, value)| sum(all, (&key, &value));
+                            Some(map.into_iter().fold(0, sum))
                         },
                     ),
                     "first" => meter.each_on(at_a_time, || (), |()| black_box(&map).iter().next().map(|(key, _)| *key)),
                     "first_mut" => meter.each_on(
                         1,
-                        filled,
+                        || {
+                            let mut map = filled();
+                            black_box(map.iter_mut().next());
+                            map
+                        },
                         |map| map.iter_mut().next().map(|(key, _)| *key),
                     ),
                     "pop" => meter.each_on(

@@ -65,7 +65,7 @@ pub(crate) fn word(seed: u64, tag: u64, a: u64, b: u64) -> u64 {
 }
 
 /// The generator that long orders are drawn from: xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number
-/// generators", 2021), whose words cost a tenth of ChaCha8's. Its state is filled by SplitMix64, as its authors say.
+/// generators", 2021), whose words take a few instructions. Its state is filled by `SplitMix64`, as its authors say.
 #[derive(Clone, Debug)]
 pub struct Xoshiro256([u64; 4]);
 
