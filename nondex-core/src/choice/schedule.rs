@@ -91,7 +91,10 @@ impl Schedule {
         if seed < self.designed(len) {
             designed(seed as usize - 1, key, len, order);
         } else {
-            shuffle_bytes(order, len, SHORT, || word(seed, key.tag, key.a, key.b));
+            let mut short = IDENTITY_OF_SHORT;
+            let own = word(seed, key.tag, key.a, key.b);
+            shuffle_bytes(&mut short, len, SHORT, || own);
+            order[..SHORT].copy_from_slice(&short);
         }
     }
 }
@@ -136,11 +139,11 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
         15 | 16 => &SIXTEEN[row],
         _ => return turned(row, key, len, order),
     };
-    let mut names = [0; LONGEST];
+    let mut names = IDENTITY_OF_SHORT;
     shuffle_bytes(&mut names, len, SHORT, || of_choice(WHEEL));
     let mut at = 0;
     for &element in array {
-        order[at % LONGEST] = names[usize::from(element)];
+        order[at % LONGEST] = names[usize::from(element) % SHORT];
         // Of an odd number there is one more than is named: what comes next takes its place.
         at += usize::from(usize::from(element) < len);
     }
@@ -153,7 +156,7 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let all = 2 * half;
     let of_choice = |number| word(number, key.tag | DESIGN_TAG, key.a, key.b);
     let mut rng = Xoshiro256::keyed(0, key.tag | DESIGN_TAG, key.a, key.b);
-    let (mut wheel, mut places) = ([0; LONGEST], [0; LONGEST]);
+    let (mut wheel, mut places) = (IDENTITY, IDENTITY);
     shuffle_bytes(&mut wheel, all, FROM_WORD, || rng.word());
     shuffle_bytes(&mut places, half, FROM_WORD, || rng.word());
     // Without a branch, which could not be predicted: below zero is large.
@@ -178,23 +181,22 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     }
 }
 
-/// The first `len` numbers in a shuffled order, as [`shuffle`](super::permutation::shuffle) with so many draws from each word: written
-/// out for arrays whose length is known.
+/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with so many draws from each word: written out for
+/// arrays whose length is known.
 #[inline]
-fn shuffle_bytes(
-    bytes: &mut [u8; LONGEST],
+fn shuffle_bytes<const ROOM: usize>(
+    bytes: &mut [u8; ROOM],
     len: usize,
     from_word: usize,
     mut word: impl FnMut() -> u64,
 ) {
-    assert!(len <= LONGEST, "longer orders are not drawn as bytes");
-    bytes[..len].copy_from_slice(&IDENTITY[..len]);
+    assert!(len <= ROOM, "no more than there are");
     let mut here = 0;
     while here < len {
         let end = len.min(here + from_word);
         let mut word = word();
         while here < end {
-            let there = (here + draw(&mut word, len - here)) % LONGEST;
+            let there = (here + draw(&mut word, len - here)) % ROOM;
             bytes.swap(here, there);
             here += 1;
         }
@@ -259,16 +261,19 @@ const fn gcd(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// All elements of the longest design in base order.
-const IDENTITY: [u8; LONGEST] = {
-    let mut all = [0; LONGEST];
+/// All elements of the longest design in base order, and of one that is drawn from a word.
+const IDENTITY: [u8; LONGEST] = identity();
+const IDENTITY_OF_SHORT: [u8; SHORT] = identity();
+
+const fn identity<const LEN: usize>() -> [u8; LEN] {
+    let mut all = [0; LEN];
     let mut at = 0;
-    while at < LONGEST {
+    while at < LEN {
         all[at] = at as u8;
         at += 1;
     }
     all
-};
+}
 
 /// Draws from one word of the generator below at most [`DESIGNED_LEN`].
 const FROM_WORD: usize = 5;
