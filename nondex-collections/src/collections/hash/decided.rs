@@ -7,7 +7,7 @@ use nondex_core::{
 
 use super::about::Act;
 use super::body::Body;
-use super::order::{Order, Visit};
+use super::order::{AT_ONCE, Order, Visit};
 use crate::caller;
 use nondex_core::hidden;
 
@@ -107,7 +107,14 @@ impl Body {
                 _ => Visit::Own(Order::Drawn(permutation)),
             };
         }
-        Visit::Own(Order::ranked(permutation, &self.base().list()))
+        if self.len() > AT_ONCE {
+            return Visit::Own(Order::ranked(permutation, &self.base().list()));
+        }
+        let mut slots = [0; AT_ONCE];
+        for (place, slot) in slots.iter_mut().zip(self.base()) {
+            *place = slot;
+        }
+        Visit::Own(Order::ranked(permutation, &slots[..self.len()]))
     }
 
     fn partly(&self, partly: &Intermediate) -> Order {

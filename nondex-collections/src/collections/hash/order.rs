@@ -44,7 +44,7 @@ pub(super) struct Ranked {
 }
 
 /// Up to this length an order of listed slots is made at once.
-const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 16;
 
 impl Visit<'_> {
     /// No slot.
