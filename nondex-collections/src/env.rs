@@ -11,6 +11,8 @@ use nondex_core::{Caller, Model, model};
 
 use nondex_core::choice::arrange;
 
+use crate::system;
+
 /// As [`::std::env::Vars`], in the order the run decides.
 pub struct Vars {
     inner: VarsOs,
@@ -53,12 +55,11 @@ pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
     // std reads them without a call of libc: by this one, whoever watches the environment learns that all of it is read.
     let _ = ::std::env::var_os("");
-    let variables = arrange(
-        ::std::env::vars_os().collect(),
-        model,
-        caller,
-        |(name, _)| name.as_encoded_bytes(),
-    );
+    let variables: Vec<_> = ::std::env::vars_os().collect();
+    let own = variables.len() - system::given(&variables);
+    let variables = arrange(variables, own, model, caller, |(name, _)| {
+        name.as_encoded_bytes()
+    });
     VarsOs {
         inner: variables.into_iter(),
         local: PhantomData,

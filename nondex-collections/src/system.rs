@@ -14,7 +14,7 @@ mod interposed;
     target_env = "gnu",
     not(target_feature = "crt-static")
 ))]
-pub(crate) use interposed::{fs, hidden_caller, thread};
+pub(crate) use interposed::{fs, given, hidden_caller, thread};
 
 // Where it is not in use its test builds it, so that it stays whole.
 #[cfg(any(
@@ -31,4 +31,4 @@ pub mod portable;
     target_env = "gnu",
     not(target_feature = "crt-static")
 )))]
-pub(crate) use portable::{fs, hidden_caller, thread};
+pub(crate) use portable::{fs, given, hidden_caller, thread};

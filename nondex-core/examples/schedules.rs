@@ -133,6 +133,7 @@ fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
                 len: len as u64,
                 aspect: None,
                 reading: None,
+                own: 0,
             };
             draw(schedule, Level::Full, seed, &choice)
                 .expect("FULL looks at nothing but the call")

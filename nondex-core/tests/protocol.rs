@@ -96,13 +96,21 @@ fn given() -> impl Strategy<Value = Given> {
 fn choice() -> impl Strategy<Value = ChoiceRecord> {
     let aspect = prop::option::of(any::<u64>());
     let reading = prop::option::of(prop::sample::select(&Reading::ALL[..]));
-    let choice = (any::<u64>(), any::<u64>(), any::<u64>(), aspect, reading);
-    choice.prop_map(|(place, ordinal, len, aspect, reading)| ChoiceRecord {
+    let choice = (
+        any::<u64>(),
+        any::<u64>(),
+        any::<u64>(),
+        aspect,
+        reading,
+        0..9_u64,
+    );
+    choice.prop_map(|(place, ordinal, len, aspect, reading, own)| ChoiceRecord {
         place,
         ordinal,
         len,
         aspect,
         reading,
+        own,
     })
 }
 

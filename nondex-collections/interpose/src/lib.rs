@@ -26,6 +26,7 @@ pub mod directory;
 mod entropy;
 mod file_times;
 mod fork;
+pub mod given;
 mod meeting;
 #[cfg(feature = "network")]
 mod network;

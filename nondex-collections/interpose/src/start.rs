@@ -3,13 +3,16 @@
 use nondex_core::Context;
 use nondex_core::context;
 
+use crate::given::{self, Words};
 use crate::{clock, covered, fork, operations, own, process, schedule};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
 /// # Safety
-/// The process must have one thread, as before `main`.
-pub unsafe fn begin() {
+/// The process must have one thread, as before `main`, and these must be the variables that an initialiser is given.
+pub unsafe fn begin(variables: Words) {
+    // SAFETY: as the caller promises.
+    unsafe { given::remember(variables) };
     clock::prepare();
     process::find_spec();
     // SAFETY: as the caller promises.

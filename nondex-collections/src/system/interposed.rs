@@ -1,6 +1,7 @@
 //! Where functions of libc are interposed.
 
 use nondex_core::Caller;
+pub(crate) use nondex_interpose::given::given;
 
 /// The caller of a shim that is nobody's call site: see [`origin`](nondex_interpose::origin).
 pub(crate) fn hidden_caller() -> Option<Caller> {
@@ -42,15 +43,19 @@ pub(crate) mod thread {
 }
 
 mod start {
+    use ::std::ffi::c_int;
+
+    use nondex_interpose::given::Words;
+
     /// The first instruction of ours in a process.
     #[expect(unsafe_code, reason = "the loader finds it by its section")]
     #[used]
     #[unsafe(link_section = ".init_array")]
-    static START: extern "C" fn() = {
-        extern "C" fn start() {
+    static START: extern "C" fn(c_int, Words, Words) = {
+        extern "C" fn start(_: c_int, _: Words, variables: Words) {
             // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
             // earlier could have started one; it would have to read the environment in this very moment.)
-            unsafe { nondex_interpose::begin() }
+            unsafe { nondex_interpose::begin(variables) }
         }
         start
     };

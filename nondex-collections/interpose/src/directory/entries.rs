@@ -60,7 +60,7 @@ pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
 pub(super) fn arranged(entries: Vec<Entry>, model: &'static Model, caller: Caller) -> Vec<Entry> {
     let (mut all, named): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| is_dots(name(entry)));
-    all.extend(arrange(named, model, caller, name));
+    all.extend(arrange(named, 0, model, caller, name));
     for (index, entry) in all.iter_mut().enumerate() {
         let entry = entry.as_mut_ptr().cast::<dirent64>();
         // SAFETY: a copy has room for the whole type, at an address that is aligned for it.

@@ -58,7 +58,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
         .iter()
         .copied()
         .partition(|entry| is_dots(name(entry)));
-    all.extend(arrange(named, model, caller, name));
+    all.extend(arrange(named, 0, model, caller, name));
     entries.copy_from_slice(&all);
 }
 

@@ -70,6 +70,7 @@ impl Identity {
         match aspect {
             Aspect::Content => Some(self.contents.as_ref()?.sum()),
             Aspect::Version => Some(self.version()),
+            Aspect::Own => None,
         }
     }
 

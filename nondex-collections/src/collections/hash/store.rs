@@ -105,7 +105,7 @@ impl<K, V, S> Store<K, V, S> {
     pub(super) fn aspect_beside(&self, other: &Self, aspect: Aspect) -> u64 {
         let (own, others) = (self.slots.aspect(aspect), other.slots.aspect(aspect));
         match aspect {
-            Aspect::Content => own.wrapping_add(others),
+            Aspect::Content | Aspect::Own => own.wrapping_add(others),
             Aspect::Version => hash::mix(own ^ hash::mix(others)),
         }
     }

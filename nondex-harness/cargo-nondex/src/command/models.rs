@@ -160,10 +160,15 @@ const fn treatment(family: Family, kind: Kind, level: Level) -> &'static str {
         (Family::HashMap | Family::HashSet, Level::Std) => {
             "the table's own order, with RandomState keys from the seed"
         }
-        (Family::Directory | Family::Environment, Level::Std) => {
+        (Family::Directory, Level::Std) => {
             "another order of the names, the same throughout the run"
         }
-        (Family::Environment, Level::One) => "nothing: the order of the names",
+        (Family::Environment, Level::Std) => {
+            "another order of the variables that the process was given, the same throughout the run; those that it sets come behind them"
+        }
+        (Family::Environment, Level::One) => {
+            "one permutation for each length where the process has set variables of its own, otherwise nothing"
+        }
         (Family::Environment, Level::Eq | Level::Id) => {
             "once a variable was changed, an order by content"
         }

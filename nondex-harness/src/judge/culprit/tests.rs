@@ -32,6 +32,7 @@ impl Program {
             len: *len as u64,
             aspect: None,
             reading: None,
+            own: 0,
         }
     }
 

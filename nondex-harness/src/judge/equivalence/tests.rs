@@ -24,6 +24,7 @@ fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
             len,
             aspect,
             reading: None,
+            own: 0,
         })
     });
     Run {
@@ -91,16 +92,19 @@ fn a_level_at_which_nothing_varies_is_the_clean_run() {
 #[test]
 fn the_environment_that_is_read_once_or_unchanged_is_varied_at_std_only_as_far_as_a_level_can_tell()
 {
-    for (readings, levels) in [
-        (&[Reading::First][..], &Level::ALL[1..]),
-        (&[Reading::First, Reading::Again], &Level::ALL[1..4]),
-        (&[Reading::First, Reading::Changed], &Level::ALL[1..2]),
+    for (readings, own, levels) in [
+        (&[Reading::First][..], 0, &Level::ALL[1..]),
+        (&[Reading::First, Reading::Again], 0, &Level::ALL[1..4]),
+        (&[Reading::First, Reading::Changed], 0, &Level::ALL[1..2]),
+        (&[Reading::First], 1, &Level::ALL[2..]),
+        (&[Reading::First, Reading::Changed], 2, &[]),
     ] {
         let mut run = run(&[(Family::Environment, 1, readings.len() as u64, 50)], None);
         let choices = run.choices.iter().zip(readings);
         run.choices = choices
             .map(|(choice, reading)| ChoiceRecord {
                 reading: Some(*reading),
+                own,
                 ..*choice
             })
             .collect();

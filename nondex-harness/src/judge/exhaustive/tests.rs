@@ -51,6 +51,7 @@ fn simulated(program: Program, spec: &RunSpec) -> Run {
                     len,
                     aspect: looks.then_some(u64::from(line) * 1000 + ordinal),
                     reading: None,
+                    own: 0,
                 };
                 let base = || (0..len as usize).collect();
                 orders.push(if is_clean {

@@ -82,6 +82,7 @@ fn few_elements_leave_few_orders_to_try() {
             len: 2,
             aspect: None,
             reading: None,
+            own: 0,
         });
         Run {
             choices: choices.collect(),

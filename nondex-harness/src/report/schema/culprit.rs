@@ -125,7 +125,7 @@ impl From<NumberRecord> for NumberReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElementReport {
     /// How many elements were inserted before it that were still there, for a collection; otherwise its index in base order,
-    /// which is the order of names for directories and the environment. From 0.
+    /// which is the order of names for directories and for the variables that a process was given. From 0.
     pub index: u64,
     /// The name of a directory's entry or of a variable.
     #[serde(default)]

@@ -1,0 +1,63 @@
+//! The variables of the environment that the process was given, apart from those that it has set itself.
+
+use ::std::ffi::{CStr, OsString, c_char};
+use ::std::os::unix::ffi::OsStrExt;
+use ::std::ptr;
+use ::std::slice;
+use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+/// A list of words of C, which ends with one of no address.
+pub type Words = *const *const c_char;
+
+/// Where the system has put the variables that it gave the process: one behind the other, each with a NUL at its end.
+static GIVEN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// How many bytes they have together.
+static LEN: AtomicUsize = AtomicUsize::new(0);
+
+/// How many of these variables, the first, the process was given and has not taken away since.
+#[must_use]
+pub fn given(variables: &[(OsString, OsString)]) -> usize {
+    let mut words = words().split(|byte| *byte == 0);
+    let is_given = |(name, _): &&(OsString, OsString)| {
+        let name = name.as_bytes();
+        words.any(|word| {
+            word.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with(b"="))
+        })
+    };
+    variables.iter().take_while(is_given).count()
+}
+
+fn words() -> &'static [u8] {
+    let (given, len) = (GIVEN.load(Ordering::Relaxed), LEN.load(Ordering::Relaxed));
+    if given.is_null() {
+        return &[];
+    }
+    // SAFETY: they are above the stack of the main thread for as long as there is a process. Where a program shows a title of its own
+    // in their place, it was given less.
+    unsafe { slice::from_raw_parts(given, len) }
+}
+
+/// Remembers where the variables are.
+///
+/// # Safety
+/// `list` must be the one of the system, which has what it lists above it; the C library may have put words of its own into it.
+pub(crate) unsafe fn remember(list: Words) {
+    let mut ends: Option<(*const c_char, *const c_char)> = None;
+    let mut next = list;
+    // SAFETY: as the caller promises.
+    while let Some(word) = unsafe { next.as_ref() }.filter(|word| !word.is_null()) {
+        if *word > list.cast() {
+            let (first, last) = ends.unwrap_or((*word, *word));
+            ends = Some((first.min(*word), last.max(*word)));
+        }
+        next = next.wrapping_add(1);
+    }
+    if let Some((first, last)) = ends {
+        // SAFETY: it is a word of the list.
+        let last_len = unsafe { CStr::from_ptr(last) }.to_bytes().len();
+        LEN.store(last.addr() - first.addr() + last_len, Ordering::Relaxed);
+        GIVEN.store(first.cast_mut().cast(), Ordering::Relaxed);
+    }
+}
