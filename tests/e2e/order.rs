@@ -565,6 +565,37 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
     assert_eq!(within("400"), (2, false));
 }
 
+#[test]
+fn of_several_variables_that_two_tests_set_the_one_that_decides_is_named_though_it_is_the_last() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+
+        fn last_of(value: &str) -> Option<String> {
+            for name in ["A", "B", "C"] {
+                unsafe { std::env::set_var(format!("ORDER_RACES_{name}"), "1") };
+            }
+            unsafe { std::env::set_var("ORDER_RACES_D", value) };
+            std::env::vars().find(|(name, _)| name == "ORDER_RACES_D").map(|(_, value)| value)
+        }
+
+        #[test]
+        fn sets_it_empty() {
+            assert!(last_of("").is_some());
+        }
+
+        #[test]
+        fn sets_it_to_a_list() {
+            assert_eq!(last_of("a,b").as_deref(), Some("a,b"));
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &["sets_it_to_a_list"]).report();
+    let race = test(&report, "sets_it_to_a_list").race.as_ref();
+    let state = race.map(|race| (&*race.state.name, race.state.confirmed));
+    assert_eq!(state, Some(("ORDER_RACES_D", true)));
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {

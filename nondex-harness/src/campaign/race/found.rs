@@ -38,7 +38,8 @@ impl Tried {
     /// Whether nothing more is looked for of a test.
     pub(super) fn is_known(&self, test: usize) -> bool {
         let unproven = self.unproven.iter().filter(|known| known.test == test);
-        unproven.count() >= MAX_UNPROVEN || self.has_found(test)
+        let parts = unproven.map(|known| (&known.race.state.kind, &known.race.state.name));
+        parts.collect::<BTreeSet<_>>().len() >= MAX_UNPROVEN || self.has_found(test)
     }
 
     fn has_found(&self, test: usize) -> bool {

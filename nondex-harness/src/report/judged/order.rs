@@ -161,8 +161,13 @@ pub fn racing(report: &mut TestReport, race: Race) {
     report.verdict = Verdict::NonDeterministic;
     let state = &race.state;
     report.notes.push(format!(
-        "race with `{}` over {}: it fails when {}, and passes before and after it",
+        "race with `{}` {} {}: it fails when {}, and passes before and after it",
         race.with,
+        // Where it fails all the same with this put back, it may be another part that both use.
+        match state.confirmed {
+            true => "over",
+            false => "that is seen, but not proven to be over",
+        },
         match state.name.is_empty() {
             true => state.kind.clone(),
             false => format!("{} `{}`", state.kind, state.name),
