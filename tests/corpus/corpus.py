@@ -73,8 +73,10 @@ def unpack(name, version, directory):
     shutil.rmtree(probe)
     if metadata.returncode != 0:
         sys.exit(f"{name} {version} cannot be fetched: {fetched.stderr}{metadata.stderr}")
-    package = next(p for p in json.loads(metadata.stdout)["packages"] if p["name"] == name)
-    shutil.copytree(pathlib.Path(package["manifest_path"]).parent, directory)
+    package = next((p for p in json.loads(metadata.stdout)["packages"] if p["name"] == name), None)
+    # A crate without a library is fetched, but no package of the graph.
+    cached = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"), "registry/src").glob(f"*/{name}-{version}")
+    shutil.copytree(pathlib.Path(package["manifest_path"]).parent if package else next(cached), directory)
     (directory / ".cargo-ok").unlink(missing_ok=True)
     for pinned in ("rust-toolchain", "rust-toolchain.toml"):
         (directory / pinned).unlink(missing_ok=True)
