@@ -1,0 +1,41 @@
+//! What `run` says of tests that fail alone.
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use super::{nondex, reported, reproduced};
+use crate::support::{Fixture, test};
+
+#[test]
+fn a_test_that_needs_another_before_it_is_brittle_not_broken() {
+    let fixture = Fixture::new("order");
+    let output = reported(&fixture, "run", &["--seeds", "1"]);
+    let report = output.expect(ExitCode::Found).report();
+    for (name, setters) in [
+        ("chain::b_writes", ["chain::a_opens"]),
+        ("user::finds_it_filled", ["registry::fills"]),
+    ] {
+        let test = test(&report, name);
+        assert_eq!(test.verdict, Verdict::OrderDependentBrittle, "{test:#?}");
+        let order = test.order.as_ref().expect("its order is known");
+        assert_eq!(order.setters, setters);
+        assert!(order.polluters.is_empty() && order.complete);
+        assert_eq!(
+            test.ordinary, None,
+            "cargo test passes: there is nothing to compare"
+        );
+        output.says(&[
+            &format!("error[OD-brittle]: `{}`", test.id),
+            &format!("setter: `{}`", setters[0]),
+        ]);
+        reproduced(&fixture, test).expect(ExitCode::Found);
+        let behind = [&test.id, "--after", setters[0]];
+        nondex(&fixture, "replay", &behind).expect(ExitCode::Ok);
+    }
+    assert_eq!(test(&report, "plain::is_broken").verdict, Verdict::Broken);
+    // The setter need not be selected.
+    let output = reported(&fixture, "run", &["--seeds", "0", "finds_it_filled"]);
+    let report = output.expect(ExitCode::Found).report();
+    let order = test(&report, "user::finds_it_filled").order.clone();
+    assert_eq!(order.unwrap().setters, ["registry::fills"]);
+}

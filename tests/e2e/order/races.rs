@@ -1,0 +1,150 @@
+//! Tests that disturb each other when they run at the same time.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Report;
+use serde_json::Value;
+
+use super::{reported, reproduced};
+use crate::support::{Fixture, test};
+
+#[test]
+fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_share() {
+    let fixture = Fixture::new("order-races");
+    let source = fs::read_to_string(fixture.path("src/lib.rs")).unwrap();
+    let truth = fs::read_to_string(fixture.path("truth.json")).unwrap();
+    let truth: BTreeMap<String, Value> = serde_json::from_str(&truth).unwrap();
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    assert_eq!(report.tests.len(), truth.len());
+    for test in &report.tests {
+        let expected = &truth[&test.name];
+        assert_eq!(test.verdict.name(), expected["verdict"], "{test:#?}");
+        let Some(race) = &test.race else {
+            assert_eq!(expected["with"], Value::Null, "{test:#?}");
+            continue;
+        };
+        assert_eq!(*race.with, expected["with"][0], "{race:?}");
+        let with = &race.with;
+        let how = match (race.until, race.within) {
+            (None, false) => format!("fails when `{with}` runs in the middle of it"),
+            (None, true) => format!("fails in the middle of `{with}`"),
+            (Some(_), _) => format!("fails when parts of `{with}` run before and after its own"),
+        };
+        output.says(&[&format!("error[ND]: `{}` {how}", test.id)]);
+        assert_eq!(race.state.kind, expected["state"][0], "{race:?}");
+        let name = expected["state"][1].as_str().unwrap();
+        assert!(race.state.name.ends_with(name), "{race:?}");
+        // What a list owns elsewhere is not put back with it.
+        let is_proven = expected["confirmed"].as_bool().unwrap_or(true);
+        assert_eq!(race.state.confirmed, is_proven, "{race:?}");
+        let read = race.state.read.as_ref().expect("where it is met");
+        let written = race.state.written.as_ref().expect("where it is changed");
+        assert_eq!((&*read.file, &*written.file), ("src/lib.rs", "src/lib.rs"));
+        for (side, line) in [("read", read.line), ("written", written.line)] {
+            let text = source.lines().nth(line as usize - 1).unwrap();
+            let expected = expected[side].as_str().unwrap_or_default();
+            assert!(text.contains(expected), "{side} is `{text}`: {race:?}");
+        }
+        output.says(&[&format!("`{}` changes the ", written.test)]);
+        output.says(&[&format!("`{}` meets it here", test.name)]);
+        reproduced(&fixture, test).expect(ExitCode::Found);
+    }
+    // The same in every run.
+    let again = reported(&fixture, "order", &[]).report();
+    let races = |report: &Report| -> Vec<_> {
+        let races = report.tests.iter().map(|test| test.race.clone());
+        races.collect()
+    };
+    assert_eq!(races(&again), races(&report));
+    // What is left out because nobody asks for it, or because a race of the test is known, would have changed nothing.
+    for asked in ["variable::is_one", "several::finds_one", "counter::adds"] {
+        let alone = reported(&fixture, "order", &[asked]).report();
+        let (alone, known) = (test(&alone, asked), test(&report, asked));
+        assert_eq!((alone.verdict, &alone.race), (known.verdict, &known.race));
+    }
+    // A budget is kept, and what it leaves out is said.
+    let within = |meetings: &str| {
+        let output = reported(&fixture, "order", &["--meetings", meetings, "variable::"]);
+        let races = races(&output.report());
+        let left = format!("{meetings} processes were made, and `--meetings` allows more");
+        let notes = output.report().notes;
+        let is_said = notes.iter().any(|note| note.contains(&left));
+        (races.iter().flatten().count(), is_said)
+    };
+    assert_eq!(within("0"), (0, true));
+    assert_eq!(within("400"), (2, false));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn tests_that_wait_for_each_other_in_a_loop_are_left_alone_after_one_meeting() {
+    let fixture = Fixture::new("order-races");
+    let suite = "
+        #![cfg(test)]
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+        static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+        static COUNTER: AtomicUsize = AtomicUsize::new(0);
+
+        fn counts() {
+            while IS_TAKEN.swap(true, SeqCst) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            let before = COUNTER.load(SeqCst);
+            COUNTER.fetch_add(1, SeqCst);
+            assert_eq!(COUNTER.load(SeqCst), before + 1);
+            IS_TAKEN.store(false, SeqCst);
+        }
+
+        #[test]
+        fn is_first() {
+            counts();
+        }
+
+        #[test]
+        fn is_second() {
+            counts();
+        }
+    ";
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &["is_first"])
+        .expect(ExitCode::Ok)
+        .report();
+    let said = "at all accesses of `is_first`, `is_second`: one such run took seconds";
+    let is_said = report.notes.iter().any(|note| note.contains(said));
+    assert!(is_said, "{:?}", report.notes);
+}
+
+#[test]
+fn of_several_variables_that_two_tests_set_the_one_that_decides_is_named_though_it_is_the_last() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+
+        fn last_of(value: &str) -> Option<String> {
+            for name in ["A", "B", "C"] {
+                unsafe { std::env::set_var(format!("ORDER_RACES_{name}"), "1") };
+            }
+            unsafe { std::env::set_var("ORDER_RACES_D", value) };
+            std::env::vars().find(|(name, _)| name == "ORDER_RACES_D").map(|(_, value)| value)
+        }
+
+        #[test]
+        fn sets_it_empty() {
+            assert!(last_of("").is_some());
+        }
+
+        #[test]
+        fn sets_it_to_a_list() {
+            assert_eq!(last_of("a,b").as_deref(), Some("a,b"));
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &["sets_it_to_a_list"]).report();
+    let race = test(&report, "sets_it_to_a_list").race.as_ref();
+    let state = race.map(|race| (&*race.state.name, race.state.confirmed));
+    assert_eq!(state, Some(("ORDER_RACES_D", true)));
+}

@@ -1,0 +1,73 @@
+//! Orders that are asked for.
+
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::TestReport;
+
+use super::{nondex, reported};
+use crate::support::Fixture;
+
+#[test]
+fn an_order_that_cannot_be_is_refused() {
+    let fixture = Fixture::new("order");
+    let id = "order::states$counter::is_zero";
+    for (after, expected) in [
+        (
+            &["counter::no_such"][..],
+            "there is no test `counter::no_such` in `order::states`",
+        ),
+        (
+            &["counter::adds", "counter::adds"],
+            "`counter::adds` is to run twice",
+        ),
+        (&["counter::is_zero"], "`counter::is_zero` is to run twice"),
+    ] {
+        let mut args = vec![id];
+        after.iter().for_each(|test| args.extend(["--after", test]));
+        nondex(&fixture, "replay", &args)
+            .expect(ExitCode::Usage)
+            .says(&[expected]);
+    }
+}
+
+#[test]
+fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
+    let fixture = Fixture::new("order-ends");
+    let mut suite = "use order_ends::DIRTY;\nuse std::sync::atomic::Ordering::SeqCst;\n".to_owned();
+    let tests = 400;
+    for number in 0..tests {
+        let name = format!(
+            "case_{number:03}_{}",
+            "of_many_with_a_long_name_".repeat(16)
+        );
+        let body = match number {
+            10 => "assert_eq!(DIRTY.load(SeqCst), 0)",
+            300 => "DIRTY.store(1, SeqCst)",
+            _ => "",
+        };
+        suite += &format!("#[test]\nfn {name}() {{ {body} }}\n");
+    }
+    assert!(suite.len() > 128 << 10);
+    fs::write(fixture.path("tests/long.rs"), suite).unwrap();
+    let orders = ["--test", "long", "--pairs", "0", "--strategies", "reverse"];
+    let output = reported(&fixture, "order", &orders);
+    let report = output.expect(ExitCode::Found).report();
+    let victims = report.tests.iter().filter(|test| test.order.is_some());
+    let victims: Vec<&TestReport> = victims.collect();
+    let [victim] = &victims[..] else {
+        panic!("{victims:#?}");
+    };
+    assert!(victim.name.starts_with("case_010"), "{}", victim.name);
+    let polluters = &victim.order.as_ref().unwrap().polluters;
+    assert_eq!(polluters.len(), 1);
+    assert!(polluters[0].starts_with("case_300"), "{polluters:?}");
+    assert!(
+        !report
+            .notes
+            .iter()
+            .any(|note| note.contains("told nothing")),
+        "{:?}",
+        report.notes
+    );
+}
