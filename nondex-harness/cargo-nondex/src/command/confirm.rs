@@ -8,7 +8,7 @@ use std::thread;
 
 use anstyle::AnsiColor;
 
-use self::confirmation::{Confirmation, Confirmed, Rate};
+use self::confirmation::{Confirmation, Confirmed};
 use self::ordinary::{OrdinaryRuns, Seeded};
 use super::console::Console;
 use super::{interrupt, selection};
@@ -127,11 +127,11 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
 }
 
 fn tell(confirmed: &Confirmed, console: &Console) {
-    let (color, word) = match confirmed.rate {
-        Rate { runs: 0, .. } => (AnsiColor::Yellow, "Unknown"),
-        Rate { failures: 0, .. } => (AnsiColor::Green, "Passes"),
-        Rate { failures, runs, .. } if failures == runs => (AnsiColor::Red, "Broken"),
-        _ => (AnsiColor::Red, "Flaky"),
+    let word = confirmed.word();
+    let color = match word {
+        "Unknown" => AnsiColor::Yellow,
+        "Passes" => AnsiColor::Green,
+        _ => AnsiColor::Red,
     };
     console.result(
         color,

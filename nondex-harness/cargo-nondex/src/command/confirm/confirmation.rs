@@ -35,6 +35,19 @@ pub(super) struct Confirmed {
     pub(super) repros: Vec<Repro>,
 }
 
+impl Confirmed {
+    /// What the test is called. One that ever passed is not broken, also where all of its runs failed that were made one at a time.
+    pub(super) fn word(&self) -> &'static str {
+        let has_passed = |rate: &Rate| rate.failures < rate.runs;
+        match self.rate {
+            Rate { runs: 0, .. } => "Unknown",
+            Rate { failures: 0, .. } => "Passes",
+            rate if has_passed(&rate) || self.beside_itself.iter().any(has_passed) => "Flaky",
+            _ => "Broken",
+        }
+    }
+}
+
 /// How often it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Rate {
@@ -70,6 +83,31 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ever_passed_is_not_broken_and_what_fails_beside_itself_only_passes() {
+        for (rate, beside_itself, word) in [
+            ((0, 0), None, "Unknown"),
+            ((0, 20), Some((3, 20)), "Passes"),
+            ((7, 20), Some((20, 20)), "Flaky"),
+            ((20, 20), Some((12, 20)), "Flaky"),
+            ((20, 20), Some((20, 20)), "Broken"),
+            ((20, 20), None, "Broken"),
+        ] {
+            let rate_of = |(failures, runs)| Rate::new(failures, runs);
+            let confirmed = Confirmed {
+                id: "a$b".to_owned(),
+                rate: rate_of(rate),
+                beside_itself: beside_itself.map(rate_of),
+                failing_seeds: None,
+                unrepeated_seeds: None,
+                message: None,
+                output: None,
+                repros: Vec::new(),
+            };
+            assert_eq!(confirmed.word(), word, "{rate:?} {beside_itself:?}");
+        }
+    }
 
     #[test]
     fn a_rate_is_told_with_its_interval() {
