@@ -56,16 +56,18 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     assert_eq!(size.verdict, Verdict::Stable, "{size:#?}");
     let allocations = test(&report, "tests::asks_for_allocations");
     assert_eq!(allocations.verdict, Verdict::Stable, "{allocations:#?}");
+    // Chance fails three times as easily.
     let broken = test(&report, "tests::is_broken");
-    assert_eq!(
-        (broken.verdict, broken.ordinary),
-        (Verdict::Broken, Some([3, 3]))
+    assert!(
+        broken.verdict == Verdict::Broken
+            && matches!(broken.ordinary, Some([failures, runs @ 3..=20]) if failures == runs),
+        "{broken:#?}"
     );
     assert_eq!(note(broken), "it fails in an ordinary build too");
     let flaky = test(&report, "tests::is_flaky_in_an_ordinary_build");
     assert_eq!(
         (flaky.verdict, flaky.ordinary),
-        (Verdict::Unknown, Some([1, 3]))
+        (Verdict::Unknown, Some([3, 4]))
     );
     // No order decides how often keys are compared, but the keys of std's hasher do.
     let chance = test(&report, "tests::counts_comparisons");

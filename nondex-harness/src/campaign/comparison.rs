@@ -18,11 +18,15 @@ const INTERRUPTED: &str = "the run was stopped before";
 /// How often a test is run in an ordinary build.
 pub const RUNS: u64 = 3;
 
-/// How often a test is run in an ordinary build that passes there: before it is said to fail only with this tool, chance must be unlikely.
-const RUNS_THAT_PASS: u64 = 20;
+/// How often a test is run in an ordinary build that ends there as it did first: before it is said to fail only with this tool, or
+/// always, chance must be unlikely.
+const RUNS_THAT_AGREE: u64 = 20;
 
-/// How long these runs may take.
+/// How long these runs may take while all pass.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long they may take while all fail: that is the more common, and the less surprising.
+const PATIENCE_WITH_FAILURES: Duration = Duration::from_secs(1);
 
 /// Who can build the tests without this tool.
 pub trait Builder {
@@ -98,8 +102,14 @@ impl<'a> Comparison<'a> {
         let (binary, test) = self.find(suite, case)?;
         let [mut failures, mut runs] = [0, 0];
         let begin = Instant::now();
-        let is_in_doubt =
-            |failures, runs| failures == 0 && runs < RUNS_THAT_PASS && begin.elapsed() < PATIENCE;
+        let is_in_doubt = |failures, runs| {
+            let patience = match failures {
+                0 => PATIENCE,
+                _ if failures == runs => PATIENCE_WITH_FAILURES,
+                _ => return false,
+            };
+            runs < RUNS_THAT_AGREE && begin.elapsed() < patience
+        };
         while runs < RUNS || is_in_doubt(failures, runs) {
             let (outcome, _) = self.once(binary, test, timeout)?;
             runs += 1;
