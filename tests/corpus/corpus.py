@@ -120,7 +120,8 @@ def is_advice(test):
     is_clock = bool(culprits) and all(c["family"] == "time" and c["api"] in CLOCKS for c in culprits)
     is_delay = test.get("reason") and not is_clock
     is_fixed = bool(culprits) and all(c["confirmed"] and c["family"] == "fixed_hasher" for c in culprits)
-    return level == "FULL" or (level == "ID" and is_delay) or (level in ("EQ", "ID") and is_fixed)
+    may_be_delay = not test.get("reason") and any(not c["confirmed"] and c["family"] in ("schedule", "time") for c in culprits)
+    return level == "FULL" or (level == "ID" and (is_delay or may_be_delay)) or (level in ("EQ", "ID") and is_fixed)
 
 
 def table(header, rows):

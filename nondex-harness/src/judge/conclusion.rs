@@ -125,10 +125,12 @@ impl Dependence {
         )
     }
 
-    /// Whether it is not known if delays of its threads are responsible or something else is: the search was stopped before.
+    /// Whether it is not known if delays of its threads are responsible or something else is: the search was stopped before, or confirmed
+    /// nothing.
     #[must_use]
     pub fn may_be_delays(&self, evidence: &Evidence) -> bool {
-        self.is_cut && self.families(evidence).into_iter().any(is_of_timing)
+        let is_known = self.culprits.confirmed && !self.is_cut;
+        !is_known && self.families(evidence).into_iter().any(is_of_timing)
     }
 
     /// The families of the calls that are responsible or, where they are not known, of those that vary in its failing run.

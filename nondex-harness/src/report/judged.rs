@@ -130,7 +130,8 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         .notes
         .extend(notes::cut(basis.evidence, basis.options));
     if basis.options.real_threads && !basis.asked.real_threads {
-        report.notes.push(notes::REAL_THREADS.to_owned());
+        let note = notes::real_threads(basis.evidence, basis.asked);
+        report.notes.push(note.to_owned());
     }
     // What fails in every run, or is explained otherwise, is replayed whatever the course.
     let is_found = matches!(

@@ -12,8 +12,19 @@ use crate::judge::{Options, patience, threads};
 use crate::project::TestCase;
 use crate::report::schema::{FailureReport, TestReport};
 
-/// Why a test is judged from runs that were not scheduled.
-pub(super) const REAL_THREADS: &str = "it is judged with real threads and real time, because it ends differently, or not within the limits, when this tool schedules them";
+/// Why a test is judged from runs that were not scheduled. Where they end in two ways when they are, that need not be for the schedule.
+pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str {
+    let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
+    match is_settled || evidence.all().any(|(_, run)| run.is_cut()) {
+        true => {
+            "it is judged with real threads and real time, because it ends differently, or not within the limits, when this tool schedules them"
+        }
+        false => {
+            "it is judged with real threads and real time, because it failed in one run and passed in another when this tool scheduled them, \
+             which may also be for what ran at the same time"
+        }
+    }
+}
 
 /// What can be done about a test that was ended in its clean runs.
 pub(super) fn hang(failures: &[FailureReport], limit: Duration) -> Option<String> {

@@ -402,6 +402,24 @@ fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
 }
 
 #[test]
+fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run_passes() {
+    for (passing, said) in [
+        (0, "because it ends differently"),
+        (1, "because it failed in one run and passed in another"),
+    ] {
+        let mut scheduled = 0;
+        let report = judged(|spec| {
+            scheduled += usize::from(spec.scheduled);
+            let mut run = run(!spec.scheduled || scheduled == passing, [1]);
+            run.sources.push(nondex_core::Source::Clock);
+            run
+        });
+        assert_eq!(report.verdict, Verdict::Stable);
+        assert!(report.notes[0].contains(said), "{:?}", report.notes);
+    }
+}
+
+#[test]
 fn a_failing_output_is_compared_with_that_of_all_choices_but_the_culprits_or_else_in_base_order() {
     for (lines, passing) in [([1].as_slice(), "base order"), (&[1, 2], "all but one")] {
         let report = judged(|spec| {

@@ -56,6 +56,13 @@ impl TestReport {
         !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
     }
 
+    /// Whether delays may be responsible, though it is not known that nothing else is.
+    fn may_be_delays(&self) -> bool {
+        let mut culprits = self.culprits.iter();
+        self.reason.is_none()
+            && culprits.any(|c| !c.confirmed && matches!(c.family, Family::Schedule | Family::Time))
+    }
+
     /// Whether a run without any choice failed.
     #[must_use]
     pub fn fails_in_base_order(&self) -> bool {
@@ -74,6 +81,7 @@ impl TestReport {
         let is_clock = self.depends_on_clocks();
         let is_delay = self.reason.is_some() && !is_clock;
         match level {
+            Level::Id | Level::Full if self.may_be_delays() => Some(Advice::Unmeasured),
             Level::Full if is_clock => Some(Advice::Clock),
             Level::Full if is_delay => Some(Advice::Starved),
             Level::Full => Some(Advice::ReadAgain),

@@ -78,6 +78,31 @@ fn what_may_be_a_delay_when_the_search_was_stopped_is_not_called_an_order() {
 }
 
 #[test]
+fn what_may_be_a_delay_and_was_not_confirmed_is_not_called_an_order() {
+    for family in [Family::Schedule, Family::Directory] {
+        let other = Site { family, ..site(2) };
+        let (conclusion, evidence) = simulate(&options(), |spec| {
+            let ended = run(!(made(spec, 1) && made(spec, 2)), [1]);
+            Run {
+                points: ended
+                    .points
+                    .iter()
+                    .cloned()
+                    .chain([point(other.clone())])
+                    .collect(),
+                ..ended
+            }
+        });
+        let mut found = dependence(conclusion);
+        assert!(found.culprits.confirmed && !found.may_be_delays(&evidence));
+        // As of a test that asks for the time of day: the same choices do something else each time.
+        found.culprits.confirmed = false;
+        assert_eq!(found.reason(&evidence), None);
+        assert_eq!(found.may_be_delays(&evidence), family == Family::Schedule);
+    }
+}
+
+#[test]
 fn what_is_known_when_time_is_over_is_said_and_nothing_else() {
     let passes = |_: &RunSpec| run(true, [1]);
     let fails = |spec: &RunSpec| run(!made(spec, 1), [1]);
