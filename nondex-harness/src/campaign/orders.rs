@@ -326,7 +326,7 @@ impl Campaign<'_> {
         let id = &processes.suite.binary.id;
         if tried.left > 0 {
             self.note(format!(
-                "{} pairs of tests of `{id}` that use the same state were not run at the same time, or not at each access: {} processes \
+                "{} meetings of two tests of `{id}` over state that both use were not tried, or not at each access: {} processes \
                  were made, and `--meetings` allows more",
                 tried.left, tried.made
             ));

@@ -16,7 +16,7 @@ pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) found: Vec<Found>,
     /// How many processes that took.
     pub(in crate::campaign) made: u64,
-    /// Of how many pairs of tests not all meetings were tried.
+    /// How many meetings, of two tests over a part of the state, were not tried, or not at each access.
     pub(in crate::campaign) left: usize,
     /// The tests of which not all accesses were tried, for a run took so long.
     pub(in crate::campaign) waiting: BTreeSet<usize>,
