@@ -12,7 +12,7 @@ fn run(target: &str) -> Report {
     let fixture = Fixture::new("processes");
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--test", target, "--seeds", "2", "--levels", "STD"])
-        .args(["--timeout", "20", "--budget", "1"])
+        .args(["--timeout", "20"])
         .run();
     output.report()
 }
