@@ -17,7 +17,7 @@ use ::std::sync::{Mutex, OnceLock, PoisonError};
 use nondex_core::CoveredRecord;
 use nondex_core::context;
 
-use crate::{libc, origin, original};
+use crate::{PAGE, libc, origin, original};
 
 /// The flags of the executable, and the addresses of their blocks with what is known of each.
 static FLAGS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
@@ -117,9 +117,6 @@ pub(crate) fn after_fork_in_child() {
         let _ = announce(&record);
     }
 }
-
-/// The smallest page that there is; where they are larger, the system refuses what is not theirs.
-const PAGE: usize = 4096;
 
 /// Puts the flags into a file beside the record, if they have pages of their own.
 fn share(record: &Path) -> Option<()> {

@@ -61,3 +61,42 @@ pub(crate) unsafe fn remember(list: Words) {
         GIVEN.store(first.cast_mut().cast(), Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the system lays them out: the list, and above it the words, one behind the other.
+    #[repr(C)]
+    struct Stack {
+        list: [*const c_char; 4],
+        words: [u8; 17],
+    }
+
+    #[test]
+    fn what_a_process_sets_or_takes_away_is_told_from_what_it_was_given() {
+        let replaced = c"BC=other";
+        let stack = Box::leak(Box::new(Stack {
+            list: [ptr::null(); 4],
+            words: *b"A=1\0BC=2\0A_LONG=\0",
+        }));
+        let word = |at: usize| stack.words[at..].as_ptr().cast::<c_char>();
+        stack.list = [word(0), replaced.as_ptr(), word(9), ptr::null()];
+        // SAFETY: it stays, and is as the system's list; a word was replaced by one that stays, too.
+        unsafe { remember(stack.list.as_ptr()) };
+        for (names, expected) in [
+            (&["A", "BC", "A_LONG"][..], 3),
+            (&["A", "BC", "A_LONG", "NEW", "A"], 3),
+            (&["A", "A_LONG", "BC"], 2),
+            (&["BC", "NEW"], 1),
+            (&["A_LONG"], 1),
+            (&["A_LO", "A"], 0),
+            (&["NEW", "A"], 0),
+            (&[], 0),
+        ] {
+            let variables = names.iter().map(|name| ((*name).into(), "x".into()));
+            let variables: Vec<(OsString, OsString)> = variables.collect();
+            assert_eq!(given(&variables), expected, "{names:?}");
+        }
+    }
+}

@@ -57,3 +57,6 @@ pub use libc;
 pub use start::{begin, observe};
 
 pub(crate) use original::{Errno, Original, errno, original, set_errno};
+
+/// The smallest page that there is; where they are larger, the system refuses what is not theirs.
+pub(crate) const PAGE: usize = 4096;

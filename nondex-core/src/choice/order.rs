@@ -74,21 +74,20 @@ pub fn decide_at(
             Some(_) => Err(reached),
         })
     });
-    match again {
+    let Some(again) = again else {
         // Outside of a test.
-        None => Decision::Base,
-        Some(Some(Ok(decision))) => decision,
-        Some(Some(Err(reached))) => {
-            decide_reached(&reached, model, family, caller(place), len, aspect)
-        }
-        Some(None) => {
-            let caller = caller(place);
-            let reached = context::reach_at(model, family, place, caller, len as u64);
-            reached.map_or(Decision::Base, |reached| {
-                decide_reached(&reached, model, family, caller, len, aspect)
-            })
-        }
-    }
+        return Decision::Base;
+    };
+    let reached = match again {
+        Some(Ok(decision)) => return decision,
+        Some(Err(reached)) => Some(reached),
+        None => None,
+    };
+    let caller = caller(place);
+    let reached = reached.or_else(|| context::reach_at(model, family, place, caller, len as u64));
+    reached.map_or(Decision::Base, |reached| {
+        decide_reached(&reached, model, family, caller, len, aspect)
+    })
 }
 
 /// The order that is decided at a call, once it is recorded.

@@ -4,7 +4,7 @@ use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
 use ::std::slice;
 
-use crate::libc;
+use crate::{PAGE, libc};
 use nondex_core::{StateChange, StateId, StateKind};
 
 /// How many changed places are told apart.
@@ -85,7 +85,6 @@ impl Image {
 
     /// The starts and ends of the pages with statics that may be written to.
     pub(super) fn written(&self) -> Vec<[usize; 2]> {
-        const PAGE: usize = 4096;
         let [start, end] = self.constant.map(|place| place / PAGE * PAGE);
         let pages = self.statics.iter().flat_map(|segment| {
             let first = segment.address / PAGE * PAGE;

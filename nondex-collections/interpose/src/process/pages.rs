@@ -14,7 +14,7 @@ use nondex_core::context::system::Access;
 use nondex_core::{StateId, StateKind};
 
 use super::image::Image;
-use crate::libc;
+use crate::{PAGE, libc};
 
 /// How many faults a test may make: a few microseconds each. Then its pages stay open, and it may use any static.
 const MAX_FAULTS: usize = 20_000;
@@ -27,8 +27,6 @@ const MAX_PAGES: usize = 64 * 64;
 
 /// How many parts the statics lie in: a segment or two, without this module's own page.
 const MAX_PARTS: usize = 8;
-
-const PAGE: usize = 4096;
 
 /// What the handlers use. It has pages of its own, which stay open.
 #[repr(C, align(4096))]

@@ -57,7 +57,7 @@ pub(super) fn every() -> Vec<StateId> {
 }
 
 fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> Option<Use<'s>> {
-    let run = |watch: Vec<StateId>| {
+    let watched = |watch: Vec<StateId>| {
         let spec = RunSpec {
             states: true,
             watch,
@@ -67,19 +67,19 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
     };
     let any = StateId::every(StateKind::Static);
     let mut made = 1;
-    let mut made_run = run([every(), vec![any.clone()]].concat())?;
+    let mut run = watched([every(), vec![any.clone()]].concat())?;
     // The system cannot write to a static meanwhile, and the test may treat faults itself.
-    let is_as_usual = made_run.outcome == Outcome::Passed;
+    let is_as_usual = run.outcome == Outcome::Passed;
     if !is_as_usual {
         made += 1;
-        made_run = run(every())?;
+        run = watched(every())?;
     }
-    let (of_statics, others): (Vec<_>, Vec<_>) = made_run
+    let (of_statics, others): (Vec<_>, Vec<_>) = run
         .accesses
         .iter()
         .cloned()
         .partition(|access| access.state.kind == StateKind::Static);
-    let mut changes = states.parts(made_run.states.iter());
+    let mut changes = states.parts(run.states.iter());
     changes.retain(|part| part.state.kind == StateKind::Static);
     let mut undone = BTreeSet::new();
     let mut reads = BTreeSet::new();

@@ -2,9 +2,8 @@
 //!
 //! What one test changes and another one uses is a reason to let them meet. There may be more such pairs than anybody has time for, so
 //! they have an order: what belongs to the project comes before what belongs to its dependencies; the whole of a test in the middle of
-//! another one before parts of both; what one is known to change and the
-//! other one to read before what both only change, that before what is as it was behind each test, and that before what one may not use at
-//! all; and every test has its first pair before any has its second.
+//! another one before parts of both; what one is known to change and the other one to read before what both only change, that before what
+//! is as it was behind each test, and that before what one may not use at all; and every test has its first pair before any has its second.
 
 use std::collections::{BTreeMap, BTreeSet};
 

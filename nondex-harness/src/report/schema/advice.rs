@@ -4,6 +4,7 @@ use nondex_core::choice::clock;
 use nondex_core::{Family, Level, Model};
 
 use super::{Culprit, TestReport};
+use crate::judge::timing::is_of_timing;
 
 /// Why a finding is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +60,7 @@ impl TestReport {
     /// Whether delays may be responsible, though it is not known that nothing else is.
     fn may_be_delays(&self) -> bool {
         let mut culprits = self.culprits.iter();
-        self.reason.is_none()
-            && culprits.any(|c| !c.confirmed && matches!(c.family, Family::Schedule | Family::Time))
+        self.reason.is_none() && culprits.any(|c| !c.confirmed && is_of_timing(c.family))
     }
 
     /// Whether a run without any choice failed.
