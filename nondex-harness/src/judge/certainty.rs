@@ -14,7 +14,6 @@ use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, natural_spec};
 use super::threads::NO_CHANCE;
-use super::timing::has_timing;
 
 /// So many passing runs leave a failure rate below 14 percent, with a confidence of 95 percent.
 pub const ENOUGH: usize = 20;
@@ -70,7 +69,8 @@ pub(super) fn is_confirmed(
         return Ok(true);
     }
     let natural = natural_spec(test, options);
-    let is_timed = clean.iter().any(has_timing);
+    // Which it may be though no clean run came to a choice of threads or time, but only another one.
+    let is_timed = evidence.chooses_timing(&clean_spec(test, options));
     // Those that were made for certainty before count among those that there may be.
     let plain = if is_timed || natural == clean_spec(test, options) {
         0

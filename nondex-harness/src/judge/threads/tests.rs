@@ -239,6 +239,25 @@ fn a_test_that_threads_cannot_make_fail_is_stable_and_nobody_has_seen_all_its_sc
 }
 
 #[test]
+fn a_test_that_only_some_seed_brings_to_a_choice_of_threads_is_run_as_often_with_real_ones() {
+    let threads = Threads::new(40);
+    let (conclusion, evidence) = simulate(&options(), |spec| {
+        // Its clean runs come to an order only.
+        let is_timed = spec.scheduled && spec.choices != Selection::None && spec.seed >= 4;
+        Run {
+            sources: vec![Source::Thread],
+            ..match is_timed {
+                true => threads.run(spec, |_| true),
+                false => run(true, [1]),
+            }
+        }
+    });
+    assert_eq!(conclusion, Conclusion::Stable);
+    let natural = evidence.of(&natural_spec("t", &options()));
+    assert_eq!(natural.len(), ENOUGH);
+}
+
+#[test]
 fn a_test_that_comes_to_no_choice_of_threads_costs_no_run_more() {
     for scheduled in [true, false] {
         let options = Options {
