@@ -20,7 +20,7 @@ impl Body {
             self.about.model(act)
         };
         let Some(model) = model else {
-            return Visit::Own(self.slots());
+            return self.slots();
         };
         if context::level().is_none() {
             return self.base();
@@ -44,7 +44,7 @@ impl Body {
 
     /// The slots in order of their numbers.
     fn slots(&self) -> Order {
-        Order::Range(0..self.len() as u32)
+        Visit::Range(0..self.len() as u32)
     }
 
     /// The slots in base order.
@@ -54,7 +54,7 @@ impl Body {
         }
         match &self.trail {
             Some(trail) => Visit::Trail(trail.walk()),
-            None => Visit::Own(self.slots()),
+            None => self.slots(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Body {
             Decision::PermuteContent(permutation) => match contents() {
                 Some(contents) => {
                     let sorted = contents.sorted(|| self.base().list());
-                    Visit::Own(Order::ranked(permutation, sorted))
+                    Order::ranked(permutation, sorted)
                 }
                 None => self.permuted(permutation),
             },
@@ -89,7 +89,7 @@ impl Body {
                 Some(contents) => Visit::Content(contents.visit(tree, key)),
                 None => self.base(),
             },
-            Decision::Intermediate(partly) => Visit::Own(self.partly(&partly)),
+            Decision::Intermediate(partly) => self.partly(&partly),
             Decision::Base | Decision::Std { .. } | Decision::Permute(_) => self.visit(decision),
         }
     }
@@ -104,17 +104,17 @@ impl Body {
                 Some(trail) if permutation.is_reversed() && !self.table_is_base => {
                     Visit::Trail(trail.walk_back())
                 }
-                _ => Visit::Own(Order::Drawn(permutation)),
+                _ => Visit::Drawn(permutation),
             };
         }
         if self.len() > AT_ONCE {
-            return Visit::Own(Order::ranked(permutation, &self.base().list()));
+            return Order::ranked(permutation, &self.base().list());
         }
         let mut slots = [0; AT_ONCE];
         for (place, slot) in slots.iter_mut().zip(self.base()) {
             *place = slot;
         }
-        Visit::Own(Order::ranked(permutation, &slots[..self.len()]))
+        Order::ranked(permutation, &slots[..self.len()])
     }
 
     fn partly(&self, partly: &Intermediate) -> Order {

@@ -52,9 +52,11 @@ impl Path {
                 looked: false,
             },
             decision => match body.visit(decision) {
-                Visit::Own(order) => Path::Slots(order),
                 Visit::Trail(Walk::Backward(_)) => Path::Reverse(body.last()),
-                visit => Path::buckets(body, visit),
+                visit @ (Visit::Table(_) | Visit::Trail(_) | Visit::Content(_)) => {
+                    Path::buckets(body, visit)
+                }
+                visit => Path::Slots(visit.own()),
             },
         }
     }

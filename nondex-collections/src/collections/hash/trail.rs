@@ -163,7 +163,7 @@ pub(super) enum Walk<'a> {
 impl Iterator for Walk<'_> {
     type Item = u32;
 
-    #[inline]
+    /// Not in line: a loop over a `Visit` has room for the commoner orders.
     fn next(&mut self) -> Option<u32> {
         let is_there = |slot: &&u32| **slot != NONE;
         match self {
