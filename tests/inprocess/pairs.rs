@@ -11,7 +11,7 @@ use nondex_harness::campaign::launch::Launcher;
 use nondex_harness::judge::run::Run;
 use nondex_harness::project::{TestBinary, TestCase};
 
-use crate::{Harness, binary, compile};
+use crate::compile::{Harness, binary, compile};
 
 /// What a test of `tests/fixtures/libtest/pairs.rs` is called, and whether it is ignored.
 fn case(name: &str) -> TestCase {

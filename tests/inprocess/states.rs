@@ -10,8 +10,8 @@ use nondex_harness::judge::run::Run;
 use nondex_harness::project::symbols::Symbols;
 use nondex_harness::project::{TestBinary, TestCase};
 
+use crate::compile::{Harness, binary, compile, fixture};
 use crate::pairs::records;
-use crate::{Harness, binary, compile, fixture};
 
 const LIMIT: Duration = Duration::from_secs(20);
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
 
-use crate::{compile_threads, fixture};
+use crate::compile::{compile_threads, fixture};
 
 fn executable() -> &'static Path {
     static COMPILED: OnceLock<PathBuf> = OnceLock::new();

@@ -3,7 +3,7 @@
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
-use crate::compile_threads;
+use crate::compile::compile_threads;
 use crate::threads::{run_in, specs, tests_of};
 
 const FIXTURE: &str = "waits.rs";

@@ -1,0 +1,144 @@
+//! Fixtures compiled with libtest, with our harness, and with the interposed functions, too.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use camino::Utf8Path;
+use nondex_harness::project::TestBinary;
+
+const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
+
+pub(crate) fn fixture(name: &str) -> PathBuf {
+    Path::new(HARNESS)
+        .join("../tests/fixtures/libtest")
+        .join(name)
+}
+
+/// Runs a compiler, which must succeed.
+fn succeed(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror and the interposed functions.
+pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
+    static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    BUILT[usize::from(is_interposed)].get_or_init(|| {
+        let name = if is_interposed {
+            "interposed"
+        } else {
+            "stand-in"
+        };
+        let workspace = Path::new(TEMPORARY).join(name);
+        let source = Path::new(HARNESS).join("runtime/test");
+        fs::create_dir_all(workspace.join("src")).unwrap();
+        let manifest = fs::read_to_string(source.join("manifest.toml")).unwrap();
+        let mut manifest = manifest.replace("\"../..\"", &format!("{HARNESS:?}"));
+        let mut library = fs::read_to_string(source.join("src/lib.rs")).unwrap();
+        if is_interposed {
+            let path = Path::new(HARNESS).join("../nondex-collections");
+            manifest +=
+                &format!("nondex-collections = {{ path = {path:?}, features = [\"nondex\"] }}\n");
+            library += "\npub use nondex_collections as mirror;\n";
+        }
+        fs::write(
+            workspace.join("Cargo.toml"),
+            format!("{manifest}\n[workspace]\n"),
+        )
+        .unwrap();
+        fs::write(workspace.join("src/lib.rs"), library).unwrap();
+        fs::copy(
+            Path::new(HARNESS).join("../Cargo.lock"),
+            workspace.join("Cargo.lock"),
+        )
+        .unwrap();
+        succeed(
+            Command::new(env!("CARGO"))
+                .args(["build", "--offline", "--quiet"])
+                .env("CARGO_TARGET_DIR", workspace.join("target"))
+                .current_dir(&workspace),
+        );
+        workspace.join("target/debug")
+    })
+}
+
+/// Which harness a fixture is compiled with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Harness {
+    Libtest,
+    Ours,
+    /// Ours, with the mirror and the interposed functions.
+    Interposed,
+}
+
+/// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
+/// the same time.
+pub(crate) fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
+    compile_with(name, edition, harness, &[])
+}
+
+/// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share functions with the stand-in, in
+/// which they are not.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn compile_threads(name: &str) -> PathBuf {
+    let flags = [
+        "-Copt-level=2",
+        "-Cpasses=tsan",
+        "-Cllvm-args=-tsan-instrument-func-entry-exit=false",
+    ];
+    compile_with(name, "2024", Harness::Interposed, &flags)
+}
+
+fn compile_with(name: &str, edition: &str, harness: Harness, flags: &[&str]) -> PathBuf {
+    static COMPILED: AtomicUsize = AtomicUsize::new(0);
+    let number = COMPILED.fetch_add(1, Ordering::Relaxed);
+    let directory = Path::new(TEMPORARY).join(format!("{harness:?}-{edition}-{number}"));
+    fs::create_dir_all(&directory).unwrap();
+    let executable = directory.join(name.strip_suffix(".rs").unwrap());
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--test", "--edition", edition, "-o"]);
+    rustc.args([&executable]).args(flags);
+    rustc.arg(fixture(name));
+    let stand_in = match harness {
+        Harness::Libtest => None,
+        Harness::Ours => Some(stand_in(false)),
+        Harness::Interposed => Some(stand_in(true)),
+    };
+    if let Harness::Interposed = harness {
+        rustc.arg("-g");
+    }
+    if let Some(stand_in) = stand_in {
+        let library = stand_in.join("libtest.rlib");
+        rustc.arg(format!("--extern=test={}", library.display()));
+        rustc.arg(format!("-Ldependency={}", stand_in.join("deps").display()));
+    }
+    succeed(&mut rustc);
+    executable
+}
+
+/// A fixture compiled with our harness.
+pub(crate) fn binary(executable: &Path) -> TestBinary {
+    let executable = Utf8Path::from_path(executable).unwrap();
+    let name = executable.file_stem().unwrap();
+    TestBinary {
+        id: name.into(),
+        package: name.into(),
+        target: name.into(),
+        kind: "test".into(),
+        executable: executable.to_owned(),
+        cwd: executable.parent().unwrap().to_owned(),
+        env: BTreeMap::new(),
+        runner: Vec::new(),
+        harness: nondex_harness::project::Harness::Nondex,
+        preload: None,
+    }
+}
