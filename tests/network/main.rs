@@ -8,17 +8,21 @@
     unused_imports,
     reason = "shared with the other end-to-end tests"
 )]
-#[path = "e2e/support/mod.rs"]
+#[path = "../e2e/support/mod.rs"]
 mod support;
+
+mod namespace;
+mod sockets;
+mod unobserved;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Report, Verdict};
 
+use namespace::{ANOTHER_MACHINE, LOOPBACK, built, in_namespace, report_in_namespace};
 use support::{Fixture, Nondex, Output, test};
 
 /// What makes a run be one run of each test.
@@ -361,233 +365,4 @@ fn failures_of_tests_that_share_a_process_are_judged_by_runs_alone() {
         lines.iter().all(|line| !line.contains("ignored")),
         "{lines:?}"
     );
-}
-
-#[test]
-fn what_is_read_and_written_through_descriptors_counts_as_what_is_received_and_sent() {
-    let project = built("reachable");
-    let args = [&ONCE[..], &["--test", "descriptors"]].concat();
-    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
-        return;
-    };
-    for (name, operation, error) in [
-        ("no_answer_to_what_is_written", "send", "no answer"),
-        ("no_answer_to_what_is_written_in_parts", "send", "no answer"),
-        ("an_error_that_is_read", "send", "ECONNREFUSED"),
-        (
-            "a_connection_that_is_read_from_before_it_is_there",
-            "connect",
-            "ECONNREFUSED",
-        ),
-        (
-            "a_connection_that_is_written_to_before_it_is_there",
-            "connect",
-            "ECONNREFUSED",
-        ),
-    ] {
-        let test = test(&report, name);
-        let events: Vec<(&str, &str)> = test
-            .network
-            .iter()
-            .map(|event| (&*event.operation, &*event.error))
-            .collect();
-        assert_eq!(
-            (test.verdict, &*events),
-            (Verdict::Network, &[(operation, error)][..]),
-            "{name}"
-        );
-    }
-    for name in [
-        "an_answer_that_is_read_and_a_bug",
-        "an_answer_that_is_read_in_parts_and_a_bug",
-    ] {
-        assert_eq!(test(&report, name).verdict, Verdict::Broken, "{name}");
-    }
-}
-
-#[test]
-fn a_datagram_explains_a_failure_only_if_its_answer_was_waited_for_in_vain() {
-    let project = built("reachable");
-    let args = [
-        &ONCE[..],
-        &["--timeout", "5"],
-        &[
-            "--test",
-            "answered",
-            "--test",
-            "unanswered",
-            "--test",
-            "unasked",
-        ],
-    ]
-    .concat();
-    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
-        return;
-    };
-    let mut wrong = Vec::new();
-    for test in &report.tests {
-        let expected = match &*test.binary {
-            "reachable::unanswered" => Verdict::Network,
-            _ => Verdict::Broken,
-        };
-        if test.verdict != expected {
-            wrong.push((&test.name, test.verdict, &test.network));
-        }
-        if test.binary == "reachable::unanswered" {
-            assert_eq!(test.notes.len(), 1, "{}: {:?}", test.name, test.notes);
-            assert!(test.notes[0].starts_with("less certain: what was sent to 192.0.2.1:"));
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(report.tests.len() > 30);
-}
-
-#[test]
-fn this_machine_is_no_other_one_at_any_of_its_addresses() {
-    let project = built("reachable");
-    for more in [&[][..], &["--network", "block"]] {
-        let args = [&ONCE[..], &["--test", "own"], more].concat();
-        let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
-            return;
-        };
-        for test in &report.tests {
-            let expected = match test.name.starts_with("another_machine") {
-                true => Verdict::Network,
-                false => Verdict::Broken,
-            };
-            assert_eq!(test.verdict, expected, "{}: {:?}", test.name, test.network);
-        }
-        assert_eq!(report.tests.len(), 5);
-    }
-}
-
-#[test]
-fn a_child_that_is_forked_beside_threads_that_use_the_network_does_not_hang() {
-    let project = built("reachable");
-    let args = [&ONCE[..], &["--timeout", "60", "--test", "forks"]].concat();
-    let Some(report) = report_in_namespace(&project.path(""), ANOTHER_MACHINE, &args) else {
-        return;
-    };
-    assert_eq!(report.tests.len(), 2);
-    for test in &report.tests {
-        assert_eq!(
-            test.verdict,
-            Verdict::Stable,
-            "{}: {:?}",
-            test.name,
-            test.failures
-        );
-    }
-}
-
-#[test]
-fn a_program_that_cannot_be_observed_is_judged_by_how_it_ended_and_that_is_said() {
-    if !can_link_statically() {
-        eprintln!("SKIPPED: there is no static libc here");
-        return;
-    }
-    let project = built("unobserved");
-    for more in [&[][..], &["--network", "block"]] {
-        let args = [&ONCE[..], more].concat();
-        let Some(report) = report_in_namespace(&project.path(""), LOOPBACK, &args) else {
-            return;
-        };
-        assert_eq!(
-            verdicts(&report),
-            BTreeMap::from([
-                ("unobserved::needs", vec![Verdict::Network]),
-                ("unobserved::real", vec![Verdict::Broken]),
-            ])
-        );
-        for (name, host, end) in [
-            ("a_url", "192.0.2.1", "ended with exit status 1"),
-            (
-                "a_path_on_another_machine",
-                "name.example.com",
-                "ended with exit status 1",
-            ),
-            (
-                "a_child_that_was_forked_by_the_test_itself",
-                "name.example.com",
-                "ended with exit status 1",
-            ),
-            (
-                "a_child_that_was_forked_by_a_shell",
-                "name.example.com",
-                "ended with exit status 1",
-            ),
-            ("a_child_that_is_killed", "192.0.2.1", "ended with signal 9"),
-            (
-                "a_child_that_is_not_waited_for",
-                "192.0.2.1",
-                "had not ended",
-            ),
-        ] {
-            let test = test(&report, name);
-            let note =
-                format!("less certain: `static` cannot be observed; it was given {host} and {end}");
-            assert_eq!(test.notes, [note], "{name}");
-            assert_eq!(test.hosts, [host], "{name}");
-        }
-    }
-}
-
-/// Whether the linker finds a libc to put into a program.
-fn can_link_statically() -> bool {
-    let found = Command::new("cc").arg("-print-file-name=libc.a").output();
-    found.is_ok_and(|found| found.stdout.starts_with(b"/"))
-}
-
-/// A copy of a fixture whose tests are built: in a namespace nothing can be fetched.
-fn built(name: &str) -> Fixture {
-    let project = Fixture::new(name);
-    Nondex::command(&project.path(""), "list")
-        .arg("--offline")
-        .run()
-        .expect(ExitCode::Ok);
-    project
-}
-
-/// Runs a program where the network is a loopback interface.
-const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
-
-/// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace outside, which refuses as often as it is asked.
-const ANOTHER_MACHINE: &str = r#"
-    ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit && export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
-        ip link set lo up && ip link add own type veth peer name other netns $PPID &&
-        ip address add 192.0.2.2/24 dev own && ip link set own up &&
-        nsenter --net=$OTHER_MACHINE sh -c "ip address add 192.0.2.1/24 dev other && ip link set other up" &&
-        for network in $OTHER_MACHINE /proc/$$/ns/net; do
-            until nsenter --net=$network ip link show type veth | grep -q "state UP"; do sleep 0.01; done
-        done && exec "$@"
-    ' sh "$@"; exit"#;
-
-/// The report of a run in a namespace with this network; `None` where none can be made.
-fn report_in_namespace(root: &Path, network: &str, args: &[&str]) -> Option<Report> {
-    let mut nondex = in_namespace(root, network, Path::new(env!("CARGO_BIN_EXE_cargo-nondex")))?;
-    nondex.args(["nondex", "run", "--offline", "--message-format", "json"]);
-    nondex
-        .env("NONDEX_CACHE_DIR", support::cache())
-        .env("NO_COLOR", "1");
-    let output = nondex.args(args).output().unwrap();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| {
-        panic!(
-            "no report: {e}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    });
-    Some(report)
-}
-
-/// A program in a namespace with this network; `None`, and a word about it, where none can be made.
-fn in_namespace(root: &Path, network: &str, program: &Path) -> Option<Command> {
-    let wrapper = ["--map-root-user", "--net", "sh", "-c", network, "sh"];
-    let works = Command::new("unshare").args(wrapper).arg("true").output();
-    if !works.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: no such network can be made here");
-        return None;
-    }
-    let mut command = support::plain_command("unshare", root);
-    command.args(wrapper).arg(program);
-    Some(command)
 }
