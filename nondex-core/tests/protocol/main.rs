@@ -1,0 +1,192 @@
+//! The protocol between the driver and a test process: what is written can be read, and nothing else.
+
+mod any;
+
+use nondex_core::{
+    Event, Forks, Frame, Level, NetworkOutcome, Outcome, PROTOCOL, RunRecord, RunSpec, Schedule,
+    Selection, Threads, json,
+};
+use proptest::prelude::*;
+
+use any::{
+    access, change, choice, covered, event, failure, given, network, operation, outcome, point,
+    schedule, selection, site, sources, state, step,
+};
+
+proptest! {
+    #[test]
+    fn a_spec_survives_the_round_trip(
+        test in ".{0,20}", level in 0..5_usize, seed in any::<u64>(), choices in selection(),
+        models_off in prop::collection::vec(".{0,8}", 0..3), record in prop::option::of("[a-z/]{1,8}"),
+        trace in prop::collection::vec(site(), 0..2), given in prop::collection::vec(given(), 0..3),
+        schedule in prop::sample::select(&Schedule::ALL), threads in prop::sample::select(&Threads::ALL),
+        forks in prop::option::of((prop::collection::vec(".{0,8}", 0..3), prop::collection::vec(any::<u64>(), 0..3))), states in any::<bool>(),
+        restore in prop::collection::vec(state(), 0..2), watch in prop::collection::vec(state(), 0..2),
+        meet in prop::option::of(any::<u64>()), until in prop::option::of(any::<u64>()), within in any::<bool>(),
+        lines in any::<bool>(),
+    ) {
+        let record = record.map(Into::into);
+        let forks = forks.map(|(tests, limits_ms)| Forks { tests, limits_ms });
+        let spec = RunSpec {
+            choices, models_off, record, trace, given, schedule, threads, forks, states, restore, watch, lines, meet, until, within,
+            ..RunSpec::new(test, Level::ALL[level], seed)
+        };
+        prop_assert_eq!(&RunSpec::from_json(&spec.to_json()).unwrap(), &spec);
+        prop_assert_eq!(spec.to_json(), serde_json::to_string(&spec).unwrap());
+        let pretty = serde_json::to_string_pretty(&spec).unwrap();
+        prop_assert_eq!(&RunSpec::from_json(&pretty).unwrap(), &spec);
+        prop_assert_eq!(serde_json::from_str::<RunSpec>(&pretty).unwrap(), spec);
+    }
+
+    #[test]
+    fn a_record_survives_the_round_trip(
+        test in ".{0,20}", outcome in outcome(), failure in prop::option::of(failure()),
+        points in prop::collection::vec(point(), 0..4), network in prop::collection::vec(network(), 0..3),
+        choices in prop::collection::vec(choice(), 0..3), steps in prop::collection::vec(step(), 0..2),
+        failed_operations in prop::collection::vec(operation(), 0..2),
+        sources in sources(), schedule in prop::option::of(schedule()), states in prop::collection::vec(change(), 0..2), accesses in prop::collection::vec(access(), 0..2), covered in prop::collection::vec(covered(), 0..2),
+    ) {
+        let record = RunRecord {
+            protocol: PROTOCOL, algorithm: 1, test, outcome, failure, points, choices, steps, network,
+            failed_operations, sources, schedule, states, accesses, covered,
+        };
+        let text = json::to_string(&record);
+        prop_assert_eq!(&text, &serde_json::to_string(&record).unwrap());
+        prop_assert_eq!(&json::from_str::<RunRecord>(&text).unwrap(), &record);
+        prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+    }
+
+    #[test]
+    fn events_survive_the_round_trip_and_a_cut_last_line(
+        events in prop::collection::vec(event(), 0..5), cut in 1..40_usize,
+    ) {
+        let lines: String = events.iter().map(|event| json::to_string(event) + "\n").collect();
+        prop_assert_eq!(&RunRecord::parse_events(&lines).unwrap(), &events);
+        for (line, event) in lines.lines().zip(&events) {
+            prop_assert_eq!(line, serde_json::to_string(event).unwrap());
+            prop_assert_eq!(&serde_json::from_str::<Event>(line).unwrap(), event);
+        }
+        let mut last = String::from(r#"{"event":"end","test":"t","passed":true}"#);
+        last.truncate(cut.min(last.len()));
+        prop_assert_eq!(&RunRecord::parse_events(&(lines + &last)).unwrap(), &events);
+    }
+}
+
+#[test]
+fn a_spec_of_another_protocol_or_with_an_unknown_field_is_refused_by_name() {
+    let text = RunSpec::clean("t").to_json();
+    let newer = text.replace("\"protocol\":1", "\"protocol\":9");
+    assert_eq!(
+        RunSpec::from_json(&newer).unwrap_err(),
+        "the run spec has protocol 9, this runtime speaks 1"
+    );
+    let unknown = text.replace("\"seed\"", "\"sede\":1,\"seed\"");
+    assert!(
+        RunSpec::from_json(&unknown)
+            .unwrap_err()
+            .contains("unknown field `sede`")
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_as_serde_json_reads_it_or_refused(text in "[\\[\\]{}\",:0-9a\\\\u \\-]{0,24}") {
+        if let Ok(ours) = json::from_str::<Vec<Option<String>>>(&text) {
+            prop_assert_eq!(ours, serde_json::from_str::<Vec<Option<String>>>(&text).unwrap());
+        }
+    }
+}
+
+#[test]
+fn escapes_and_surrogates_are_read_and_halves_of_them_refused() {
+    let read = |text: &str| json::from_str::<String>(text);
+    assert_eq!(read(r#""\u00e9\ud83d\ude00\n\/""#).as_deref(), Ok("é😀\n/"));
+    for bad in [
+        r#""\ud83d""#,
+        r#""\ud83d\u0041""#,
+        r#""\x""#,
+        r#""\u12"#,
+        r#""a"#,
+        "\"a\" b",
+        "",
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}
+
+/// What an older driver wrote is read by a newer one, so a name never changes.
+#[test]
+fn the_names_of_the_protocol_are_these() {
+    let site = r#"{"api":"a","family":"hash_map","file":"f","line":1,"column":2}"#;
+    let spec = format!(
+        r#"{{"protocol":1,"test":"t","level":"EQ","seed":3,"schedule":"random","choices":{{"only":[{{"site":{site},"calls":{{"thread":"0","from":1,"to":2}}}}]}},"models_off":["m"],"record":"r","given":[{{"site":{site},"thread":"0","ordinal":0,"order":{{"steps":4}}}},{{"site":{site},"thread":"0","ordinal":1,"order":{{"ranks":[1,0]}}}}],"trace":[{site}],"network":"block","network_allow":["h"],"preload":"p","observe":[{{"operation":"bind","error":"EACCES"}}]}}"#
+    );
+    assert_eq!(RunSpec::from_json(&spec).unwrap().to_json(), spec);
+
+    let frame = r#"{"function":"f","file":"g","line":1}"#;
+    let record = format!(
+        r#"{{"protocol":1,"algorithm":1,"test":"t","outcome":{{"exited":-3}},"failure":{{"message":"m","file":"f","line":1}},"points":[{{"site":{site},"thread":"0","count":1,"max_len":2,"stack":[{frame}]}}],"choices":[{{"p":1,"o":2,"n":3,"a":4}},{{"p":1,"n":3}}],"steps":[{{"site":{site},"thread":"0","ordinal":0,"len":2,"steps":1,"position":0,"exchanged":[{{"rank":0,"index":1,"name":"n","stack":[{frame}]}}],"created":[{frame}]}}],"network":[{{"operation":"connect","target":"t","host":"h","outcome":{{"failed":"E"}},"thread":"0","site":"s","count":1,"elapsed_ms":0,"stack":[{frame}]}}],"failed_operations":[{{"operation":"bind","target":"t","error":"E","thread":"0","site":"s","stack":[{frame}]}}]}}"#
+    );
+    let read: RunRecord = json::from_str(&record).unwrap();
+    assert_eq!(json::to_string(&read), record);
+
+    for (name, value) in [
+        (r#""passed""#, Outcome::Passed),
+        (r#""failed""#, Outcome::Failed),
+        (r#"{"signalled":6}"#, Outcome::Signalled(6)),
+        (r#""timed_out""#, Outcome::TimedOut),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+    for (name, value) in [
+        (r#""pending""#, NetworkOutcome::Pending),
+        (r#""answered""#, NetworkOutcome::Answered),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+    for (name, value) in [
+        (r#""none""#, Selection::None),
+        (r#""all""#, Selection::All),
+        (r#"{"except":[]}"#, Selection::Except(Vec::new())),
+    ] {
+        assert_eq!(json::to_string(&value), name);
+    }
+}
+
+#[test]
+fn what_is_not_of_the_type_is_refused_with_what_was_expected() {
+    for (text, message) in [
+        (
+            r#""STOPPED""#,
+            "unknown variant `STOPPED`, expected one of `passed`, `failed`, `exited`, `signalled`, `timed_out`",
+        ),
+        (
+            r#"{"exited":"x"}"#,
+            "expected a number of 32 bits, found a string",
+        ),
+        (r#"{"passed":1}"#, "unknown variant `passed`"),
+        (
+            r#"3"#,
+            "invalid type: a number, expected a variant of Outcome",
+        ),
+    ] {
+        let error = json::from_str::<Outcome>(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    for (text, message) in [
+        (r#"{"function":"f","file":"g"}"#, "missing field `line`"),
+        (
+            r#"{"function":"f","file":"g","line":4294967296}"#,
+            "`line` of Frame: expected a number of 32 bits",
+        ),
+        (
+            r#"{"function":"f","file":"g","line":1,"line":2}"#,
+            "duplicate field `line` of Frame",
+        ),
+        ("[]", "invalid type: a list, expected Frame"),
+    ] {
+        let error = json::from_str::<Frame>(text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    assert!(json::from_str::<json::Value>(&"[".repeat(100_000)).is_err());
+}
