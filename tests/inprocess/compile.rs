@@ -83,31 +83,31 @@ pub(crate) enum Harness {
 /// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
 /// the same time.
 pub(crate) fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
-    compile_with(name, edition, harness, &[])
+    compile_with(&fixture(name), edition, harness, &[])
 }
 
 /// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share functions with the stand-in, in
 /// which they are not.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(crate) fn compile_threads(name: &str) -> PathBuf {
+pub(crate) fn compile_threads(source: &Path) -> PathBuf {
     let flags = [
         "-Copt-level=2",
         "-Cpasses=tsan",
         "-Cllvm-args=-tsan-instrument-func-entry-exit=false",
     ];
-    compile_with(name, "2024", Harness::Interposed, &flags)
+    compile_with(source, "2024", Harness::Interposed, &flags)
 }
 
-fn compile_with(name: &str, edition: &str, harness: Harness, flags: &[&str]) -> PathBuf {
+fn compile_with(source: &Path, edition: &str, harness: Harness, flags: &[&str]) -> PathBuf {
     static COMPILED: AtomicUsize = AtomicUsize::new(0);
     let number = COMPILED.fetch_add(1, Ordering::Relaxed);
     let directory = Path::new(TEMPORARY).join(format!("{harness:?}-{edition}-{number}"));
     fs::create_dir_all(&directory).unwrap();
-    let executable = directory.join(name.strip_suffix(".rs").unwrap());
+    let executable = directory.join(source.file_stem().unwrap());
     let mut rustc = Command::new("rustc");
     rustc.args(["--test", "--edition", edition, "-o"]);
     rustc.args([&executable]).args(flags);
-    rustc.arg(fixture(name));
+    rustc.arg(source);
     let stand_in = match harness {
         Harness::Libtest => None,
         Harness::Ours => Some(stand_in(false)),

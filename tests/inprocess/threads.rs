@@ -12,7 +12,7 @@ use crate::compile::{compile_threads, fixture};
 
 fn executable() -> &'static Path {
     static COMPILED: OnceLock<PathBuf> = OnceLock::new();
-    COMPILED.get_or_init(|| compile_threads("threads.rs"))
+    COMPILED.get_or_init(|| compile_threads(&fixture("threads.rs")))
 }
 
 /// The tests of the fixture whose names begin so.
@@ -47,6 +47,8 @@ pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
     let output = Command::new(executable)
         .args(["--exact", &spec.test, "--nocapture"])
         .env("NONDEX_SPEC", spec.to_json())
+        // How many files a backtrace reads, and for how long, is the executable's.
+        .env("RUST_BACKTRACE", "0")
         .output()
         .unwrap();
     let status = output.status;
@@ -101,6 +103,52 @@ fn the_same_spec_is_the_same_schedule() {
             assert_eq!(records.len(), 1, "{test} {seed}");
         }
     }
+}
+
+#[test]
+fn a_seed_is_the_same_schedule_in_another_folder_and_with_another_function_between() {
+    const BETWEEN: &str = r#"
+#[test]
+fn is_another_function() {
+    let names: std::collections::BTreeMap<String, u32> = (0..9).map(|n| (n.to_string(), n)).collect();
+    assert_eq!(names["7"], 7);
+}
+"#;
+    let folder = executable().with_file_name("elsewhere").join("and longer");
+    fs::create_dir_all(&folder).unwrap();
+    let source = folder.join("threads.rs");
+    let text = fs::read_to_string(fixture("threads.rs")).unwrap();
+    let (imports, tests) = text.split_once("\nfn join(").unwrap();
+    fs::write(&source, format!("{imports}{BETWEEN}\nfn join({tests}")).unwrap();
+    let edited = compile_threads(&source);
+    let schedule = |record: RunRecord| {
+        let mut schedule = record.schedule.unwrap();
+        let waits = schedule.end.iter_mut().flat_map(|end| &mut end.waits);
+        waits.for_each(|wait| wait.stack.clear());
+        schedule
+    };
+    let addresses = |record: &RunRecord| {
+        let sites = record.points.iter().map(|point| point.site.file.clone());
+        sites.collect::<BTreeSet<_>>()
+    };
+    let mut moved = 0;
+    for test in [
+        "wrong_count",
+        "wrong_if",
+        "wrong_order_of_locks",
+        "wrong_notification",
+        "right_limits_of_waits",
+        "right_look_at_a_clock_for_long",
+    ] {
+        for spec in specs(test, 8) {
+            let (first, second) = (run(&spec).1, run_in(&edited, &spec).1);
+            moved += usize::from(addresses(&first) != addresses(&second));
+            let about = format!("{test} {} {}", spec.level, spec.seed);
+            assert_eq!(first.outcome, second.outcome, "{about}");
+            assert_eq!(schedule(first), schedule(second), "{about}");
+        }
+    }
+    assert!(moved > 0, "the code lies elsewhere");
 }
 
 #[test]

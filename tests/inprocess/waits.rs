@@ -3,14 +3,14 @@
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
-use crate::compile::compile_threads;
+use crate::compile::{compile_threads, fixture};
 use crate::threads::{run_in, specs, tests_of};
 
 const FIXTURE: &str = "waits.rs";
 
 #[test]
 fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
-    let executable = &compile_threads(FIXTURE);
+    let executable = &compile_threads(&fixture(FIXTURE));
     let tests = tests_of(FIXTURE, "");
     let tests: Vec<_> = tests
         .iter()
@@ -47,7 +47,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
 
 #[test]
 fn the_same_spec_is_the_same_schedule_also_with_descriptors() {
-    let executable = &compile_threads(FIXTURE);
+    let executable = &compile_threads(&fixture(FIXTURE));
     for test in [
         "sleepers_wake_in_the_order_of_their_times",
         "a_datagram_that_comes_late_and_one_that_does_not_come",

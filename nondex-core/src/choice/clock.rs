@@ -58,9 +58,9 @@ pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
 }
 
 /// Decides how many nanoseconds old the time is that a call of `model` by `caller` shows: 0 when the spec leaves the choice alone.
-/// `None` outside a test.
+/// A seed draws it by the `moment`, as in [`hold`](super::hold::hold). `None` outside a test.
 #[must_use]
-pub fn age(model: &'static Model, caller: Caller) -> Option<u64> {
+pub fn age(model: &'static Model, caller: Caller, moment: u64) -> Option<u64> {
     debug_assert_eq!(model.family, Family::Time);
     // A clean run, whatever its level, says that there is something to choose.
     let range = |_| 0..=oldest(model, Level::Full);
@@ -70,7 +70,7 @@ pub fn age(model: &'static Model, caller: Caller) -> Option<u64> {
         oldest if generator.next_u64().is_multiple_of(2) => oldest,
         oldest => hold::draw(oldest, u64::MAX, generator),
     };
-    number_at_level(model, caller, range, 0, draw)
+    number_at_level(model, caller, Some(moment), range, 0, draw)
 }
 
 #[cfg(test)]

@@ -27,22 +27,27 @@ pub const fn longest(level: Level) -> u64 {
 
 /// Decides for how many nanoseconds of virtual time a thread is held back at one call of `model` by `caller`: 0 when the spec
 /// leaves the choice alone; no longer than `most`, if the level allows so much. `awaited` is when others wake. `None` outside a test.
+///
+/// A seed draws it by the `moment`, which is told from all others of the run by who comes to it and how often, so that it is the same wherever
+/// the code lies; or, if there is none, by the call.
 #[must_use]
-pub fn hold(model: &'static Model, caller: Caller, most: u64, awaited: &[u64]) -> Option<u64> {
+pub fn hold(
+    model: &'static Model,
+    caller: Caller,
+    moment: Option<u64>,
+    most: u64,
+    awaited: &[u64],
+) -> Option<u64> {
     let draw = |level, generator: ChaCha8Rng| draw_past(longest(level), most, awaited, generator);
-    number_at_level(model, caller, |level| 0..=longest(level), 0, draw)
+    let range = |level| 0..=longest(level);
+    number_at_level(model, caller, moment, range, 0, draw)
 }
 
 /// As [`hold`], for as long as the level allows.
 #[must_use]
 pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
-    number_at_level(
-        model,
-        caller,
-        |level| 0..=longest(level),
-        0,
-        |level, _| longest(level),
-    )
+    let range = |level| 0..=longest(level);
+    number_at_level(model, caller, None, range, 0, |level, _| longest(level))
 }
 
 /// A time no longer than `longest` and `most`. Where others wait for a time (`awaited`, from now on), what counts is who of them wakes before

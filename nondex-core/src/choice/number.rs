@@ -33,10 +33,12 @@ pub fn number(
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
 
-/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level).
+/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level). It is drawn by the call or, if there is
+/// one, by the moment of a schedule: the calls of a schedule have no other names than addresses of code, which move with every change of a project.
 pub(super) fn number_at_level(
     model: &'static Model,
     caller: Caller,
+    moment: Option<u64>,
     range: impl FnOnce(Level) -> RangeInclusive<u64>,
     base: u64,
     draw: impl FnOnce(Level, ChaCha8Rng) -> u64,
@@ -48,8 +50,9 @@ pub(super) fn number_at_level(
     };
     let drawn = |reached: &Reached| {
         let tag = LEVEL_TAG | tag(model.family) << 8 | reached.level.tag();
-        let generator = generator(reached.seed, tag, reached.place, reached.ordinal);
-        draw(reached.level, generator)
+        let call = (reached.place, reached.ordinal);
+        let (place, ordinal) = moment.map_or(call, |moment| (moment, MOMENT));
+        draw(reached.level, generator(reached.seed, tag, place, ordinal))
     };
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
@@ -163,6 +166,9 @@ const FOREIGN_KEYS_TAG: u64 = 17;
 
 /// Separates faults from everything else.
 const FAULT_TAG: u64 = 18;
+
+/// Separates moments of a schedule from calls, of which no thread makes so many.
+const MOMENT: u64 = u64::MAX;
 
 /// Marks the tags of numbers that depend on the level.
 const LEVEL_TAG: u64 = 1 << 32;

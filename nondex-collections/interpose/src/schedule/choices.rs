@@ -1,8 +1,8 @@
 //! Where a seed holds a thread back, how long, and what else it decides.
 //!
-//! Whether it does at an operation is a hash of the seed, the level, the thread and the number of the operation in its thread, so that
-//! it costs next to nothing, and does not depend on what is decided elsewhere. Only where it does there is a choice, with a call site, that
-//! is recorded. Two kinds of seeds take turns: a random walk holds threads back again and again; the others do it at a few operations, the
+//! Whether it does at an operation, and for how long, is a hash of the seed, the level, the thread and the number of the operation in its
+//! thread, so that it costs next to nothing, and depends neither on what is decided elsewhere nor on where the code lies. Only where it does
+//! there is a choice, with a call site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again and again; the others do it at a few operations, the
 //! later the rarer, as most races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
 //! probabilistic guarantees of finding bugs", 2010, where the length of the run is known).
 
@@ -11,7 +11,6 @@ use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use nondex_core::choice::{self, hold::SHORTEST};
 use nondex_core::hash::mix;
 use nondex_core::{Caller, Family, Level, Model, RunSpec, Selection, context, model};
-use rand_core::Rng;
 
 use super::operation::{Class, Operation};
 use super::real_time::is_any_outside;
@@ -156,6 +155,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
+const LENGTH: u64 = 7 << 56;
 
 /// Whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -218,11 +218,18 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     let caller = me.caller.take().unwrap_or_else(origin::caller);
     let most = within(MOST.load(Ordering::Relaxed));
     let now = NOW.load(Ordering::Relaxed);
-    held(&model::THREAD_SPAWN, caller, most, now)
+    let moment = word(me, LENGTH, me.operations.get());
+    held(&model::THREAD_SPAWN, caller, moment, most, now)
 }
 
-/// How long a thread is held back from this time on.
-pub(super) fn held(model: &'static Model, caller: Caller, most: u64, from: u64) -> u64 {
+/// How long a thread is held back from this time on, drawn by this [word] of the moment.
+pub(super) fn held(
+    model: &'static Model,
+    caller: Caller,
+    moment: u64,
+    most: u64,
+    from: u64,
+) -> u64 {
     /// Of more threads not all are asked for.
     const ROOM: usize = 8;
     let mut room = [0; ROOM];
@@ -233,7 +240,7 @@ pub(super) fn held(model: &'static Model, caller: Caller, most: u64, from: u64) 
             awaited += 1;
         }
     }
-    let delay = choice::hold(model, caller, most, &room[..awaited]).unwrap_or(0);
+    let delay = choice::hold(model, caller, Some(moment), most, &room[..awaited]).unwrap_or(0);
     let longest = &mut SHARED.lock().counts.longest_delay;
     *longest = delay.max(*longest);
     delay
@@ -304,14 +311,14 @@ pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
 
 /// Which of so many waiting threads a wake-up reaches.
 pub(super) fn which(me: Ref, waiting: u64) -> u64 {
-    let is_other = word(me, ORDER, me.operations.get()).is_multiple_of(2);
-    if !is_drawn() || !is_other {
+    let word = word(me, ORDER, me.operations.get());
+    if !is_drawn() || !word.is_multiple_of(2) {
         return 0;
     }
     let Some(_work) = own::work() else {
         return 0;
     };
-    let draw = |mut generator: choice::ChaCha8Rng| generator.next_u64() % waiting;
+    let draw = |_| mix(word) % waiting;
     let model = &model::CONDVAR_NOTIFY_ONE;
     choice::number(model, origin::caller(), 0..=waiting - 1, 0, draw).unwrap_or(0)
 }

@@ -31,6 +31,8 @@ const MANY_READINGS: u64 = 1_000;
 const TIME: u64 = 1 << 56;
 const AGE: u64 = 5 << 56;
 const ALONE: u64 = 6 << 56;
+/// How long that is.
+const LENGTH: u64 = 1 << 55;
 
 /// What shows a time that may be an old one.
 pub(super) static CLOCKS: [&Model; 3] = [
@@ -78,7 +80,8 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     } else {
         &model::CONDVAR_WAIT_TIMEOUT
     };
-    let late = held(model, origin::caller(), within(u64::MAX), deadline);
+    let moment = word(me, TIME | LENGTH, number);
+    let late = held(model, origin::caller(), moment, within(u64::MAX), deadline);
     if late > 0 && trace::is_on() {
         trace::note_delay(me, "late", late);
     }
@@ -114,7 +117,11 @@ pub(super) fn hold_alone(me: Ref) -> u64 {
         return 0;
     };
     me.marks[READINGS_ALONE].set(false);
-    held(&model::INSTANT_ELAPSED, origin::caller(), u64::MAX, 0)
+    let (caller, moment) = (
+        origin::caller(),
+        word(me, ALONE | LENGTH, me.read_alone.get()),
+    );
+    held(&model::INSTANT_ELAPSED, caller, moment, u64::MAX, 0)
 }
 
 /// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.
@@ -139,7 +146,8 @@ pub(super) fn age(me: Ref, clock: usize) -> u64 {
     let Some(_work) = own::work() else {
         return 0;
     };
-    let age = choice::age(CLOCKS[clock], origin::caller()).unwrap_or(0);
+    let moment = word(me, AGE | LENGTH, number);
+    let age = choice::age(CLOCKS[clock], origin::caller(), moment).unwrap_or(0);
     if age > 0 && trace::is_on() {
         trace::note_delay(me, "old time", age);
     }

@@ -29,7 +29,7 @@ pub fn park_timeout(limit: Duration) {
 
 /// How late a thread is.
 fn late(model: &'static Model, caller: Caller) -> Duration {
-    Duration::from_nanos(hold(model, caller, hold::longest(Level::Std), &[]).unwrap_or(0))
+    Duration::from_nanos(hold(model, caller, None, hold::longest(Level::Std), &[]).unwrap_or(0))
 }
 
 /// As [`::std::thread::spawn`].
