@@ -6,6 +6,7 @@ mod endings;
 mod races;
 mod requests;
 mod roles;
+mod unexplained;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::Campaign;
 use super::brittle::{self, Behind};
 use super::comparison::{Builder, Comparison, as_ordinary};
+use super::elsewhere::{self, Changed};
 use super::queue::{Concluded, Workload};
 use super::stop::StopFlag;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::Judgement;
 use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::{deadlock, specs};
-use crate::project::{Suite, TestCase};
+use crate::project::{Harness, Suite, TestCase};
 
 impl Campaign<'_> {
     /// Whether a test that fails alone is to be run behind the others of its binary.
@@ -113,6 +114,30 @@ impl Campaign<'_> {
             }
         });
         true
+    }
+
+    /// Says of the tests that fail for no known reason which files outside may be why.
+    pub(super) fn look_elsewhere(&self, stop: &StopFlag) {
+        for (test, report) in self.lock_reports().iter_mut().enumerate() {
+            let wanted = report
+                .as_mut()
+                .filter(|report| elsewhere::is_wanted(report));
+            let (suite, case) = self.tests[test];
+            let Some(report) = wanted.filter(|_| suite.binary.harness == Harness::Nondex) else {
+                continue;
+            };
+            if stop.is_set() {
+                break;
+            }
+            let spec = elsewhere::spec(specs::clean_spec(&case.name, &self.options[test]));
+            let limit = self.options[test].timeout;
+            if let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) {
+                report.runs += 1;
+                // Whether what is in the folder for temporary files makes it fail was tried.
+                let note = elsewhere::note(report, &run, &Changed::new(), &|_| false);
+                report.notes.extend(note);
+            }
+        }
     }
 
     /// Judges a test that was compared.

@@ -9,6 +9,7 @@ mod again;
 pub mod brittle;
 pub mod circumstance;
 pub mod comparison;
+mod elsewhere;
 pub mod ended;
 pub mod experiment;
 mod flags;
@@ -133,6 +134,7 @@ pub fn run(
         // What is not known now is said of each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
+    campaign.look_elsewhere(stop);
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()

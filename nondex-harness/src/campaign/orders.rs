@@ -2,6 +2,7 @@
 
 mod found;
 mod search;
+mod unexplained;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,6 +12,7 @@ use nondex_core::{RunSpec, Threads};
 
 use self::found::{Found, Suspect};
 use super::across::Across;
+use super::elsewhere::Changed;
 use super::launch::Launcher;
 use super::order::{Hung, Processes};
 use super::process;
@@ -35,6 +37,8 @@ struct Campaign<'a> {
     launcher: Launcher<'a>,
     options: &'a Options,
     asked: &'a OrderOptions,
+    /// Whether threads and time may be scheduled, where a test runs by itself.
+    is_scheduled: bool,
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
@@ -62,6 +66,7 @@ pub fn run(
     if !is_to_run && !selected.is_empty() {
         return Err(Error::no_tests("no tests to run"));
     }
+    let is_scheduled = !options.real_threads;
     // A schedule of several tests together is the schedule of none of them: they run as `cargo test` runs them.
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);
@@ -73,6 +78,7 @@ pub fn run(
         launcher: Launcher::new(records, options.timeout, stop),
         options,
         asked,
+        is_scheduled,
         progress,
         stop,
         notes: Mutex::default(),
@@ -166,6 +172,11 @@ impl Campaign<'_> {
                 "{count} of the processes with several tests of `{id}` told nothing: {why}"
             ));
         }
+        let changed = uses.iter().flat_map(|used| {
+            let files = used.changed_files();
+            files.map(|file| (file.to_owned(), names[used.test].to_owned()))
+        });
+        let changed: Changed = changed.collect();
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
@@ -192,6 +203,7 @@ impl Campaign<'_> {
                 report.runs += made;
                 self.note_unseen(&states);
             }
+            self.look_closer(processes, *test, &changed, &mut report);
             reports.push(report);
         }
         self.add_races(

@@ -154,6 +154,11 @@ impl Tree {
         &self.kept
     }
 
+    /// Whether a file is among those that are put back.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
     /// Puts back what is different. Whether something was.
     pub fn restore(&self) -> bool {
         let left = self.left();

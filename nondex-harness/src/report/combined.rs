@@ -51,6 +51,17 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         let mut state = order.state.iter();
         state.any(|part| part.confirmed && part.kind == "file")
     });
+    if test.verdict == Verdict::Stable
+        && order.verdict == Verdict::Broken
+        && order.sanitised_by.is_none()
+    {
+        order.verdict = Verdict::NonDeterministic;
+        order.notes.push(
+            "alone and in base order it passed each time before the orders were tried".to_owned(),
+        );
+    }
+    let is_agreed =
+        test.verdict == order.verdict && matches!(test.verdict, Verdict::Stable | Verdict::Broken);
     let overrules = match test.verdict {
         Verdict::NonDeterministic | Verdict::Unknown if is_of_files => is_dependent,
         Verdict::Stable => is_dependent || order.verdict == Verdict::NonDeterministic,
@@ -73,7 +84,8 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         test.notes.extend(order.notes);
         test.order = order.order;
         test.race = order.race;
-    } else if test.idempotent == Some(false) && order.verdict == Verdict::Stable {
+    } else if is_agreed || (test.idempotent == Some(false) && order.verdict == Verdict::Stable) {
+        order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {
         // Both choices and other tests decide: what is said first stays, and the order is kept beside it.
@@ -91,8 +103,8 @@ fn add(test: &mut TestReport, mut order: TestReport) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::schema::Order;
     use crate::report::schema::tests::{report, test};
+    use crate::report::schema::{Order, Sanitised};
 
     fn dependent(verdict: Verdict) -> TestReport {
         TestReport {
@@ -122,7 +134,16 @@ mod tests {
                 true,
             ),
             (Stable, test(NonDeterministic), NonDeterministic, false),
-            (Stable, test(Broken), Stable, false),
+            (Stable, test(Broken), NonDeterministic, false),
+            (
+                Stable,
+                TestReport {
+                    sanitised_by: Some(Sanitised::default()),
+                    ..test(Broken)
+                },
+                Stable,
+                false,
+            ),
             (Stable, test(Stable), Stable, false),
             (
                 NonDeterministic,

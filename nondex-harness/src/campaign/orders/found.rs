@@ -78,12 +78,14 @@ impl Found {
                             "in some orders too many tests before it ended the process: it was not started there".to_owned(),
                         );
                     }
+                    order::disturbed(&mut report, experiments.failures(test));
                 }
                 Some(false) => {
-                    report.verdict = Verdict::Broken;
-                    report
-                        .notes
-                        .push("it fails alone and in every order that was tried".to_owned());
+                    order::failing(
+                        &mut report,
+                        experiments.failures(test),
+                        experiments.failures_in_forks(test),
+                    );
                     fail(&mut report, &[]);
                 }
                 None => {

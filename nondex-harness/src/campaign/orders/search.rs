@@ -10,6 +10,7 @@ use super::found::{Found, Suspect};
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
+use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::order::experiments::{Experiment, Experiments, gather};
 use crate::judge::order::{
     Conclusion, Dependence, Detection, End, Limits, beginnings, conclude, detect, not_idempotent,
@@ -31,11 +32,7 @@ impl Campaign<'_> {
         let all: Vec<usize> = (0..names.len()).collect();
         let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
         each_alone(processes, &all, experiments);
-        let alone = all.iter().map(|test| {
-            let ends = experiments.ends(&[], *test, 1, false).ok()?;
-            ends[0].cloned()
-        });
-        let alone: Vec<Option<End>> = alone.collect();
+        let alone = ends_alone(&all, experiments);
         let mut ending: Vec<usize> = all
             .iter()
             .copied()
@@ -76,16 +73,36 @@ impl Campaign<'_> {
             });
             detection.orders.extend(tried.into_iter().flatten());
         }
-        let suspects = detection.suspects(asked, experiments);
         let limits = self.asked.limits(has_pairs);
-        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
+        let mut suspects = experiments.suspects(asked);
+        let mut all_concluded = Vec::new();
+        let mut next = suspects.clone();
+        while !next.is_empty() {
+            let before = experiments.count();
+            let concluded = concluded(processes, &next, &detection, &limits, experiments);
+            all_concluded.extend(concluded);
+            // What was made to find the roles of one may show that another one depends on others, too.
+            detection.add_orders_since(before, experiments);
+            next = experiments.suspects(asked);
+            next.retain(|test| !suspects.contains(test));
+            suspects.extend(&next);
+        }
         let repeated = processes.answer(experiments, |experiments| {
             not_idempotent(asked, experiments)
         });
-        let (suspects, open) = Suspect::of(suspects, concluded, Threads::Each);
+        let (suspects, open) = Suspect::of(suspects, all_concluded, Threads::Each);
+        // Nor is one broken that was only unlucky.
+        let depends = |test: &usize| suspects.iter().any(|known| known.test == *test);
+        let failing = failing.into_iter().filter(|test| !depends(test));
+        let failing: Vec<usize> = failing.collect();
+        let _ = processes.answer(experiments, |experiments| {
+            let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
+            gather(failing.iter().map(|test| ends(test).map(|_| ())))
+        });
         let found = Found {
             repeated: repeated.unwrap_or_default(),
-            alone,
+            // By itself, where that makes a difference.
+            alone: ends_alone(&all, experiments),
             suspects,
             open,
             is_tried,
@@ -209,6 +226,12 @@ fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Expe
         let each = tests.iter().map(|test| experiments.first(&[*test]));
         gather(each.map(|made| made.map(|_| ())))
     });
+}
+
+/// How each of these tests ends alone, as far as that is known.
+fn ends_alone(tests: &[usize], experiments: &Experiments) -> Vec<Option<End>> {
+    let end = |test: &usize| experiments.ends(&[], *test, 1, false).ok()?[0].cloned();
+    tests.iter().map(end).collect()
 }
 
 /// What these orders show, and whether all were run; if not, what is known so far.

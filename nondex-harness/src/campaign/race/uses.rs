@@ -29,6 +29,13 @@ impl Use<'_> {
         !self.changes.is_empty()
     }
 
+    /// The files that it changes.
+    pub(in crate::campaign) fn changed_files(&self) -> impl Iterator<Item = &str> {
+        let files = self.changes.iter().map(|part| &part.state);
+        let files = files.filter(|state| state.kind == StateKind::File);
+        files.map(|state| state.name.as_str())
+    }
+
     pub(super) fn uses(&self, state: &StateId) -> bool {
         self.changes(state) || self.reads.contains(state)
     }

@@ -3,6 +3,8 @@
 //! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without an outcome: they are run again
 //! without it, in the same order.
 
+use std::collections::BTreeSet;
+
 use super::experiments::{End, Experiments, Wanted, gather};
 
 /// So many tests are left out of one order, because they end its process, before the rest of it is given up.
@@ -36,6 +38,15 @@ impl Detection {
         detection
     }
 
+    /// Adds the orders of the processes made since there were so many.
+    pub fn add_orders_since(&mut self, count: usize, experiments: &Experiments) {
+        let known: BTreeSet<&[usize]> = self.orders.iter().map(Vec::as_slice).collect();
+        let made = experiments.made()[count..].iter();
+        let new: BTreeSet<&[usize]> = made.map(|made| made.tests.as_slice()).collect();
+        let new: Vec<Vec<usize>> = new.difference(&known).map(|order| order.to_vec()).collect();
+        self.orders.extend(new);
+    }
+
     /// The tests that ended before `test`, in each order in which it has an outcome, with whether it passed.
     pub fn seen<'a>(
         &'a self,
@@ -54,20 +65,6 @@ impl Detection {
     #[must_use]
     pub fn has_passed(&self, test: usize, experiments: &Experiments) -> bool {
         self.seen(test, experiments).any(|(_, passed)| passed)
-    }
-
-    /// The tests of `among` that ended otherwise in some order than alone.
-    #[must_use]
-    pub fn suspects(&self, among: &[usize], experiments: &Experiments) -> Vec<usize> {
-        let is_suspect = |test: &usize| {
-            let alone = experiments.ends(&[], *test, 1, false).ok();
-            let alone = alone.and_then(|ends| ends[0]?.passed());
-            alone.is_some_and(|alone| {
-                let mut seen = self.seen(*test, experiments);
-                seen.any(|(_, passed)| passed != alone)
-            })
-        };
-        among.iter().copied().filter(is_suspect).collect()
     }
 }
 

@@ -82,6 +82,13 @@ impl Experiment {
         (last.outcome == Outcome::TimedOut).then(|| self.tests[self.ends.len() - 1])
     }
 
+    /// How this test ended, if it was started.
+    #[must_use]
+    pub fn end_of(&self, test: usize) -> Option<&End> {
+        let place = self.tests.iter().position(|known| *known == test)?;
+        self.ends.get(place)
+    }
+
     /// The position of the test that ended the process before it ended itself; `None` when all tests ended.
     #[must_use]
     pub fn cut(&self) -> Option<usize> {
@@ -253,17 +260,55 @@ impl Experiments {
         ends.find(|end| !end.outcome.passed())
     }
 
-    /// How many processes ran a test, of which it failed in how many.
+    /// The tests of `among` that passed in some process and failed in another one, whatever they were made for.
     #[must_use]
-    pub fn failures(&self, test: usize) -> [u64; 2] {
-        let ends = self.made.iter().filter_map(|made| {
-            let place = made.tests.iter().position(|known| *known == test)?;
-            made.ends.get(place)
-        });
-        ends.fold([0, 0], |[failed, all], end| {
-            [failed + u64::from(!end.outcome.passed()), all + 1]
+    pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
+        let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
+        for made in &self.made {
+            for (test, end) in made.tests.iter().zip(&made.ends) {
+                ends.entry(*test).or_default().extend(end.passed());
+            }
+        }
+        let both = |test: &usize| ends.get(test).is_some_and(|ends| ends.len() > 1);
+        among.iter().copied().filter(both).collect()
+    }
+
+    /// How often a test failed behind these tests, of how many processes: first of those during which others ran, then of those during which
+    /// none did.
+    #[must_use]
+    pub fn failures_behind(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
+        let order = [before, &[test]].concat();
+        let end = |made: &'_ Experiment| made.ends.get(before.len()).and_then(End::passed);
+        [false, true].map(|alone| {
+            let made = self.beginning_with(&order, false);
+            counted(made.filter(|made| made.alone == alone).filter_map(end))
         })
     }
+
+    /// The same, whatever came before it.
+    #[must_use]
+    pub fn failures(&self, test: usize) -> [[usize; 2]; 2] {
+        let end = |made: &Experiment| made.end_of(test).and_then(End::passed);
+        [false, true].map(|alone| {
+            let made = self.made.iter();
+            counted(made.filter(|made| made.alone == alone).filter_map(end))
+        })
+    }
+
+    /// The same in forks behind other tests.
+    #[must_use]
+    pub fn failures_in_forks(&self, test: usize) -> [usize; 2] {
+        let forks = self.forked.iter();
+        let forks = forks.filter(|((first, then), _)| *then == test && *first != test);
+        counted(forks.filter_map(|(_, passed)| *passed))
+    }
+}
+
+/// How many of these did not pass, and how many there are.
+fn counted(passed: impl Iterator<Item = bool>) -> [usize; 2] {
+    passed.fold([0, 0], |[failed, all], passed| {
+        [failed + usize::from(!passed), all + 1]
+    })
 }
 
 /// All that several questions want, each once; what is wanted alone only when nothing else is.

@@ -182,15 +182,38 @@ impl<'a> Search<'a> {
 
     /// What is concluded, but for its cleaners.
     fn concluded(&self) -> Result<Conclusion, Wanted> {
-        match self.clone().judge()? {
+        let found = match self.clone().judge()? {
             // Other processes, which ran at the same time, may be the reason.
             Conclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
                 let mut search = self.clone();
                 search.alone = true;
-                search.judge()
+                search.judge()?
             }
-            clear => Ok(clear),
+            clear => clear,
+        };
+        let is_victim =
+            matches!(&found, Conclusion::Dependent(dependence) if dependence.passes_alone);
+        let spoilt = self.spoilt()?.filter(|_| !is_victim);
+        Ok(spoilt.unwrap_or(found))
+    }
+
+    /// What follows when it ends both ways with nothing before it: another test does not decide then. What its own first run left behind may
+    /// be why it has failed since. Processes that ran at the same time may make it fail, but not pass.
+    fn spoilt(&self) -> Result<Option<Conclusion>, Wanted> {
+        let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
+        let [beside, mut alone] = self.experiments.failures_behind(&[], self.test);
+        if is_mixed(beside) && alone[1] == 0 {
+            self.agreement(&[], self.limits.reruns, true)?;
+            [_, alone] = self.experiments.failures_behind(&[], self.test);
         }
+        let both = [beside[0] + alone[0], beside[1] + alone[1]];
+        let counted = match is_mixed(alone) {
+            true => alone,
+            false if is_mixed(both) && alone[0] > 0 => both,
+            false => return Ok(None),
+        };
+        let counted = counted.map(|count| count as u64);
+        Ok(Some(non_deterministic(&[], counted)))
     }
 
     fn judge(mut self) -> Result<Conclusion, Wanted> {

@@ -2,7 +2,8 @@
 
 use nondex_core::{Outcome, RunSpec, Schedule, Selection, Threads};
 
-use super::reproduce;
+use super::{notes, reproduce};
+use crate::judge::isolation::{Interference, Reason};
 use crate::judge::order::{Behind, Conclusion, Dependence, End};
 use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
@@ -86,6 +87,49 @@ pub(super) fn disagreement(behind: Option<&Behind>) -> Option<String> {
 /// How often a test failed of all runs behind these tests.
 pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
     format!("{failed} of {all} runs {} failed", place(before))
+}
+
+/// Writes that a test, which passes alone, failed beside others if it did: so often beside them and by itself, of so many processes.
+pub fn disturbed(report: &mut TestReport, [beside, alone]: [[usize; 2]; 2]) {
+    if beside[0] > 0 {
+        report.run_alone = true;
+        report.notes.push(notes::disturbance(Interference {
+            beside,
+            alone,
+            reason: Reason::Shared,
+        }));
+    }
+}
+
+/// Writes that a test fails alone, and depends on no other test: so often beside other processes and by itself, of so many processes, and
+/// in forks.
+pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usize; 2]) {
+    let [failed, all] = processes
+        .iter()
+        .fold(forks, |sum, [failed, all]| [sum[0] + failed, sum[1] + all]);
+    let (verdict, note) = if failed < all {
+        (
+            Verdict::NonDeterministic,
+            format!(
+                "it failed in {failed} of {all} runs, and the tests before it in its process do not decide in which"
+            ),
+        )
+    } else {
+        (
+            Verdict::Broken,
+            format!("it failed alone and in every order that was tried, in each of {all} runs"),
+        )
+    };
+    report.verdict = verdict;
+    report.notes.push(note);
+}
+
+/// Writes that a test which always failed passes when its threads and its time are scheduled.
+pub fn passes_scheduled(report: &mut TestReport) {
+    report.verdict = Verdict::NonDeterministic;
+    report.notes.push(
+        "it passes with virtual time, one thread at a time, as `cargo nondex run` has it: when things happen decides".to_owned(),
+    );
 }
 
 /// Writes what the machine lacks, so that the failures of a test say nothing.

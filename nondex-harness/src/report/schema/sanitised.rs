@@ -4,7 +4,7 @@ use super::NetworkEvent;
 use serde::{Deserialize, Serialize};
 
 /// What explains every failing run of a test, so that they are not held against the code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sanitised {
     /// The name of the sanitiser; `network` is the built-in one.
     pub name: String,

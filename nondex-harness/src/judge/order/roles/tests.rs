@@ -159,7 +159,7 @@ fn wherever_the_search_is_stopped_what_is_said_is_true_and_nothing_of_it_is_take
         for (count, experiment) in experiments.made().iter().enumerate() {
             so_far.add(experiment.clone());
             let detection = Detection::so_far(&so_far);
-            let suspects = detection.suspects(&all, &so_far);
+            let suspects = so_far.suspects(&all);
             let found = settled(&suspects, bodies.len(), &detection, &LIMITS, &so_far);
             for (test, found) in suspects.iter().zip(&found) {
                 let Some(found) = found else { continue };
@@ -240,6 +240,35 @@ fn what_fails_by_chance_is_not_called_order_dependent() {
         assert!(
             !matches!(found[0], Conclusion::Dependent(_)),
             "seed {seed}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_test_that_its_own_first_run_spoils_depends_on_no_other_though_one_repairs_it() {
+    for is_shared in [false, true] {
+        // What stays when a process ends.
+        let is_left = Rc::new(Cell::new(false));
+        let [left, repaired] = [Rc::clone(&is_left), is_left];
+        let bodies: [Body; 3] = [
+            plain(),
+            Box::new(move |_| passed(!left.replace(true))),
+            Box::new(move |_| {
+                repaired.set(false);
+                Outcome::Passed
+            }),
+        ];
+        let (found, experiments, _) = made(&bodies, &[0, 1, 2], 0, is_shared);
+        assert!(matches!(
+            &found[1],
+            Conclusion::NonDeterministic { before, .. } if before.is_empty()
+        ));
+        let [beside, alone] = experiments.failures_behind(&[], 1);
+        let [failed, all] = [beside[0] + alone[0], beside[1] + alone[1]];
+        assert!(failed > 0 && failed < all);
+        assert_eq!(
+            (&found[0], &found[2]),
+            (&Conclusion::Independent, &Conclusion::Independent)
         );
     }
 }

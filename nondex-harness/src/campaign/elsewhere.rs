@@ -1,0 +1,106 @@
+//! Files outside the folders that each run finds as they were before, of a test that fails for no known reason. What an earlier run left there
+//! may be why it fails: nobody puts it back, so that it is not known.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nondex_core::protocol::operation::Observed;
+use nondex_core::{RunSpec, StateId, StateKind};
+
+use crate::judge::run::Run;
+use crate::report::Verdict;
+use crate::report::schema::TestReport;
+
+/// So many files are named.
+const NAMED: usize = 3;
+
+/// The system's own folders, whose files are no files.
+const OF_SYSTEM: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// The error of what is made where something is.
+const IS_THERE: &str = "EEXIST";
+
+/// Whether it is to be looked at: a test fails, and it is not known why.
+pub(super) fn is_wanted(report: &TestReport) -> bool {
+    let is_known =
+        report.race.is_some() || report.reason.is_some() || report.sanitised_by.is_some();
+    let fails = matches!(report.verdict, Verdict::Broken | Verdict::NonDeterministic);
+    fails && !is_known
+}
+
+/// The same run, in which what it does with files is recorded.
+pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
+    spec.watch = vec![StateId::every(StateKind::File)];
+    let making = ["mkdir", "open"].map(|operation| Observed {
+        operation: operation.to_owned(),
+        error: IS_THERE.to_owned(),
+    });
+    spec.observe.extend(making);
+    spec
+}
+
+/// The files that other tests change, each with one of these.
+pub(super) type Changed = BTreeMap<String, String>;
+
+/// The sentence about the files that may be why a test fails, of such a run of it; `is_put_back` says of which each run finds what it found before.
+pub(super) fn note(
+    report: &TestReport,
+    run: &Run,
+    changed: &Changed,
+    is_put_back: &dyn Fn(&Path) -> bool,
+) -> Option<String> {
+    let mut own: Vec<&str> = Vec::new();
+    let mut of_others: Vec<(&str, &str)> = Vec::new();
+    let mut met: Vec<&str> = Vec::new();
+    for access in run.accesses.iter() {
+        let name = access.state.name.as_str();
+        let path = Path::new(name);
+        let is_of_system = OF_SYSTEM.iter().any(|folder| path.starts_with(folder));
+        if is_of_system || is_put_back(path) || path.symlink_metadata().is_err() {
+            continue;
+        }
+        // One that is written to first is as good as new, unless it passed before it was there.
+        let is_first = !met.contains(&name);
+        let matters = match access.writes {
+            false => false,
+            true if is_first => {
+                report.verdict == Verdict::NonDeterministic || was_in_the_way(run, path)
+            }
+            true => true,
+        };
+        if is_first {
+            met.push(name);
+        }
+        if matters && !own.contains(&name) {
+            own.push(name);
+        }
+        if let Some(other) = changed.get(name).filter(|_| !access.writes && is_first) {
+            of_others.push((name, other));
+        }
+    }
+    of_others.retain(|(name, _)| !own.contains(name));
+    let said = match (own.is_empty(), of_others.first()) {
+        (false, _) => format!("changes {}", listed(&own)),
+        (true, Some((name, other))) => format!("meets `{name}`, which `{other}` changes"),
+        (true, None) => return None,
+    };
+    Some(format!(
+        "it {said}, outside of what is put back: what an earlier run left there may be why it fails"
+    ))
+}
+
+/// Whether the test could not make it, because it was there.
+fn was_in_the_way(run: &Run, path: &Path) -> bool {
+    let mut failed = run.failed_operations.iter();
+    failed.any(|failed| failed.error == IS_THERE && path.ends_with(&failed.target))
+}
+
+/// The first of these names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let named = names.iter().take(NAMED).map(|name| format!("`{name}`"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}

@@ -1,0 +1,50 @@
+//! What more is asked of a test that fails alone, and it is not known why.
+
+use std::path::Path;
+
+use nondex_core::RunSpec;
+
+use super::Campaign;
+use crate::campaign::elsewhere::{self, Changed};
+use crate::campaign::order::Processes;
+use crate::campaign::state::PLACE;
+use crate::judge::run::Run;
+use crate::report::judged::order;
+use crate::report::{TestReport, Verdict};
+
+impl Campaign<'_> {
+    /// Says of such a test whether it passes when threads and time are scheduled, and which files may be why it fails; `changed` are those that other
+    /// tests change.
+    pub(super) fn look_closer(
+        &self,
+        processes: &Processes<'_>,
+        test: usize,
+        changed: &Changed,
+        report: &mut TestReport,
+    ) {
+        if !elsewhere::is_wanted(report) || self.stop.is_set() {
+            return;
+        }
+        let is_broken = report.verdict == Verdict::Broken;
+        let usual = processes.spec(test);
+        let mut run = |spec: RunSpec| {
+            report.runs += 1;
+            processes.run(PLACE, &[test], &spec)?.pop()
+        };
+        // One that always fails may do so because no sleep is as short as it may be.
+        let scheduled = RunSpec {
+            scheduled: true,
+            ..usual.clone()
+        };
+        let is_tried = self.is_scheduled && is_broken;
+        let scheduled = is_tried.then(|| run(scheduled)).flatten();
+        let seen = run(elsewhere::spec(usual));
+        if scheduled.as_ref().is_some_and(Run::passed) {
+            order::passes_scheduled(report);
+            return;
+        }
+        let is_put_back = |path: &Path| self.tree.has(path);
+        let note = seen.and_then(|run| elsewhere::note(report, &run, changed, &is_put_back));
+        report.notes.extend(note);
+    }
+}

@@ -1,0 +1,116 @@
+//! Tests that fail alone, and no other test of their process decides.
+
+use std::fs;
+
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use super::{called, reported};
+use crate::support::{Fixture, Nondex, test};
+
+const SUITE: &str = r#"
+    #![cfg(test)]
+
+    fn outside(name: &str) -> std::path::PathBuf {
+        std::path::PathBuf::from(std::env::var_os("OUTSIDE").unwrap()).join(name)
+    }
+
+    #[test]
+    fn expects_no_mark() {
+        assert!(!outside("mark").exists());
+    }
+
+    #[test]
+    fn is_wrong() {
+        std::fs::write(outside("log"), "begun").unwrap();
+        assert_eq!(1 + 1, 3);
+    }
+
+    #[test]
+    fn makes_a_folder() {
+        std::fs::create_dir(outside("once")).unwrap();
+    }
+
+    #[test]
+    fn zz_leaves_a_mark() {
+        std::fs::write(outside("mark"), "here").unwrap();
+    }
+"#;
+
+#[test]
+fn a_test_that_fails_only_since_its_first_run_is_neither_stable_nor_broken_and_the_file_is_named() {
+    use Verdict::{Broken, NonDeterministic, Stable};
+    let fixture = Fixture::new("order-races");
+    fs::write(fixture.path("src/lib.rs"), SUITE).unwrap();
+    // What `run` says of the tests, and `order` and `check`, in a folder that is empty and then again in the same one. `run` is through with the
+    // first test before the last one leaves its mark, and sees one failure of the third, in the second run.
+    let first = [NonDeterministic, Broken, NonDeterministic, Stable];
+    let later = [Broken, Broken, Broken, Stable];
+    for command in ["order", "check", "run"] {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = outside.path().canonicalize().unwrap();
+        for expected in [first, later] {
+            let call = Nondex::command(&fixture.path(""), command)
+                .args(["--offline", "--message-format", "json", "-j", "1"])
+                .env("OUTSIDE", &folder);
+            let expects = if expected == first {
+                ExitCode::Found
+            } else {
+                ExitCode::CleanRunFailed
+            };
+            let report = called(&fixture, call).expect(expects).report();
+            for (name, expected, file) in [
+                ("expects_no_mark", expected[0], Some("mark")),
+                ("is_wrong", expected[1], None),
+                ("makes_a_folder", expected[2], Some("once")),
+                ("zz_leaves_a_mark", expected[3], None),
+            ] {
+                // `run` does not look at what other tests change.
+                if command == "run" && name == "expects_no_mark" {
+                    continue;
+                }
+                let test = test(&report, name);
+                assert_eq!(test.verdict, expected, "{command}: {test:#?}");
+                let mut notes = test.notes.iter();
+                let note = notes.find(|note| note.contains("outside of what is put back"));
+                let path = file.map(|file| format!("`{}`", folder.join(file).display()));
+                match path {
+                    Some(path) => assert!(note.is_some_and(|note| note.contains(&path))),
+                    None => assert_eq!(note, None, "{command}: {name}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_test_that_always_fails_in_real_time_and_passes_in_virtual_time_is_not_broken() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+        use std::time::{Duration, Instant};
+
+        #[test]
+        fn sleeps_for_exactly_so_long() {
+            let begun = Instant::now();
+            for _ in 0..20 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(begun.elapsed() < Duration::from_micros(20_200));
+        }
+
+        #[test]
+        fn is_wrong() {
+            std::thread::sleep(Duration::from_millis(1));
+            assert_eq!(1 + 1, 3);
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "order", &[]);
+    let report = report.expect(ExitCode::Found).report();
+    let sleeps = test(&report, "sleeps_for_exactly_so_long");
+    assert_eq!(sleeps.verdict, Verdict::NonDeterministic, "{sleeps:#?}");
+    let mut notes = sleeps.notes.iter();
+    assert!(notes.any(|note| note.contains("virtual time")));
+    assert_eq!(test(&report, "is_wrong").verdict, Verdict::Broken);
+}
