@@ -4,7 +4,7 @@ use std::process::Command;
 
 use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::{Timing, WaitCauseKind};
+use nondex_harness::report::schema::{LaneStepReport, Timing, WaitCauseKind};
 use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
@@ -193,6 +193,27 @@ fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
         let cause = wait.cause.as_ref().expect("it is known");
         assert_eq!((cause.kind, &*cause.thread), (WaitCauseKind::Has, other));
         assert_eq!((cause.line, &*cause.what), (line(takes), "Mutex::lock"));
+    }
+}
+
+#[test]
+fn with_debug_information_of_lines_only_what_threads_do_has_its_name() {
+    let fixture = Fixture::new("interleavings");
+    let output = Nondex::run_in(&fixture.path("."))
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .args(["--seeds", "60", "--levels", "STD"])
+        .args(["-E", "test(lost) + test(orders)"])
+        .run();
+    let report = output.report();
+    let lost = test(&report, "race_lost_update");
+    let steps = &lost.interleaving.as_ref().expect("it is known").steps;
+    let is_load = |step: &LaneStepReport| step.what == "AtomicU32::load";
+    assert!(steps.iter().any(is_load), "{steps:#?}");
+    assert!(steps.iter().all(|step| !step.what.is_empty()), "{steps:#?}");
+    let waits = &test(&report, "race_locks_in_two_orders").scheduled;
+    for wait in &waits.as_ref().unwrap().waits {
+        let cause = wait.cause.as_ref().expect("it is known");
+        assert_eq!(cause.what, "Mutex::lock", "{waits:#?}");
     }
 }
 

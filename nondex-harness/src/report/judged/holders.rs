@@ -28,7 +28,10 @@ pub(super) fn cause(
         WaitCause {
             kind,
             thread: path_of(trace, of.thread),
-            what: called.map_or_else(|| of.operation.clone(), |frame| short(&frame.function)),
+            what: called
+                .map(|frame| short(&frame.function))
+                .filter(|what| !what.is_empty())
+                .unwrap_or_else(|| of.operation.clone()),
             file,
             line,
         }

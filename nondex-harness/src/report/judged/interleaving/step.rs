@@ -64,11 +64,11 @@ impl Own {
         });
         let called = at.map_or(frames.len(), |at| at);
         let what = called.checked_sub(1).map(|at| short(&frames[at].function));
-        // Who counts owners has nothing to tell.
-        let is_count = frames[..called].iter().any(|frame| {
-            let function = &frame.function;
-            function.contains("sync::Arc<") || function.contains("sync::Weak<")
-        });
+        // Without debug information a function has no name.
+        let what = what.filter(|what| !what.is_empty());
+        // `Arc` and `Weak`: who counts owners has nothing to tell.
+        let counts = |frame: &Frame| frame.file.ends_with("alloc/src/sync.rs");
+        let is_count = frames[..called].iter().any(counts);
         Own {
             place,
             what,
