@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, Outcome};
+use nondex_core::{Family, Level, Outcome, Source};
 use nondex_harness::report::schema::{
     CallReport, FailureReport, NetworkEvent, Order, Position, Race,
 };
@@ -148,6 +148,36 @@ fn a_green_run_says_what_it_reached() {
         .notes
         .push("the doctests of 1 package were not run".to_owned());
     insta::assert_snapshot!(shown(&report, 0, false));
+}
+
+#[test]
+fn of_stable_tests_that_start_programs_it_is_said_how_often_they_may_fail() {
+    let one = |name: &str, source: Source, bound: f64| TestReport {
+        sources: vec![source],
+        failure_bound: Some(bound),
+        ..test(name, Verdict::Stable)
+    };
+    let tests = [
+        one("git", Source::Child, 0.139),
+        one("sleeps", Source::Sleep, 0.5),
+        one("server", Source::Child, 0.283),
+        TestReport {
+            sources: vec![Source::Child],
+            ..dependent()
+        },
+    ];
+    let said = |tests: &[TestReport]| {
+        let shown = shown(&report(tests.to_vec()), 0, false);
+        let line = shown.lines().find(|line| line.contains("no seed chooses"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let two = "2 stable tests start programs or wait for others, whose time no seed chooses, and may fail in up to 29 % of runs, \
+               with 95 % confidence: shop$git, shop$server";
+    assert_eq!(said(&tests).as_deref(), Some(two));
+    let one = "1 stable test starts programs or waits for others, whose time no seed chooses, and may fail in up to 14 % of runs, \
+               with 95 % confidence: shop$git";
+    assert_eq!(said(&tests[..1]).as_deref(), Some(one));
+    assert_eq!(said(&tests[1..2]), None);
 }
 
 #[test]

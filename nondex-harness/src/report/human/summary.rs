@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level};
+use nondex_core::{Family, Level, Source};
 
 use super::cause::Cause;
 use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
-use crate::report::schema::{Report, Schedules, TestReport, Timing, Verdict};
+use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Timing, Verdict};
 
 /// How many of the tests that were run alone are named unless the view is verbose.
 const NAMED: usize = 3;
@@ -87,6 +87,9 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         row(text, BOLD, "", sentence);
     }
     for sentence in schedules(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
+    }
+    if let Some(sentence) = beyond_seeds(report, view.verbose > 0) {
         row(text, BOLD, "", &sentence);
     }
     for sentence in latent(report, view.verbose > 0) {
@@ -279,6 +282,29 @@ fn schedules(report: &Report, all: bool) -> Vec<String> {
         )
     };
     known.map(sentence).collect()
+}
+
+/// Which tests are stable as far as real runs tell, because what they wait for has a time of its own: `1 stable test starts programs or waits for
+/// others, whose time no seed chooses, and may fail in up to 14 % of runs, with 95 % confidence: a`.
+fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
+    let is_beyond = |test: &TestReport| {
+        let is_unsure = |scheduled: &Scheduled| !scheduled.repeatable;
+        let waits = test.scheduled.as_ref().is_some_and(is_unsure);
+        test.verdict == Verdict::Stable && (waits || test.sources.contains(&Source::Child))
+    };
+    let (count, names) = named(report, all, is_beyond);
+    let tests = report.tests.iter().filter(|test| is_beyond(test));
+    let bound = tests
+        .filter_map(|test| test.failure_bound)
+        .reduce(f64::max)?;
+    let (tests, starts, waits) = match count {
+        1 => ("1 stable test".to_owned(), "starts", "waits"),
+        many => (format!("{many} stable tests"), "start", "wait"),
+    };
+    let percent = (bound * 100.0).ceil();
+    Some(format!(
+        "{tests} {starts} programs or {waits} for others, whose time no seed chooses, and may fail in up to {percent} % of runs, with 95 % confidence: {names}"
+    ))
 }
 
 /// `with at most 2 preemptions`.
