@@ -18,6 +18,7 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
         ("tests::uses_clock_of_a_channel", Source::Clock),
         ("tests::uses_thread", Source::Thread),
         ("tests::uses_child", Source::Child),
+        ("tests::uses_a_random_file", Source::RandomFile),
     ] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

@@ -36,6 +36,19 @@ fn two_processes_of_one_test_see_orders_of_their_own() {
 }
 
 #[test]
+fn what_tests_do_in_a_child_belongs_to_the_test_that_started_it() {
+    let report = run("tests").report();
+    let all = expect_all(
+        &report,
+        |name| name.contains("order") || name.starts_with("two_"),
+        Verdict::ImplementationDependent,
+    );
+    assert_eq!(all, 4);
+    let counts = |name: &str| name == "a_child_that_only_counts";
+    assert_eq!(expect_all(&report, counts, Verdict::Stable), 1);
+}
+
+#[test]
 fn threads_that_std_does_not_know_see_orders_of_their_own() {
     let report = run("threads").report();
     let all = expect_all(&report, |_| true, Verdict::ImplementationDependent);

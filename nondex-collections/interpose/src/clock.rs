@@ -21,7 +21,8 @@ pub(crate) fn prepare() {
     let _ = unsafe { clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
 }
 
-fn note(source: Source) {
+/// Notes that the program uses what no choice controls.
+pub(crate) fn note(source: Source) {
     if own::is_standing() {
         note_source(source);
     }

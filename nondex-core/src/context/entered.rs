@@ -19,9 +19,11 @@ pub struct Entered {
     context: Arc<Context>,
 }
 
-/// Starts `test` on this thread: from here on it works for `context`, with the root thread path.
+/// Starts `test` on this thread: from here on it works for `context`, with the root thread path. In a child process, what is entered
+/// is part of the test whose child it is.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
-    let state = ThreadState::new(Arc::clone(context), Arc::from(test), context.test_thread());
+    let path = context.test_thread(test);
+    let state = ThreadState::new(Arc::clone(context), Arc::from(context.whose(test)), path);
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
     let entered = Entered {
         before: SLOT
@@ -31,6 +33,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
         context: Arc::clone(context),
     };
     if context.spec.scheduled
+        && context.is_own_process()
         && let Some(system) = system()
     {
         system.begin_schedule(&context.spec, test);
@@ -51,6 +54,7 @@ impl Entered {
 
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
+        let test = context.whose(test);
         let schedule = self.end_schedule();
         drop(self);
         if let Some(schedule) = schedule {

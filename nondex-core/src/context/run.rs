@@ -11,6 +11,7 @@ use super::keys::Keys;
 use super::stacks::Stacks;
 use super::system::Company;
 use crate::catalogue::{Family, Model};
+use crate::hash;
 use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
@@ -120,11 +121,19 @@ impl Context {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
-    /// The path of a test's own thread.
-    pub(super) fn test_thread(&self) -> String {
+    /// The path of the thread of `test`. In a child process several may run at once: they are known by their names.
+    pub(super) fn test_thread(&self, test: &str) -> String {
         match self.process.as_str() {
             "" => "0".to_owned(),
-            process => format!("{process}.0"),
+            process => format!("{process}.t{:08x}", hash::of(test) as u32),
+        }
+    }
+
+    /// The test that what `test` does is recorded for: where a test has started an executable of tests, the former.
+    pub(super) fn whose<'a>(&'a self, test: &'a str) -> &'a str {
+        match self.process.as_str() {
+            "" => test,
+            _ => &self.spec.test,
         }
     }
 

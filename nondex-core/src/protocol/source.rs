@@ -13,6 +13,8 @@ pub enum Source {
     Thread,
     /// It starts programs, or forks.
     Child,
+    /// It opens a file in which the system gives random bytes, such as `/dev/urandom`.
+    RandomFile,
 }
 
 impl Source {
@@ -28,4 +30,4 @@ impl Source {
     }
 }
 
-json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child" });
+json::words!(Source { Clock = "clock", Sleep = "sleep", Thread = "thread", Child = "child", RandomFile = "random-file" });

@@ -3,17 +3,30 @@
 //! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the register of a third or
 //! fourth argument; without `O_CREAT` the original does not look at it.
 
-use ::std::ffi::{c_char, c_int};
+use ::std::ffi::{CStr, c_char, c_int};
 
 use super::{Original, errno, failed, text};
-use nondex_core::StateKind;
+use nondex_core::{Source, StateKind};
 
 use crate::accessed::accessed;
+use crate::clock;
 use crate::libc;
 use crate::schedule;
 
-/// Notes that a file is opened, where a run watches it.
+/// Files with other bytes whenever they are read.
+const RANDOM: [&CStr; 4] = [
+    c"/dev/urandom",
+    c"/dev/random",
+    c"/dev/hwrng",
+    c"/proc/sys/kernel/random/uuid",
+];
+
+/// Notes that a file is opened: one that is random always, another where a run watches it.
 fn opened(path: *const c_char, flags: c_int) {
+    // SAFETY: the caller of the function that opens it gives a C string.
+    if !path.is_null() && RANDOM.contains(&unsafe { CStr::from_ptr(path) }) {
+        clock::note(Source::RandomFile);
+    }
     let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0;
     schedule::file(StateKind::File, writes, path);
     // SAFETY: the caller of the function that opens it gives a C string.
