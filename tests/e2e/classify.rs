@@ -30,6 +30,8 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
             "--message-format",
             "json",
         ])
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C")
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();
@@ -53,15 +55,23 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
     );
     assert_eq!(found.failures.len(), 1);
 
-    let found = test(&report, "tests::wants_a_home");
-    assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
-    assert!(steps(&report, "tests::wants_a_home").contains(&("clean-environment", 3, 3)));
-    assert!(
-        found
-            .notes
-            .iter()
-            .any(|note| note.contains("depends on its environment"))
-    );
+    for (name, step, what) in [
+        ("tests::wants_a_home", "clean-environment", "an empty home"),
+        (
+            "tests::wants_a_zone_of_whole_hours",
+            "time-zone",
+            "TZ=CHADT-13:45",
+        ),
+        ("tests::wants_a_decimal_point", "locale", "`LC_ALL`"),
+    ] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+        assert_eq!(steps(&report, name).last(), Some(&(step, 3, 3)));
+        let mut notes = found.notes.iter();
+        assert!(
+            notes.any(|note| note.contains("depends on its environment") && note.contains(what))
+        );
+    }
 
     let found = test(&report, "tests::fails_without_the_tool");
     assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
@@ -80,10 +90,12 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
             ("one-core", 4, 0),
             ("load", 4, 0),
             ("clean-environment", 4, 0),
+            ("time-zone", 3, 0),
+            ("locale", 3, 0),
             ("natural", 9, 0)
         ]
     );
-    assert_eq!(found.runs, 33);
+    assert_eq!(found.runs, 39);
 }
 
 /// What a classification says of each test, and how many runs it took for that.
@@ -101,6 +113,8 @@ fn classified(fixture: &Fixture, more: &[&str]) -> Vec<(String, Verdict, u64)> {
     let shown = ["--offline", "--message-format", "json"];
     let output = Nondex::command(&fixture.path("."), "classify")
         .args([&usual[..], &shown, more].concat())
+        .env("TZ", "UTC")
+        .env("LC_ALL", "C")
         .run();
     let tests = output.expect(ExitCode::Found).report().tests.into_iter();
     let tests = tests.map(|test| {

@@ -16,6 +16,17 @@ use crate::project::TestBinary;
 /// How many busy threads there are for each processor under load.
 const BUSY: usize = 2;
 
+/// A zone in which it is mostly another day than in Europe and America, hours apart by no whole number. Its rule needs no file of zones.
+const TIME_ZONE: [(&str, &str); 1] = [("TZ", "CHADT-13:45")];
+
+/// A language that writes a comma for the decimal point, and whose capital of `i` is another letter. Where it is not installed, only a test that
+/// reads the variables sees it.
+const LOCALE: [(&str, &str); 3] = [
+    ("LANG", "tr_TR.UTF-8"),
+    ("LC_ALL", "tr_TR.UTF-8"),
+    ("LANGUAGE", "tr"),
+];
+
 /// Does `action` with what `binary` is under `circumstance`, in which the processes are that it starts from this thread. `folder` is one of
 /// ours, for what must be empty.
 ///
@@ -34,6 +45,8 @@ pub fn under<T>(
         Circumstance::OneCore => on_one_core(|| action(binary)),
         Circumstance::Load => Ok(under_load(|| action(binary))),
         Circumstance::CleanEnvironment => in_clean_environment(binary, folder, action),
+        Circumstance::TimeZone => Ok(action(&with(binary, &TIME_ZONE))),
+        Circumstance::Locale => Ok(action(&with(binary, &LOCALE))),
     }
 }
 
@@ -76,6 +89,15 @@ impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// The same with these variables.
+fn with(binary: &TestBinary, variables: &[(&str, &str)]) -> TestBinary {
+    let mut changed = binary.clone();
+    let variables = variables.iter();
+    let variables = variables.map(|(name, value)| (name.into(), value.into()));
+    changed.env.extend(variables);
+    changed
 }
 
 /// Gives an empty home and an empty folder for temporary files. Cargo and rustup are where they were.

@@ -1,6 +1,7 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
 mod found;
+mod left;
 mod search;
 mod unexplained;
 
@@ -28,7 +29,7 @@ use crate::judge::order::{Experiments, OrderOptions};
 use crate::project::symbols::Symbols;
 use crate::project::{Harness, Suite, TestCase};
 use crate::report::judged::{self, order};
-use crate::report::schema::RunInfo;
+use crate::report::schema::{RunInfo, TriedOrder};
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
@@ -42,6 +43,7 @@ struct Campaign<'a> {
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
     notes: Mutex<Vec<String>>,
+    tried: Mutex<Vec<TriedOrder>>,
     workspace: Workspace,
     /// The files that each process is to find.
     tree: &'a Tree,
@@ -82,6 +84,7 @@ pub fn run(
         progress,
         stop,
         notes: Mutex::default(),
+        tried: Mutex::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
         tree,
     };
@@ -110,6 +113,7 @@ pub fn run(
         campaign.note("the time of `--max-time` was over before all orders were tried".to_owned());
     }
     let notes = campaign.notes.into_inner();
+    let tried = campaign.tried.into_inner();
     let info = RunInfo {
         clean_runs: 1,
         ..info(run, options)
@@ -117,6 +121,7 @@ pub fn run(
     Ok(Report {
         partial: is_partial,
         notes: notes.unwrap_or_else(PoisonError::into_inner),
+        orders: tried.unwrap_or_else(PoisonError::into_inner),
         ..Report::new(info, tests, Vec::new())
     })
 }
@@ -203,6 +208,7 @@ impl Campaign<'_> {
                 report.runs += made;
                 self.note_unseen(&states);
             }
+            report.leaves = found.left(*test, &uses, &states, &names);
             self.look_closer(processes, *test, &changed, &mut report);
             reports.push(report);
         }
@@ -219,6 +225,8 @@ impl Campaign<'_> {
         for report in &reports {
             self.progress.judged(report);
         }
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        tried.append(&mut found.tried);
         reports
     }
 

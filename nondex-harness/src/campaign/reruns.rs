@@ -199,6 +199,22 @@ impl<'a> Reruns<'a> {
     }
 }
 
+/// `beside busy threads on all processors`.
+const fn under_what(circumstance: Circumstance) -> &'static str {
+    match circumstance {
+        Circumstance::FurtherSeeds => "with threads and time from further seeds",
+        Circumstance::Alone => "in base order, while no other test ran",
+        Circumstance::OneCore => "with all its threads on one processor",
+        Circumstance::Load => "beside busy threads on all processors",
+        Circumstance::CleanEnvironment => {
+            "with an empty home and an empty folder for temporary files"
+        }
+        Circumstance::TimeZone => "in the time zone of the Chatham Islands (`TZ=CHADT-13:45`)",
+        Circumstance::Locale => "with `LANG`, `LC_ALL` and `LANGUAGE` for Turkish",
+        Circumstance::Natural => "in an ordinary build",
+    }
+}
+
 /// Writes what follows into the report.
 fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
     let rate = |circumstance: Circumstance| {
@@ -216,31 +232,24 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
             ));
             return;
         }
-        Next::Environment => {
+        Next::Environment(circumstance) => {
             report.notes.push(format!(
-                "it depends on its environment: {} with an empty home and an empty folder for temporary files failed",
-                rate(Circumstance::CleanEnvironment)
+                "it depends on its environment: {} {} failed",
+                rate(circumstance),
+                under_what(circumstance)
             ));
             return;
         }
         Next::NonDeterministic(circumstance) => {
             report.verdict = Verdict::NonDeterministic;
-            let how = match circumstance {
-                Circumstance::FurtherSeeds => {
-                    report.reason = Some(Timing::Race);
-                    "with threads and time from further seeds"
-                }
-                Circumstance::Alone => "in base order, while no other test ran",
-                Circumstance::OneCore => "with all its threads on one processor",
-                Circumstance::Load => "beside busy threads on all processors",
-                Circumstance::CleanEnvironment => {
-                    "with an empty home and an empty folder for temporary files"
-                }
-                Circumstance::Natural => "in an ordinary build",
-            };
-            report
-                .notes
-                .push(format!("{} {how} failed", rate(circumstance)));
+            if circumstance == Circumstance::FurtherSeeds {
+                report.reason = Some(Timing::Race);
+            }
+            report.notes.push(format!(
+                "{} {} failed",
+                rate(circumstance),
+                under_what(circumstance)
+            ));
         }
         Next::Unknown => {
             report.verdict = Verdict::Unknown;

@@ -1,7 +1,7 @@
 //! What is tried of a test that no choice and no order makes fail, before it is called stable or of unknown cause.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs such a test a hundred times and gives up. Here
-//! the circumstances change, too: schedules from further seeds, one processor, a busy machine (Silva et al., "The effects of computational resources on flaky
+//! the circumstances change, too: schedules from further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The effects of computational resources on flaky
 //! tests", 2023), an empty environment (Bell et al., "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without
 //! this tool. A step ends early when it has shown enough.
 
@@ -21,18 +21,24 @@ pub enum Circumstance {
     Load,
     /// With an empty home and an empty folder for temporary files.
     CleanEnvironment,
+    /// In another time zone.
+    TimeZone,
+    /// With another language and country.
+    Locale,
     /// In an ordinary build, without this tool.
     Natural,
 }
 
 impl Circumstance {
     /// Every circumstance, in the order in which they are tried.
-    pub const ALL: [Circumstance; 6] = [
+    pub const ALL: [Circumstance; 8] = [
         Circumstance::FurtherSeeds,
         Circumstance::Alone,
         Circumstance::OneCore,
         Circumstance::Load,
         Circumstance::CleanEnvironment,
+        Circumstance::TimeZone,
+        Circumstance::Locale,
         Circumstance::Natural,
     ];
 
@@ -45,6 +51,8 @@ impl Circumstance {
             Circumstance::OneCore => "one-core",
             Circumstance::Load => "load",
             Circumstance::CleanEnvironment => "clean-environment",
+            Circumstance::TimeZone => "time-zone",
+            Circumstance::Locale => "locale",
             Circumstance::Natural => "natural",
         }
     }
@@ -100,6 +108,8 @@ impl RerunCounts {
         let most = match circumstance {
             Circumstance::FurtherSeeds | Circumstance::Alone => self.alone,
             Circumstance::Natural => self.natural,
+            // They are no chance.
+            Circumstance::TimeZone | Circumstance::Locale => self.changed.min(SHOWN),
             _ => self.changed,
         };
         match uses_chance {
@@ -135,8 +145,8 @@ pub enum Next {
     NonDeterministic(Circumstance),
     /// It fails in an ordinary build, and nothing here makes it fail.
     Unknown,
-    /// It fails in a clean environment only, every time.
-    Environment,
+    /// It fails in this environment only, every time.
+    Environment(Circumstance),
     /// It never failed.
     Stable,
 }
@@ -156,7 +166,11 @@ pub fn next(limits: &RerunCounts, uses_chance: bool, tried: &[Tried]) -> Next {
         }
         match circumstance {
             _ if failures == 0 => {}
-            Circumstance::CleanEnvironment if failures == runs => return Next::Environment,
+            Circumstance::CleanEnvironment | Circumstance::TimeZone | Circumstance::Locale
+                if failures == runs =>
+            {
+                return Next::Environment(circumstance);
+            }
             Circumstance::Natural => return Next::Unknown,
             _ => return Next::NonDeterministic(circumstance),
         }
@@ -223,30 +237,32 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_environment_that_always_fails_it_is_no_chance() {
-        let clean = |every| {
-            move |tried| {
-                if tried == Circumstance::CleanEnvironment {
-                    every
-                } else {
-                    0
+    fn an_environment_in_which_it_always_fails_is_no_chance() {
+        for environment in [
+            Circumstance::CleanEnvironment,
+            Circumstance::TimeZone,
+            Circumstance::Locale,
+        ] {
+            let fails = |every| {
+                move |tried| match tried == environment {
+                    true => every,
+                    false => 0,
                 }
-            }
-        };
-        assert_eq!(classify(clean(1), true).0, Next::Environment);
-        assert_eq!(
-            classify(clean(2), true).0,
-            Next::NonDeterministic(Circumstance::CleanEnvironment)
-        );
+            };
+            let always = Next::Environment(environment);
+            assert_eq!(classify(fails(1), true).0, always);
+            let sometimes = Next::NonDeterministic(environment);
+            assert_eq!(classify(fails(2), true).0, sometimes);
+        }
     }
 
     #[test]
     fn what_never_fails_is_stable_and_costs_less_where_nothing_is_left_to_chance() {
         assert_eq!(
             classify(|_| 0, true),
-            (Next::Stable, 100 + 100 + 3 * 20 + 100)
+            (Next::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
         );
-        assert_eq!(classify(|_| 0, false), (Next::Stable, 6 * 10));
+        assert_eq!(classify(|_| 0, false), (Next::Stable, 6 * 10 + 2 * SHOWN));
     }
 
     #[test]

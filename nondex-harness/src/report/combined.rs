@@ -21,6 +21,7 @@ pub fn add_orders(report: &mut Report, orders: Report) {
     }
     report.partial |= orders.partial;
     report.notes.extend(orders.notes);
+    report.orders.extend(orders.orders);
     sum_up(report);
 }
 
@@ -39,6 +40,7 @@ fn add(test: &mut TestReport, mut order: TestReport) {
     test.runs += order.runs;
     test.idempotent = order.idempotent.filter(|_| !fails_by_chance);
     test.elapsed_ms += order.elapsed_ms;
+    test.leaves.append(&mut order.leaves);
     if order.runs > 0 || is_dependent {
         test.steps.push(Step {
             name: "order".to_owned(),

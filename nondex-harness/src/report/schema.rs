@@ -27,7 +27,7 @@ pub use self::failure::{FailureReport, MAX_FAILURES};
 pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport};
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::network::NetworkEvent;
-pub use self::order::{Line, Order, Race, SharedState, WrittenLine};
+pub use self::order::{LeftState, Line, Order, Race, SharedState, TriedOrder, WrittenLine};
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};
@@ -66,6 +66,9 @@ pub struct Report {
     /// Tests that were left out, by id, because nothing that they run is changed: they were stable, and are.
     #[serde(default)]
     pub unchanged: Vec<String>,
+    /// The orders that were tried of all tests of a binary together, and how each ended. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub orders: Vec<TriedOrder>,
 }
 
 impl Report {
@@ -82,6 +85,7 @@ impl Report {
             overdue: Vec::new(),
             uncovered: Vec::new(),
             unchanged: Vec::new(),
+            orders: Vec::new(),
         }
     }
 }

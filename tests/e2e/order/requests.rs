@@ -6,7 +6,7 @@ use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::TestReport;
 
 use super::{nondex, reported};
-use crate::support::Fixture;
+use crate::support::{Fixture, test};
 
 #[test]
 fn an_order_that_cannot_be_is_refused() {
@@ -70,4 +70,60 @@ fn an_order_whose_names_do_not_fit_into_a_variable_is_run_all_the_same() {
         "{:?}",
         report.notes
     );
+}
+
+#[test]
+fn a_report_has_the_orders_and_what_tests_leave_to_others_though_none_fails_for_it() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+        use std::env;
+
+        #[test]
+        fn a_sets() {
+            // SAFETY: no other thread reads the environment.
+            unsafe { env::set_var("LEFT", "here") };
+        }
+
+        #[test]
+        fn b_reads() {
+            assert_ne!(env::var("LEFT"), Ok(String::from("there")));
+        }
+
+        #[test]
+        fn c_puts_back() {
+            // SAFETY: as above.
+            unsafe { env::set_var("LEFT", "elsewhere") };
+            unsafe { env::remove_var("LEFT") };
+        }
+
+        #[test]
+        fn d_fails() {
+            assert_eq!(1 + 1, 3);
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let arguments = ["--orders", "1", "-v"];
+    let output = reported(&fixture, "order", &arguments);
+    let report = output.expect(ExitCode::CleanRunFailed).report();
+    for name in ["b_reads", "c_puts_back", "d_fails"] {
+        assert_eq!(test(&report, name).leaves, [], "{name}");
+    }
+    let [left] = &test(&report, "a_sets").leaves[..] else {
+        panic!("{report:#?}");
+    };
+    let found = (left.kind.as_str(), left.name.as_str(), &left.users[..]);
+    assert_eq!(found, ("env", "LEFT", &["b_reads".to_owned()][..]));
+    output.says(&["a_sets leaves the variable `LEFT` changed, which b_reads uses"]);
+    let names = ["a_sets", "b_reads", "c_puts_back", "d_fails"];
+    let reverse: Vec<&str> = names.iter().rev().copied().collect();
+    assert_eq!(report.orders[0].tests, names);
+    assert_eq!(report.orders[1].tests, reverse);
+    for order in &report.orders {
+        assert_eq!(order.tests.len(), names.len());
+        assert_eq!(
+            (&order.failed[..], &order.ended),
+            (&["d_fails".to_owned()][..], &None)
+        );
+    }
 }

@@ -6,6 +6,7 @@ use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
 use crate::judge::order::{Conclusion, Dependence, Detection, End};
 use crate::report::judged::{self, order};
+use crate::report::schema::TriedOrder;
 use crate::report::{TestReport, Verdict};
 
 /// What was found in one binary.
@@ -23,6 +24,8 @@ pub(super) struct Found {
     /// Those of the suspects that depend on others only with a thread for each test.
     pub(super) needs_each: Vec<usize>,
     pub(super) detection: Detection,
+    /// The orders of all tests that were run.
+    pub(super) tried: Vec<TriedOrder>,
 }
 
 impl Found {

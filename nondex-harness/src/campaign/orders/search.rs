@@ -16,6 +16,7 @@ use crate::judge::order::{
     Conclusion, Dependence, Detection, End, Limits, beginnings, conclude, detect, not_idempotent,
     pairs, settled,
 };
+use crate::report::schema::TriedOrder;
 
 impl Campaign<'_> {
     /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses. When it
@@ -52,6 +53,7 @@ impl Campaign<'_> {
         let mut uses = race::uses(processes, states, &passing);
         let planned = self.asked.planned(names, &race::writers(&uses));
         let (mut detection, is_tried) = detected(processes, &planned, &ending, experiments);
+        let tried_orders = tried_orders(processes, names, &detection, experiments);
         for test in &detection.cutting {
             self.note(format!(
                 "`{id}${}` ends the process: the tests after it were run without it",
@@ -108,6 +110,7 @@ impl Campaign<'_> {
             is_tried,
             needs_each: Vec::new(),
             detection,
+            tried: tried_orders,
         };
         (found, uses)
     }
@@ -192,6 +195,8 @@ impl Campaign<'_> {
         let planned = self.asked.planned(names, &[]);
         let (detection, is_tried) = detected(processes, &planned, &ending, experiments);
         found.is_tried &= is_tried;
+        let tried = tried_orders(processes, names, &detection, experiments);
+        found.tried.extend(tried);
         let is_suspect = |test: &usize| {
             let alone = found.alone[*test].as_ref().and_then(End::passed);
             let is_known = found.suspects.iter().any(|known| known.test == *test);
@@ -226,6 +231,33 @@ fn each_alone(processes: &Processes<'_>, tests: &[usize], experiments: &mut Expe
         let each = tests.iter().map(|test| experiments.first(&[*test]));
         gather(each.map(|made| made.map(|_| ())))
     });
+}
+
+/// The orders of all tests among those that were run, as a report has them.
+fn tried_orders(
+    processes: &Processes<'_>,
+    names: &[&str],
+    detection: &Detection,
+    experiments: &Experiments,
+) -> Vec<TriedOrder> {
+    let name = |test: &usize| names[*test].to_owned();
+    let tried = |order: &Vec<usize>| {
+        let made = experiments.first(order).ok()?;
+        let ends = order.iter().zip(&made.ends);
+        let failed = ends.filter(|(_, end)| !end.outcome.passed());
+        let ended = made.cut().and_then(|cut| order.get(cut));
+        Some(TriedOrder {
+            binary: processes.suite.binary.id.clone(),
+            threads: processes.threads,
+            tests: order.iter().map(name).collect(),
+            failed: failed.map(|(test, _)| name(test)).collect(),
+            ended: ended.map(name),
+        })
+    };
+    let ending = detection.cutting.len();
+    let of_all = detection.orders.iter();
+    let of_all = of_all.filter(|order| order.len() > 1 && order.len() + ending >= names.len());
+    of_all.filter_map(tried).collect()
 }
 
 /// How each of these tests ends alone, as far as that is known.

@@ -14,6 +14,8 @@ pub(in crate::campaign) struct Use<'s> {
     pub(super) changes: Vec<Part<'s>>,
     /// The statics among these that are afterwards as they were.
     pub(super) undone: BTreeSet<StateId>,
+    /// What is changed when it has ended.
+    left: BTreeSet<StateId>,
     /// What else it uses.
     pub(super) reads: BTreeSet<StateId>,
     /// Whether it may use other statics, too.
@@ -34,6 +36,22 @@ impl Use<'_> {
         let files = self.changes.iter().map(|part| &part.state);
         let files = files.filter(|state| state.kind == StateKind::File);
         files.map(|state| state.name.as_str())
+    }
+
+    /// The parts of the state that it leaves changed and others of `uses` use, each with these, without those that leave it changed, too: of what
+    /// is made when it is first needed, nobody meets another one's.
+    pub(in crate::campaign) fn left_to<'u>(
+        &'u self,
+        uses: &'u [Use<'_>],
+    ) -> impl Iterator<Item = (&'u Part<'u>, Vec<usize>)> {
+        self.changes.iter().filter_map(move |part| {
+            let others = uses.iter().filter(|other| other.test != self.test);
+            let users = others.filter(|other| {
+                other.reads.contains(&part.state) && !other.left.contains(&part.state)
+            });
+            let users: Vec<usize> = users.map(|other| other.test).collect();
+            (self.left.contains(&part.state) && !users.is_empty()).then_some((part, users))
+        })
     }
 
     pub(super) fn uses(&self, state: &StateId) -> bool {
@@ -87,6 +105,7 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
         .cloned()
         .partition(|access| access.state.kind == StateKind::Static);
     let mut changes = states.parts(run.states.iter());
+    let left = changes.iter().map(|part| part.state.clone()).collect();
     changes.retain(|part| part.state.kind == StateKind::Static);
     let mut undone = BTreeSet::new();
     let mut reads = BTreeSet::new();
@@ -116,6 +135,7 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
     Some(Use {
         test,
         changes,
+        left,
         undone,
         reads,
         may_use_any: !is_as_usual || of_statics.iter().any(|access| access.state == any),

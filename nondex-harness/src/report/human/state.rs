@@ -1,12 +1,20 @@
 //! What tests share: its name, and the lines that change and meet it.
 
 use super::diagnostic::Diagnostic;
+use crate::report::TestReport;
 use crate::report::schema::SharedState;
+
+/// So many users of a part of the state are named.
+const NAMED: usize = 3;
 
 /// Shows the lines at which it is changed, and met by `test`.
 pub(super) fn lines<'r>(diagnostic: &mut Diagnostic<'r>, state: &'r SharedState, test: &str) {
     if let Some(written) = &state.written {
-        let label = format!("`{}` changes {} here", written.test, named(state));
+        let label = format!(
+            "`{}` changes {} here",
+            written.test,
+            named(&state.kind, &state.name)
+        );
         diagnostic.secondary((&written.file, written.line, None), label);
     }
     if let Some(read) = &state.read {
@@ -24,7 +32,7 @@ pub(super) fn left(state: &SharedState) -> String {
         }
         (false, _) => "it is left changed; that it decides is not proven",
     };
-    format!("{}: {certain}", named(state))
+    format!("{}: {certain}", named(&state.kind, &state.name))
 }
 
 /// What is known of a part that two tests use at the same time.
@@ -33,17 +41,40 @@ pub(super) fn raced_for(state: &SharedState) -> String {
         true => "the test passes when it finds only this as if the other one had not changed it",
         false => "both use it; that it decides is not proven",
     };
-    format!("{}: {certain}", named(state))
+    format!("{}: {certain}", named(&state.kind, &state.name))
+}
+
+/// What a test leaves changed that others use, though none is known to fail for it, a sentence each.
+pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
+    test.leaves.iter().map(|left| {
+        format!(
+            "left changed: {} leaves {} changed, which {} {}; none is known to fail for it",
+            test.id,
+            named(&left.kind, &left.name),
+            listed(&left.users),
+            if left.users.len() == 1 { "uses" } else { "use" },
+        )
+    })
+}
+
+/// The first of these names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let (first, rest) = names.split_at(names.len().min(NAMED));
+    let first = first.join(", ");
+    match rest.len() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// The static `NAME`, the variable `NAME`.
-fn named(state: &SharedState) -> String {
-    match state.kind.as_str() {
-        "env" => format!("the variable `{}`", state.name),
+fn named(kind: &str, name: &str) -> String {
+    match kind {
+        "env" => format!("the variable `{name}`"),
         "cwd" => "the current folder".to_owned(),
         "umask" => "the mask of new files".to_owned(),
-        "descriptor" => format!("`{}`, which stays open", state.name),
-        "child" => format!("the child process `{}`", state.name),
-        kind => format!("the {} `{}`", kind.replace('_', "-"), state.name),
+        "descriptor" => format!("`{name}`, which stays open"),
+        "child" => format!("the child process `{name}`"),
+        kind => format!("the {} `{name}`", kind.replace('_', "-")),
     }
 }

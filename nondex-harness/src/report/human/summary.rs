@@ -8,6 +8,7 @@ use nondex_core::model::CATALOGUE;
 use nondex_core::{Family, Level, Source};
 
 use super::cause::Cause;
+use super::state::leaves;
 use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
@@ -96,6 +97,10 @@ pub(super) fn render(text: &mut String, report: &Report, causes: &[Cause<'_>], v
         row(text, BOLD, "", &sentence);
     }
     if let Some(sentence) = not_idempotent(report, view.verbose > 0) {
+        row(text, BOLD, "", &sentence);
+    }
+    let leaves = report.tests.iter().flat_map(leaves);
+    for sentence in leaves.filter(|_| view.verbose > 0) {
         row(text, BOLD, "", &sentence);
     }
     models(text, report, view);

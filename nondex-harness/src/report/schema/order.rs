@@ -28,6 +28,33 @@ pub struct Order {
     pub state: Vec<SharedState>,
 }
 
+/// One of the orders in which all tests of a binary ran in a process, without those that are known to end it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedOrder {
+    /// The id of the binary.
+    pub binary: String,
+    /// Whether all ran on one thread, or each on its own.
+    #[serde(default)]
+    pub threads: Threads,
+    /// The names of the tests, in the order in which they ran.
+    pub tests: Vec<String>,
+    /// Those of them that failed.
+    pub failed: Vec<String>,
+    /// The one that ended the process: those behind it were not started.
+    pub ended: Option<String>,
+}
+
+/// Something that a test leaves changed and others of its binary use, without any that is known to fail for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftState {
+    /// What it is: `static`, `env`, `cwd` or `file`.
+    pub kind: String,
+    /// Its name: a symbol, a variable, a path.
+    pub name: String,
+    /// The tests that use it and do not leave it changed themselves, by name.
+    pub users: Vec<String>,
+}
+
 /// Something that outlives a test: what one leaves changed, another one meets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedState {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nondex_core::{Family, Level, RunSpec, Source};
 use serde::{Deserialize, Serialize};
 
+use super::order::LeftState;
 use super::{
     ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent, Order,
     Race, Sanitised, Scheduled, Schedules, Timing, Verdict,
@@ -56,6 +57,10 @@ pub struct TestReport {
     /// is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
+    /// What it leaves changed that other tests use, though none is known to fail for it: in another order, or when they change, one may. Absent
+    /// when nothing is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaves: Vec<LeftState>,
     /// Whether it ends the same when it runs twice in one process; null when that was not tried, and of a test that fails by chance.
     #[serde(default)]
     pub idempotent: Option<bool>,
@@ -188,7 +193,7 @@ impl TestReport {
 /// One step of what was tried of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds` (of threads and time), `alone`, `one-core`, `load`, `clean-environment` or `natural`.
+    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds` (of threads and time), `alone`, `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
     pub name: String,
     /// How many runs were made.
     pub runs: u64,
