@@ -37,6 +37,7 @@ mod next;
 mod operation;
 mod poll;
 mod pthread;
+mod reached;
 mod reading;
 mod real_time;
 mod recurrence;

@@ -1,21 +1,30 @@
 //! Whether a thread that looks again and again does so for ever: it has come back to a state that it was in before.
 //!
-//! What a thread has of its own, beside memory that it took, is its stack and the registers that a call leaves as they are. Where both
-//! are as they were when it looked before, and nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its looks
-//! is in another state each time, and may end. A count that is kept elsewhere is not seen.
+//! What a thread has of its own is its stack, the registers that a call leaves as they are, and [what these lead to](super::reached). Where all
+//! of it is as it was when it looked before, and nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its looks
+//! is in another state each time, and may end. A count that is kept further away, in a static or in a thread-local is not seen.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
 
 use nondex_core::hash::mix;
 
+use super::reached::Reached;
+use super::shared::SHARED;
 use super::states::States;
 use super::thread::Ref;
-use super::{atomics, life};
-use crate::origin::{_Unwind_Backtrace, _Unwind_GetIP, NO_REASON};
+use super::{atomics, life, reached};
+use crate::origin::{_Unwind_Backtrace, _Unwind_GetIP, NO_REASON, executable};
 
 /// So many looks lie between two states that are compared.
 const LOOKS_BETWEEN: u32 = 1 << 13;
+
+/// So far from its stack and its registers memory is the thread's own.
+const STEPS: u32 = 2;
+
+/// So many bytes below the frame of the caller are of what it calls, and so many above the first frame those of thread-locals.
+const BELOW: usize = 1 << 16;
+const ABOVE: usize = 1 << 14;
 
 /// The registers that a call leaves as they are, by their numbers in debug information.
 #[cfg(target_arch = "x86_64")]
@@ -46,7 +55,8 @@ pub(super) fn note(me: Ref) {
 fn state() -> Option<u64> {
     let mut walk = Walk {
         is_callers: false,
-        registers: 0,
+        place: 0,
+        registers: [0; KEPT.len()],
         stack: None,
     };
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
@@ -59,13 +69,31 @@ fn state() -> Option<u64> {
         // SAFETY: the stack of this very thread, between the frame that called us and the first one.
         unsafe { ptr::with_exposed_provenance::<u64>(place).read_volatile() }
     });
-    Some(words.fold(walk.registers, |state, word| mix(state ^ word)))
+    let (base, image_end) = executable();
+    let shared = SHARED.lock();
+    // Neither this stack nor what is ours: it was taken already, or changes whenever a thread looks.
+    let is_left_out = |place: usize| {
+        let overlaps = |start: usize, end: usize| place < end && place + reached::LENGTH > start;
+        overlaps(top - BELOW, end + ABOVE)
+            || overlaps(base, image_end)
+            || shared.threads().any(|thread| {
+                let start = ptr::from_ref(thread).addr();
+                overlaps(start, start + size_of_val(thread))
+            })
+    };
+    let mut reached = Reached::without(&is_left_out);
+    let words = walk.registers.into_iter().chain(words);
+    Some(words.fold(mix(walk.place as u64), |state, word| {
+        mix(state ^ word ^ reached.from(word, STEPS))
+    }))
 }
 
 struct Walk {
     /// Whether the next frame is that of the caller.
     is_callers: bool,
-    registers: u64,
+    /// Where it is, and what it has in the registers that are kept.
+    place: usize,
+    registers: [u64; KEPT.len()],
     /// Where the frame of the caller ends, and the first frame of the thread.
     stack: Option<(usize, usize)>,
 }
@@ -79,10 +107,11 @@ extern "C" fn frame(context: *mut c_void, walk: *mut c_void) -> c_int {
         *first = end;
     } else if walk.is_callers {
         walk.stack = Some((end, end));
-        walk.registers = KEPT.iter().fold(mix(place as u64), |state, &number| {
+        walk.place = place;
+        for (register, &number) in walk.registers.iter_mut().zip(KEPT) {
             // SAFETY: as above, and these registers are kept.
-            mix(state ^ unsafe { _Unwind_GetGR(context, number) } as u64)
-        });
+            *register = unsafe { _Unwind_GetGR(context, number) } as u64;
+        }
     } else {
         // SAFETY: it takes any address.
         let function =

@@ -58,10 +58,15 @@ impl Shared {
         })
     }
 
+    /// All threads that there are, and those that will be others again.
+    pub(super) fn threads(&self) -> impl Iterator<Item = Ref> {
+        let ended = self.ended.iter().chain(&self.free);
+        self.alive.iter().chain(ended).copied()
+    }
+
     /// Whether somebody could wake one of the threads who is none of them.
     pub(super) fn may_be_woken(&self) -> bool {
-        let threads = || self.alive.iter().chain(&self.ended).chain(&self.free);
-        let is_known = |number| threads().any(|thread| thread.number.get() == number);
+        let is_known = |number| self.threads().any(|thread| thread.number.get() == number);
         may_come(self.alive.iter().copied(), is_known)
     }
 
