@@ -13,6 +13,7 @@ use crate::judge::isolation::Judgement;
 use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::{deadlock, specs};
 use crate::project::{Harness, Suite, TestCase};
+use crate::report::{Verdict, judged};
 
 impl Campaign<'_> {
     /// Whether a test that fails alone is to be run behind the others of its binary.
@@ -116,27 +117,38 @@ impl Campaign<'_> {
         true
     }
 
-    /// Says of the tests that fail for no known reason which files outside may be why.
-    pub(super) fn look_elsewhere(&self, stop: &StopFlag) {
+    /// Says of the tests that fail for no known reason which files outside may be why. One that failed at first, and passes since a file is there
+    /// that another one has left, is not stable.
+    pub(super) fn look_elsewhere(&self, concluded: &[Concluded], stop: &StopFlag) {
         for (test, report) in self.lock_reports().iter_mut().enumerate() {
-            let wanted = report
-                .as_mut()
-                .filter(|report| elsewhere::is_wanted(report));
             let (suite, case) = self.tests[test];
-            let Some(report) = wanted.filter(|_| suite.binary.harness == Harness::Nondex) else {
+            let Some(report) = report.as_mut().filter(|_| !stop.is_set()) else {
                 continue;
             };
-            if stop.is_set() {
-                break;
+            let has_changed = report.run_alone && report.verdict == Verdict::Stable;
+            let is_wanted = has_changed || elsewhere::is_wanted(report);
+            if !is_wanted || suite.binary.harness != Harness::Nondex {
+                continue;
             }
-            let spec = elsewhere::spec(specs::clean_spec(&case.name, &self.options[test]));
+            let clean = specs::clean_spec(&case.name, &self.options[test]);
             let limit = self.options[test].timeout;
-            if let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) {
-                report.runs += 1;
-                // Whether what is in the folder for temporary files makes it fail was tried.
-                let note = elsewhere::note(report, &run, &Changed::new(), &|_| false);
-                report.notes.extend(note);
+            let spec = elsewhere::spec(clean.clone());
+            let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) else {
+                continue;
+            };
+            report.runs += 1;
+            if has_changed {
+                let mut beside = concluded[test].runs.beside.of(&clean).iter();
+                let failed = beside.find(|run| !run.passed());
+                let note = elsewhere::note_of_passing(&run, self.begun, &self.workspace);
+                if let Some((failed, note)) = failed.zip(note) {
+                    judged::passes_since(report, failed, note);
+                }
+                continue;
             }
+            // Whether what is in the folder for temporary files makes it fail was tried.
+            let note = elsewhere::note(report, &run, &Changed::new(), &|_| false);
+            report.notes.extend(note);
         }
     }
 

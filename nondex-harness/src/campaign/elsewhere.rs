@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::SystemTime;
 
 use nondex_core::protocol::operation::Observed;
 use nondex_core::{RunSpec, StateId, StateKind};
@@ -10,6 +11,7 @@ use nondex_core::{RunSpec, StateId, StateKind};
 use crate::judge::run::Run;
 use crate::report::Verdict;
 use crate::report::schema::TestReport;
+use crate::report::workspace::Workspace;
 
 /// So many files are named.
 const NAMED: usize = 3;
@@ -87,6 +89,34 @@ pub(super) fn note(
     Some(format!(
         "it {said}, outside of what is put back: what an earlier run left there may be why it fails"
     ))
+}
+
+/// The sentence about the first file that such a run of a passing test looks at before it changes it, and that was made or changed since the runs
+/// began: what another test left there, or an earlier run, may be why it passes.
+pub(super) fn note_of_passing(
+    run: &Run,
+    begun: SystemTime,
+    workspace: &Workspace,
+) -> Option<String> {
+    let mut met: Vec<&str> = Vec::new();
+    for access in run.accesses.iter() {
+        let name = access.state.name.as_str();
+        if met.contains(&name) {
+            continue;
+        }
+        met.push(name);
+        let path = Path::new(name);
+        let of_system = OF_SYSTEM.iter().any(|folder| path.starts_with(folder));
+        let changed = path.symlink_metadata().and_then(|found| found.modified());
+        if !access.writes && !of_system && changed.is_ok_and(|changed| changed >= begun) {
+            let name = workspace.shown(name);
+            return Some(format!(
+                "it looks at `{name}`, which was changed since the runs began: what was left there may be why it passes now, and `cargo nondex order` \
+                 tells, which puts it back"
+            ));
+        }
+    }
+    None
 }
 
 /// Whether the test could not make it, because it was there.

@@ -37,7 +37,7 @@ pub use stop::StopFlag;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
@@ -107,6 +107,7 @@ pub fn run(
         progress,
         reports: Mutex::new(vec![None; running.len()]),
         compares: ordinary.is_some(),
+        begun: SystemTime::now(),
         directory: absolute(&run.path())?,
     };
     let mut executed = execute(
@@ -134,7 +135,7 @@ pub fn run(
         // What is not known now is said of each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
-    campaign.look_elsewhere(stop);
+    campaign.look_elsewhere(&executed.tests, stop);
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()
@@ -215,6 +216,8 @@ struct Campaign<'a> {
     reports: Mutex<Vec<Option<TestReport>>>,
     /// Whether tests that fail in base order are to be compared with an ordinary build.
     compares: bool,
+    /// When it began.
+    begun: SystemTime,
 }
 
 impl Campaign<'_> {

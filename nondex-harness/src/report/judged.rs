@@ -4,7 +4,7 @@ use nondex_core::{Level, RunSpec};
 
 use self::basis::Basis;
 use super::id;
-use super::schema::{MAX_FAILURES, Replay, TestReport};
+use super::schema::{FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Runs};
@@ -12,6 +12,23 @@ use crate::judge::ordinary::Ordinary;
 use crate::judge::run::Run;
 use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
+
+/// Writes into the report of a test that passes now that it failed so before, and the sentence that says why that may be.
+pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
+    report.verdict = Verdict::NonDeterministic;
+    report.failure_bound = None;
+    report.verified.clear();
+    report.schedules = None;
+    report.latent = None;
+    report.notes.push(note);
+    let failure = failed.failure.clone().unwrap_or_default();
+    report.failures.push(FailureReport {
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        ..FailureReport::clean(failed.outcome.clone())
+    });
+}
 
 /// What is written about a test that was not run.
 #[must_use]

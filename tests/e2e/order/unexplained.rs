@@ -114,3 +114,38 @@ fn a_test_that_always_fails_in_real_time_and_passes_in_virtual_time_is_not_broke
     assert!(notes.any(|note| note.contains("virtual time")));
     assert_eq!(test(&report, "is_wrong").verdict, Verdict::Broken);
 }
+
+#[test]
+fn a_test_that_passes_since_another_one_left_a_file_is_not_stable() {
+    let fixture = Fixture::new("order-races");
+    let suite = r#"
+        #![cfg(test)]
+
+        #[test]
+        fn a_needs_the_file() {
+            std::fs::read("left.txt").unwrap();
+        }
+
+        #[test]
+        fn b_makes_the_file() {
+            // In real time, so that the other one has failed before.
+            std::process::Command::new("sleep").arg("2").status().unwrap();
+            std::fs::write("left.txt", "").unwrap();
+        }
+    "#;
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let report = reported(&fixture, "run", &["--seeds", "0", "-j", "2"]);
+    let report = report.expect(ExitCode::Found).report();
+    let needs = test(&report, "a_needs_the_file");
+    assert_eq!(needs.verdict, Verdict::NonDeterministic, "{needs:#?}");
+    let file = format!(
+        "`{}`",
+        fixture.path("left.txt").canonicalize().unwrap().display()
+    );
+    assert!(
+        needs.notes.iter().any(|note| note.contains(&file)),
+        "{needs:#?}"
+    );
+    assert_eq!(needs.failures.len(), 1);
+    assert_eq!(test(&report, "b_makes_the_file").verdict, Verdict::Stable);
+}
