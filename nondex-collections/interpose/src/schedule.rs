@@ -38,6 +38,7 @@ mod operation;
 mod poll;
 mod pthread;
 mod reached;
+mod readiness;
 mod reading;
 mod real_time;
 mod recurrence;

@@ -3,72 +3,24 @@
 //! What is on the other side may be another thread of the test, which comes to it only if this one does not wait in the kernel. So a
 //! call is made when it can be done at once; more bytes than fit are written piece by piece, as the kernel does it.
 
-use ::std::ffi::{c_char, c_int, c_short, c_void};
+use ::std::ffi::{c_char, c_int, c_void};
 use ::std::sync::atomic::Ordering;
 
 use nondex_core::StateKind;
 
+use super::readiness::{Direction, Kind, deadline, is_ready, kind, waits};
 use super::shared::{NOW, tick};
-use super::{
-    Object, Operation, Woken, kernel, now, outside, point, point_after, point_on, stamps, wait_for,
-};
+use super::{Object, Operation, Woken, outside, point, point_after, point_on, stamps, wait_for};
 use crate::{Errno, errno, libc, original, own, set_errno};
 
 /// What is said of a call that waits until everything is there that was asked for.
 pub(crate) const WAITS_FOR_ALL: c_int = libc::MSG_WAITALL;
 
-type Fcntl = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
-type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
-type Getsockopt =
-    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
 type Send = unsafe extern "C" fn(c_int, *const c_void, usize, c_int) -> isize;
 type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 
 /// So many bytes fit into a pipe that is said to be ready (`PIPE_BUF`).
 const PIECE: usize = 4096;
-
-/// What a descriptor is, as far as waiting for it is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Nobody waits for it: a file or a folder.
-    File,
-    /// Nor for this: one that was told not to wait, or none.
-    Ready,
-    Pipe,
-    /// A socket of a stream.
-    Stream,
-    /// Another socket, an event counter, a terminal.
-    Other,
-}
-
-/// What a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    In,
-    Out,
-}
-
-impl Kind {
-    const fn is_ready(self) -> bool {
-        matches!(self, Kind::File | Kind::Ready)
-    }
-}
-
-impl Direction {
-    const fn events(self) -> c_short {
-        match self {
-            Direction::In => libc::POLLIN,
-            Direction::Out => libc::POLLOUT,
-        }
-    }
-
-    const fn time_limit(self) -> c_int {
-        match self {
-            Direction::In => libc::SO_RCVTIMEO,
-            Direction::Out => libc::SO_SNDTIMEO,
-        }
-    }
-}
 
 /// Whether the calls of this thread are scheduled: not when our own work makes them.
 #[inline]
@@ -96,57 +48,6 @@ pub(crate) fn file(kind: StateKind, writes: bool, name: *const c_char) {
         }
         point_on(Operation::File, Object::State(kind, writes, name));
     }
-}
-
-fn kind(fd: c_int) -> Kind {
-    let Some(mode) = kernel::mode(fd) else {
-        return Kind::Ready;
-    };
-    match mode & libc::S_IFMT {
-        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
-        _ if !waits(fd) => Kind::Ready,
-        libc::S_IFIFO => Kind::Pipe,
-        libc::S_IFSOCK if option(fd, libc::SO_TYPE) == Some(libc::SOCK_STREAM) => Kind::Stream,
-        _ => Kind::Other,
-    }
-}
-
-/// Whether calls on a descriptor wait.
-fn waits(fd: c_int) -> bool {
-    // SAFETY: the function takes any number, and this command has no argument.
-    let flags = original!(c"fcntl": Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
-    flags.is_some_and(|flags| flags != -1 && flags & libc::O_NONBLOCK == 0)
-}
-
-/// An option of a socket that has the size of `T`.
-fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
-    let mut value = T::default();
-    let mut len = size_of::<T>() as libc::socklen_t;
-    let getsockopt = original!(c"getsockopt": Getsockopt)?;
-    // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of the types that are asked for.
-    let result = unsafe {
-        let value = (&raw mut value).cast();
-        getsockopt(fd, libc::SOL_SOCKET, name, value, &raw mut len)
-    };
-    (result == 0).then_some(value)
-}
-
-/// The virtual time at which a socket's own time limit is over.
-fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
-    let [seconds, micros] = option::<[i64; 2]>(fd, direction.time_limit())?;
-    let limit = seconds.cast_unsigned() * 1_000_000_000 + micros.cast_unsigned() * 1_000;
-    (limit != 0).then(|| now() + limit)
-}
-
-/// Whether a descriptor is ready, or broken.
-pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
-    let mut entry = libc::pollfd {
-        fd,
-        events,
-        revents: 0,
-    };
-    // SAFETY: the list has one entry.
-    original!(c"poll": Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
 }
 
 /// Waits until a descriptor is ready; false when its time limit is over.

@@ -2,8 +2,9 @@
 
 use ::std::ffi::c_int;
 
-use super::descriptor::{call_takes_time, is_ready, is_scheduled};
+use super::descriptor::{call_takes_time, is_scheduled};
 use super::limit::Limit;
+use super::readiness::is_ready;
 use super::{Object, Operation, Woken, now, outside, point, wait_for};
 use crate::libc;
 

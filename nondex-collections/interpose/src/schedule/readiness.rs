@@ -1,0 +1,106 @@
+//! Whether a descriptor is ready: what it is, and how long a call on it waits.
+
+use ::std::ffi::{c_int, c_short, c_void};
+
+use super::{kernel, now};
+use crate::{libc, original};
+
+type Fcntl = unsafe extern "C" fn(c_int, c_int, ...) -> c_int;
+type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_int;
+type Getsockopt =
+    unsafe extern "C" fn(c_int, c_int, c_int, *mut c_void, *mut libc::socklen_t) -> c_int;
+
+/// What a descriptor is, as far as waiting for it is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nobody waits for it: a file or a folder.
+    File,
+    /// Nor for this: one that was told not to wait, or none.
+    Ready,
+    Pipe,
+    /// A socket of a stream.
+    Stream,
+    /// Another socket, an event counter, a terminal.
+    Other,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    In,
+    Out,
+}
+
+impl Kind {
+    pub(super) const fn is_ready(self) -> bool {
+        matches!(self, Kind::File | Kind::Ready)
+    }
+}
+
+impl Direction {
+    pub(super) const fn events(self) -> c_short {
+        match self {
+            Direction::In => libc::POLLIN,
+            Direction::Out => libc::POLLOUT,
+        }
+    }
+
+    const fn time_limit(self) -> c_int {
+        match self {
+            Direction::In => libc::SO_RCVTIMEO,
+            Direction::Out => libc::SO_SNDTIMEO,
+        }
+    }
+}
+
+/// What this one is.
+pub(super) fn kind(fd: c_int) -> Kind {
+    let Some(mode) = kernel::mode(fd) else {
+        return Kind::Ready;
+    };
+    match mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK => Kind::File,
+        _ if !waits(fd) => Kind::Ready,
+        libc::S_IFIFO => Kind::Pipe,
+        libc::S_IFSOCK if option(fd, libc::SO_TYPE) == Some(libc::SOCK_STREAM) => Kind::Stream,
+        _ => Kind::Other,
+    }
+}
+
+/// Whether calls on a descriptor wait.
+pub(super) fn waits(fd: c_int) -> bool {
+    // SAFETY: the function takes any number, and this command has no argument.
+    let flags = original!(c"fcntl": Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
+    flags.is_some_and(|flags| flags != -1 && flags & libc::O_NONBLOCK == 0)
+}
+
+/// An option of a socket that has the size of `T`.
+fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
+    let mut value = T::default();
+    let mut len = size_of::<T>() as libc::socklen_t;
+    let getsockopt = original!(c"getsockopt": Getsockopt)?;
+    // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of the types that are asked for.
+    let result = unsafe {
+        let value = (&raw mut value).cast();
+        getsockopt(fd, libc::SOL_SOCKET, name, value, &raw mut len)
+    };
+    (result == 0).then_some(value)
+}
+
+/// The virtual time at which a socket's own time limit is over.
+pub(super) fn deadline(fd: c_int, direction: Direction) -> Option<u64> {
+    let [seconds, micros] = option::<[i64; 2]>(fd, direction.time_limit())?;
+    let limit = seconds.cast_unsigned() * 1_000_000_000 + micros.cast_unsigned() * 1_000;
+    (limit != 0).then(|| now() + limit)
+}
+
+/// Whether a descriptor is ready, or broken.
+pub(super) fn is_ready(fd: c_int, events: c_short) -> bool {
+    let mut entry = libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
+    // SAFETY: the list has one entry.
+    original!(c"poll": Poll).is_none_or(|poll| unsafe { poll(&raw mut entry, 1, 0) } != 0)
+}
