@@ -138,14 +138,8 @@ fn a_test_that_passes_since_another_one_left_a_file_is_not_stable() {
     let report = report.expect(ExitCode::Found).report();
     let needs = test(&report, "a_needs_the_file");
     assert_eq!(needs.verdict, Verdict::NonDeterministic, "{needs:#?}");
-    let file = format!(
-        "`{}`",
-        fixture.path("left.txt").canonicalize().unwrap().display()
-    );
-    assert!(
-        needs.notes.iter().any(|note| note.contains(&file)),
-        "{needs:#?}"
-    );
+    let mut notes = needs.notes.iter();
+    assert!(notes.any(|note| note.contains("`left.txt`")), "{needs:#?}");
     assert_eq!(needs.failures.len(), 1);
     assert_eq!(test(&report, "b_makes_the_file").verdict, Verdict::Stable);
 }
