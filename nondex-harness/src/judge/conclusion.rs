@@ -45,6 +45,9 @@ impl Conclusion {
             return self;
         };
         match &behind.conclusion {
+            // That it passes alone with real threads, where it failed alone with scheduled ones, is no other test's doing: an
+            // ordinary build says more.
+            order::Conclusion::Dependent(found) if found.passes_alone => self,
             order::Conclusion::Dependent(found) => Conclusion::OrderDependent(found.clone().into()),
             order::Conclusion::NonDeterministic { before, .. } => {
                 let before = before.iter().map(|test| behind.names[*test].clone());

@@ -215,3 +215,25 @@ fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
         assert_eq!(sufficient(failures), expected, "{failures:?}");
     }
 }
+
+#[test]
+fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
+    for (passes_alone, is_order) in [(true, false), (false, true)] {
+        let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
+        runs.behind = Some(order::Behind {
+            conclusion: order::Conclusion::Dependent(order::Dependence {
+                passes_alone,
+                sets: vec![vec![1]],
+                cleaners: Vec::new(),
+                is_complete: true,
+            }),
+            names: ["t".to_owned(), "other".to_owned()].into(),
+            is_paired: true,
+            processes: 3,
+        });
+        let found = conclude("t", &options(), &runs).unwrap().conclusion;
+        assert_eq!(matches!(found, Conclusion::OrderDependent(_)), is_order);
+        // Then an ordinary build is asked.
+        assert_eq!(found == Conclusion::Broken, !is_order);
+    }
+}
