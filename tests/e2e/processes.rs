@@ -83,7 +83,7 @@ fn a_directory_is_met_however_it_is_read() {
     let report = run("directories").report();
     let is_right =
         |name: &str| name == "sorted::by_scandir_in_order" || name.starts_with("whole::");
-    assert_eq!(expect_all(&report, is_right, Verdict::Stable), 7);
+    assert_eq!(expect_all(&report, is_right, Verdict::Stable), 8);
     let is_wrong = |name: &str| name.starts_with("sorted::") && !name.ends_with("in_order");
     let found = Verdict::ImplementationDependent;
     assert_eq!(expect_all(&report, is_wrong, found), 6);

@@ -188,6 +188,12 @@ impl siginfo_t {
 }
 
 #[repr(C)]
+pub struct statfs64 {
+    pub f_type: c_long,
+    rest: [c_long; 14],
+}
+
+#[repr(C)]
 pub struct dirent64 {
     pub d_ino: ino64_t,
     pub d_off: off64_t,
@@ -288,12 +294,14 @@ unsafe extern "C" {
         each: Option<unsafe extern "C" fn(*mut dl_phdr_info, size_t, *mut c_void) -> c_int>,
         data: *mut c_void,
     ) -> c_int;
+    pub fn dirfd(dir: *mut DIR) -> c_int;
     pub fn dladdr(address: *const c_void, info: *mut Dl_info) -> c_int;
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     pub fn dup2(file: c_int, number: c_int) -> c_int;
     pub fn fgetxattr(file: c_int, name: *const c_char, value: *mut c_void, size: size_t) -> isize;
     pub fn fork() -> pid_t;
     pub fn fstat64(file: c_int, stat: *mut stat64) -> c_int;
+    pub fn fstatfs64(file: c_int, of: *mut statfs64) -> c_int;
     pub fn getauxval(kind: c_ulong) -> c_ulong;
     pub fn getenv(name: *const c_char) -> *mut c_char;
     pub fn getgid() -> gid_t;

@@ -2,10 +2,11 @@
 //!
 //! The first read of a stream reads it whole, arranges the entries, and gives out copies. `.` and `..` come first, as
 //! they are. A position in such a stream is the number of entries before it. A stream opened while the tool's own code
-//! runs, or outside a test, is not touched.
+//! runs, outside a test, or over a folder of `/proc`, is not touched.
 
 mod entries;
 mod listed;
+mod proc;
 mod raw;
 
 use ::std::cell::Cell;
@@ -99,6 +100,8 @@ fn opened(dir: *mut libc::DIR) {
     {
         let _errno = Errno::save();
         if let Some(reader) = reader()
+            // SAFETY: the stream is open.
+            && !proc::has(unsafe { libc::dirfd(dir) })
             && let Some(mut open) = STREAMS.lock()
         {
             open.insert(dir.addr(), Stream::new(reader));

@@ -28,7 +28,7 @@ fn every_constant_has_its_value_in_libc() {
         EPROTOTYPE EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN
         ENOTCONN ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EALREADY EINPROGRESS EDQUOT
         EAI_BADFLAGS EAI_NONAME EAI_AGAIN EAI_FAIL EAI_NODATA EAI_FAMILY EAI_SOCKTYPE EAI_SERVICE EAI_MEMORY EAI_SYSTEM
-        POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PT_GNU_RELRO PF_W SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFLNK S_IFMT P_ALL P_PIDFD
+        POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PT_GNU_RELRO PF_W PROC_SUPER_MAGIC SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFLNK S_IFMT P_ALL P_PIDFD
         MAP_FAILED RTLD_DEFAULT RTLD_NEXT
         SYS_connect SYS_fstat SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
         SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_getpid
@@ -76,6 +76,7 @@ fn every_type_is_laid_out_as_in_libc() {
         timeval { tv_sec tv_usec }
         siginfo_t { si_signo si_errno si_code }
         dirent64 { d_ino d_off d_reclen d_type d_name }
+        statfs64 { f_type }
         stat64 { st_dev st_ino st_nlink st_mode st_uid st_gid }
         Elf64_Ehdr {
             e_ident e_type e_machine e_version e_entry e_phoff e_shoff e_flags e_ehsize e_phentsize e_phnum e_shentsize e_shnum

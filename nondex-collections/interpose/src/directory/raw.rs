@@ -11,7 +11,7 @@ use nondex_core::fork_lock::ForkLock;
 use nondex_core::sorted::SortedMap;
 
 use super::entries::{Entry, arranged, copy};
-use super::{own, reader};
+use super::{own, proc, reader};
 use crate::libc;
 use crate::{Errno, original, set_errno};
 
@@ -42,7 +42,7 @@ unsafe fn entries(
     len: usize,
     read: impl Fn(*mut c_void, usize) -> isize,
 ) -> isize {
-    let Some(_work) = own::work() else {
+    let Some(_work) = own::work().filter(|_| !proc::has(folder)) else {
         return read(buffer, len);
     };
     // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros are valid.
