@@ -5,6 +5,7 @@
 //! waits: the same in every run. Where both change it, the one in the middle is also stopped at an access of its own, until the other has
 //! ended. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
 
+mod described;
 mod found;
 mod uses;
 
@@ -16,14 +17,12 @@ use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::Found;
 use self::found::Tried;
-use self::uses::every;
 pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
-use super::state::{PLACE, Part, States, in_temporary};
+use super::state::{PLACE, States, in_temporary};
 use super::stop::StopFlag;
 use crate::judge::order::meetings::{self, Plan, Shared};
 use crate::judge::run::Run;
-use crate::report::schema::{Race, WrittenLine};
 
 /// So many accesses of a test to one part of the state are tried.
 const MAX_ACCESSES: u64 = 16;
@@ -322,75 +321,6 @@ impl Races<'_> {
         end.passed() == Some(false)
     }
 
-    /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped, with its lines.
-    fn described(&self, test: usize, meeting: &Meeting<'_>, stopped: &Run, made: &mut u64) -> Race {
-        let Meeting {
-            outer,
-            inner,
-            state,
-            access,
-            until,
-        } = *meeting;
-        let within = test == inner.test;
-        let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
-        // What the one changes, the other one meets.
-        let [own, other] = if within {
-            [inner, outer]
-        } else {
-            [outer, inner]
-        };
-        let mut writers = [other, own].into_iter();
-        let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
-        let line = |access: &AccessRecord| self.states.line(access);
-        let mut accesses = |used: &Use<'_>| self.traced(used, state, made);
-        let writes = accesses(writer);
-        // Of one that is stopped, the other one meets what it has done by then; of one that has ended, all.
-        let behind = u64::from(stops_behind(state));
-        let done = match (std::ptr::eq(writer, outer), within, until) {
-            (true, true, None) => Some(access + behind),
-            (false, false, Some(until)) => Some(until + behind),
-            _ => None,
-        };
-        let by_then = done.and_then(|done| {
-            writes
-                .iter()
-                .take_while(before(done))
-                .filter(is_write)
-                .last()
-        });
-        let written = by_then.or_else(|| writes.iter().rfind(is_write)).cloned();
-        let read = match within {
-            false => meets(stopped, state).and_then(line),
-            true => {
-                let accesses = accesses(inner);
-                let mut own = accesses.iter().filter(|access| access.own);
-                // Where it goes on, or its first one.
-                let goes_on = |until: u64| until + u64::from(stops_behind(state));
-                let place = usize::try_from(until.map_or(0, goes_on));
-                place.ok().and_then(|place| own.nth(place)).and_then(line)
-            }
-        };
-        let part = [inner, outer].into_iter().flat_map(|used| &used.changes);
-        let part = part.into_iter().find(|part| part.state == *state);
-        let mut shared = match part {
-            Some(part) => self.states.named(part),
-            None => self.states.named(&Part::of(state.clone())),
-        };
-        shared.read = read;
-        shared.written = written.as_ref().and_then(line).map(|line| WrittenLine {
-            file: line.file,
-            line: line.line,
-            test: name(writer),
-        });
-        Race {
-            with: name(other),
-            within,
-            access,
-            until,
-            state: shared,
-        }
-    }
-
     /// The accesses of a test that runs alone to a part of the state.
     fn accesses(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
         let mut accesses = match state.kind {
@@ -412,21 +342,6 @@ impl Races<'_> {
         accesses
     }
 
-    /// The same, with their lines.
-    fn traced(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
-        let spec = RunSpec {
-            watch: match state.kind {
-                StateKind::Static => vec![state.clone()],
-                _ => every(),
-            },
-            lines: true,
-            ..self.processes.spec(used.test)
-        };
-        let mut accesses = self.alone(&spec, used.test, made);
-        accesses.retain(|access| access.state == *state);
-        accesses
-    }
-
     /// The accesses in such a run of a test alone.
     fn alone(&self, spec: &RunSpec, test: usize, made: &mut u64) -> Vec<AccessRecord> {
         *made += 1;
@@ -443,29 +358,6 @@ impl Races<'_> {
 fn met(run: &Run) -> Option<&AccessRecord> {
     let mut accesses = run.accesses.iter();
     accesses.find(|access| access.met && access.own)
-}
-
-/// The access at which that test meets what the other one has done.
-fn meets<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
-    let mut own = run.accesses.iter().filter(|access| access.own);
-    match stops_behind(state) {
-        true => own.skip_while(|access| !access.met).nth(1),
-        false => own.find(|access| access.met),
-    }
-}
-
-fn is_write(access: &&AccessRecord) -> bool {
-    access.writes
-}
-
-/// Whether an access, of all in their order, comes before this one of the test's own thread.
-fn before(own: u64) -> impl FnMut(&&AccessRecord) -> bool {
-    let mut left = own;
-    move |access| {
-        let is_before = !access.own || left > 0;
-        left -= u64::from(access.own && left > 0);
-        is_before
-    }
 }
 
 /// Whether a thread stops behind its access to this, and not before it: std has a lock of the environment, and a thread that is stopped at

@@ -1,10 +1,13 @@
 //! What a test that depends on others shares with them: what they leave changed, proven by putting only that back.
 
+mod numbers;
+
 use std::cell::Cell;
 
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
 
+use self::numbers::{LIMITS, SIGNALS, named_number};
 use super::launch::{IN_TEMPORARY, fresh_folder};
 use super::order::Processes;
 use super::proof::Proof;
@@ -348,56 +351,6 @@ impl<'a> States<'a> {
         let order = [before, &[test]].concat();
         processes.run(PLACE, &order, &change(processes.spec(test)))
     }
-}
-
-/// The signals that programs use, by their numbers on most machines, from 1 on.
-const SIGNALS: [&str; 17] = [
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGBUS",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGUSR1",
-    "SIGSEGV",
-    "SIGUSR2",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
-    "SIGSTKFLT",
-    "SIGCHLD",
-];
-
-/// The limits, by their numbers, from 1 on.
-const LIMITS: [&str; 15] = [
-    "RLIMIT_FSIZE",
-    "RLIMIT_DATA",
-    "RLIMIT_STACK",
-    "RLIMIT_CORE",
-    "RLIMIT_RSS",
-    "RLIMIT_NPROC",
-    "RLIMIT_NOFILE",
-    "RLIMIT_MEMLOCK",
-    "RLIMIT_AS",
-    "RLIMIT_LOCKS",
-    "RLIMIT_SIGPENDING",
-    "RLIMIT_MSGQUEUE",
-    "RLIMIT_NICE",
-    "RLIMIT_RTPRIO",
-    "RLIMIT_RTTIME",
-];
-
-/// The name of what has this number, from 1 on; the number where it has none, or is a name already.
-fn named_number(number: &str, names: &[&str]) -> String {
-    let place = number
-        .parse::<usize>()
-        .ok()
-        .and_then(|number| number.checked_sub(1));
-    let name = place.and_then(|place| names.get(place));
-    (*name.unwrap_or(&number)).to_owned()
 }
 
 /// A path without the name that the folder for temporary files has in this run only.

@@ -233,3 +233,92 @@ fn tried(mut order: Vec<usize>, experiments: &Experiments) -> Result<Tried, Want
     }
     Ok(tried)
 }
+
+#[cfg(test)]
+mod tests {
+    use nondex_core::Outcome;
+
+    use super::*;
+    use crate::judge::order::simulation::{Body, settle};
+
+    /// A binary with so many tests, in which the last one needs what two make, whichever comes first, and others undo.
+    fn binary(tests: usize, setters: [usize; 2], cleaners: &[usize]) -> Vec<Body> {
+        let body = |test: usize| -> Body {
+            let is_cleaner = cleaners.contains(&test);
+            Box::new(move |state| {
+                if is_cleaner {
+                    state.clear();
+                }
+                for (setter, part) in setters.into_iter().zip(["one", "other"]) {
+                    if setter == test {
+                        state.insert(part);
+                    }
+                }
+                match test + 1 < tests || state.len() == 2 {
+                    true => Outcome::Passed,
+                    false => Outcome::Failed,
+                }
+            })
+        };
+        (0..tests).map(body).collect()
+    }
+
+    /// Whether the last test passes behind some beginning of the original order or of the reverse of it, tried as it is tried; and so behind each.
+    fn passes(bodies: &[Body], tests: usize) -> [bool; 2] {
+        let others: Vec<usize> = (0..tests - 1).collect();
+        let last = [tests - 1];
+        let reverse: Vec<usize> = others.iter().rev().copied().collect();
+        let each = [&others, &reverse].into_iter().flat_map(|order| {
+            (1..=order.len()).map(|length| [&order[..length], &last[..]].concat())
+        });
+        let each: Vec<Vec<usize>> = each.collect();
+        let mut experiments = Experiments::new(false);
+        let tried = settle(bodies, &mut experiments, |experiments| {
+            beginnings(&others, &last, experiments)
+        });
+        assert!(tried.len() <= 2 * MAX_BEGINNINGS);
+        assert!(tried.iter().all(|order| each.contains(order)));
+        settle(bodies, &mut experiments, |experiments| {
+            gather(each.iter().map(|order| experiments.first(order))).map(|_| ())
+        });
+        [&tried, &each].map(|orders| {
+            orders.iter().any(|order| {
+                let made = experiments.first(order).expect("it was made");
+                made.end_of(tests - 1).and_then(End::passed) == Some(true)
+            })
+        })
+    }
+
+    #[test]
+    fn with_few_tests_each_beginning_is_tried_and_with_many_what_lasts_as_long_as_a_step_is_found()
+    {
+        for (tests, setters, cleaners, expected) in [
+            (40, [10, 11], &[9, 12][..], true),
+            (65, [60, 61], &[59, 62], true),
+            // Every fifth.
+            (300, [100, 101], &[], true),
+            (300, [100, 101], &[99, 106], true),
+            (300, [101, 100], &[95, 102], true),
+            // Neither in the order nor in the reverse of it.
+            (300, [100, 120], &[110], false),
+        ] {
+            let found = passes(&binary(tests, setters, cleaners), tests);
+            assert_eq!(found, [expected; 2], "{tests} {setters:?} {cleaners:?}");
+        }
+    }
+
+    #[test]
+    fn with_many_tests_what_is_undone_within_a_step_is_found_the_less_often_the_sooner() {
+        let found = [1, 2, 3].map(|lasts| {
+            let found = (20..32).filter(|place| {
+                let cleaners = [place - lasts, place + 1 + lasts];
+                let [tried, all] = passes(&binary(140, [*place, place + 1], &cleaners), 140);
+                assert!(all);
+                tried
+            });
+            found.count()
+        });
+        // Of 12 each: every third beginning of either direction is tried.
+        assert_eq!(found, [8, 12, 12]);
+    }
+}

@@ -1,0 +1,102 @@
+//! What processes answer for.
+
+use super::*;
+
+fn ended(outcome: Outcome) -> End {
+    End {
+        outcome,
+        failure: None,
+        output: None,
+        explanation: None,
+    }
+}
+
+fn experiment(tests: &[usize], ends: &[Outcome], alone: bool) -> Experiment {
+    Experiment {
+        tests: tests.to_vec(),
+        ends: ends.iter().cloned().map(ended).collect(),
+        alone,
+    }
+}
+
+#[test]
+fn a_process_answers_for_each_of_its_beginnings_and_for_nothing_else() {
+    let mut made = Experiments::new(true);
+    let [passed, failed] = [Outcome::Passed, Outcome::Failed];
+    made.add(experiment(
+        &[2, 0, 1],
+        &[passed.clone(), failed, passed],
+        false,
+    ));
+    let passes = |before: &[usize], test, alone| {
+        let ends = made.ends(before, test, 1, alone).ok()?;
+        ends[0].map(|end| end.outcome.passed())
+    };
+    assert_eq!(passes(&[], 2, false), Some(true));
+    assert_eq!(passes(&[2], 0, false), Some(false));
+    assert_eq!(passes(&[2, 0], 1, false), Some(true));
+    assert_eq!(passes(&[2], 0, true), None, "others ran meanwhile");
+    for (before, test) in [(&[][..], 0), (&[0], 2), (&[2], 1), (&[0, 2], 1)] {
+        let order = [before, &[test]].concat();
+        assert_eq!(
+            made.ends(before, test, 2, false),
+            Err(Wanted::orders(vec![order; 2], false))
+        );
+    }
+}
+
+#[test]
+fn a_test_that_ends_a_process_while_others_run_is_believed_once_it_does_so_alone() {
+    let mut made = Experiments::new(true);
+    let [passed, hung] = [Outcome::Passed, Outcome::TimedOut];
+    let cut = [passed.clone(), hung];
+    let wanted = |order: &[usize]| Err(Wanted::orders(vec![order.to_vec()], true));
+    made.add(experiment(&[0, 1, 2], &cut, false));
+    assert_eq!(made.first(&[0, 1, 2]).cloned(), wanted(&[0, 1, 2]));
+    assert!(made.first(&[0]).is_ok(), "it had not yet come to that test");
+    let all = [passed.clone(), passed.clone(), passed];
+    made.add(experiment(&[0, 1, 2], &all, true));
+    assert_eq!(made.first(&[0, 1, 2]).unwrap().cut(), None);
+    assert_eq!(
+        made.ends(&[0], 1, 1, false).unwrap()[0].unwrap().passed(),
+        Some(true)
+    );
+    made.add(experiment(&[2, 1, 0], &cut, false));
+    assert_eq!(made.first(&[2, 1, 0]).cloned(), wanted(&[2, 1, 0]));
+    // Once is enough.
+    made.add(experiment(&[2, 1, 0], &cut, true));
+    made.add(experiment(&[1, 0], &cut[1..], false));
+    assert_eq!(made.first(&[1, 0]).unwrap().cut(), Some(0));
+}
+
+#[test]
+fn the_exact_matrix_of_five_hundred_tests_takes_five_hundred_processes() {
+    let mut made = Experiments::new(true);
+    let all: Vec<usize> = (0..500).collect();
+    let wanted = made.pairs(500, &all).expect_err("there are none");
+    let executions = wanted.pairs.len() + wanted.orders.len();
+    for (first, then) in wanted.pairs {
+        made.add(experiment(&[first], &[Outcome::Passed], false));
+        let end = || made.ends(&[], first, 1, false).unwrap()[0].cloned();
+        let forks: Vec<_> = then.into_iter().map(|then| (then, end())).collect();
+        made.add_forks(first, forks);
+    }
+    assert_eq!(made.pairs(500, &all), Ok(()));
+    assert_eq!(
+        (executions, made.count(), made.forks()),
+        (500, 500, 250_000)
+    );
+}
+
+#[test]
+fn what_comes_behind_the_end_of_a_process_was_not_started() {
+    let mut made = Experiments::new(false);
+    let cut = experiment(&[0, 1, 2], &[Outcome::Passed, Outcome::Exited(0)], false);
+    assert_eq!(cut.cut(), Some(1));
+    made.add(cut);
+    assert_eq!(made.ends(&[0, 1], 2, 1, true), Ok(vec![None]));
+    assert_eq!(
+        made.ends(&[0], 1, 1, true).unwrap()[0].unwrap().passed(),
+        Some(false)
+    );
+}
