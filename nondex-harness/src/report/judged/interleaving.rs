@@ -151,11 +151,20 @@ fn object(trace: &Trace, steps: &[Step], conflict: &Conflict) -> String {
             .and_then(|name| trace.names.get(name));
         return name.cloned().unwrap_or_default();
     }
-    let what = steps[conflict.meanwhile].what.as_str();
-    let has = |words: &[&str]| words.iter().any(|word| what.contains(word));
-    let object = if has(&["Mutex", "RwLock", "Guard"]) {
+    let own = [conflict.before, Some(conflict.meanwhile), conflict.after];
+    let own: Vec<&Step> = own.into_iter().flatten().map(|at| &steps[at]).collect();
+    let is_called = |step: &Step, words: &[&str]| words.iter().any(|word| step.what.contains(word));
+    let has = |words: &[&str]| own.iter().any(|step| is_called(step, words));
+    const LOCK: &[&str] = &["Mutex", "RwLock", "Guard"];
+    // Who waits for a condition gives the lock up, and takes it again.
+    let is_locked = || {
+        let mut users = steps.iter().filter(|step| step.touches(conflict.object));
+        users.any(|step| is_called(step, LOCK))
+    };
+    let waits = has(&["Condvar"]);
+    let object = if has(LOCK) || (waits && is_locked()) {
         "lock"
-    } else if has(&["Condvar"]) {
+    } else if waits {
         "condition"
     } else if has(&["Sender", "Receiver", "mpsc", "channel"]) {
         "channel"

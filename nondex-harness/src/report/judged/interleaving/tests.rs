@@ -151,6 +151,24 @@ fn what_the_test_fails_at_is_shown_though_nobody_changes_it() {
 }
 
 #[test]
+fn who_waits_for_a_condition_does_something_to_its_lock_too() {
+    const LOCK: &str = "std::sync::poison::mutex::Mutex<T>::lock";
+    const WAIT: &str = "std::sync::poison::condvar::Condvar::wait";
+    let (_folder, workspace, root) = workspace();
+    let object_of = |next: &str| {
+        let trace = trace(&[
+            (0, 5, next, held(300)),
+            (1, 9, WAIT, store(0x10, 0)),
+            (0, 5, next, store(0x10, 1)),
+        ]);
+        let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+        found.conflicts[0].object.clone()
+    };
+    assert_eq!(object_of(LOCK), "lock");
+    assert_eq!(object_of(WAIT), "condition");
+}
+
+#[test]
 fn two_readers_and_what_nobody_delays_are_no_conflict() {
     let (_folder, workspace, root) = workspace();
     let reading = [
