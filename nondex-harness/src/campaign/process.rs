@@ -33,6 +33,9 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long the processes that a test leaves behind may take to end by themselves.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
+/// How many reads may get what was written before that time was over: more than the largest pipe holds.
+const MAX_LATE_READS: u32 = 32;
+
 /// How long a process group may take to end after SIGTERM before it gets SIGKILL.
 const TERM_GRACE: Duration = Duration::from_millis(100);
 
@@ -320,15 +323,22 @@ impl Watch {
     fn drain(&mut self, grace: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(100);
+        let mut late_reads = 0;
         loop {
-            if self.reader.is_some() {
-                self.read(pause)?;
-            }
+            // The last look is one after the deadline, and what was written before it is no sign of a writer: this process may have been
+            // held up for as long.
+            let is_late = Instant::now() >= deadline;
+            let wait = if is_late { Duration::ZERO } else { pause };
+            let has_read = self.reader.is_some() && self.read(wait)?;
             if self.reader.is_none() && !is_alive(self.group) {
                 return Ok(true);
             }
-            if Instant::now() >= deadline {
-                return Ok(false);
+            if is_late {
+                if !has_read || late_reads == MAX_LATE_READS {
+                    return Ok(false);
+                }
+                late_reads += 1;
+                continue;
             }
             if self.reader.is_none() {
                 thread::sleep(pause);
