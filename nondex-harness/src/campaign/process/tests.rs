@@ -108,7 +108,7 @@ fn a_child_that_ends_soon_after_its_parent_is_not_worth_a_note() {
 
 #[test]
 fn what_was_written_before_the_end_is_no_child_that_is_left_however_late_it_is_read() {
-    let (reader, writer) = std::io::pipe().unwrap();
+    let (reader, writer) = io::pipe().unwrap();
     let mut command = shell("head -c 30000 /dev/zero");
     command.stdout(writer).process_group(0);
     let mut child = command.spawn().unwrap();
