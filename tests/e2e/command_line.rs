@@ -4,6 +4,7 @@ use nondex_core::model::CATALOGUE;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::{Verdict, store};
 
+use crate::distance::{manifest, repository};
 use crate::support::{Fixture, Nondex, test};
 
 #[test]
@@ -120,4 +121,31 @@ fn a_terminal_shows_a_bar_that_counts_tests_and_is_gone_in_the_end() {
     let plain = run().run();
     plain.expect(ExitCode::Ok).says(&["Summary ["]);
     assert!(!plain.stderr.contains("/1 tests"), "{}", plain.stderr);
+}
+
+#[test]
+fn a_filterset_asks_for_no_crate_of_another_platform() {
+    let absent =
+        r#"{"name":"absent","vers":"1.0.0","deps":[],"cksum":"0","features":{},"yanked":false}"#;
+    let project = repository(&[
+        (
+            "Cargo.toml",
+            manifest(
+                "app",
+                "[target.'cfg(windows)'.dependencies]\nabsent = \"1\"\n",
+            ),
+        ),
+        ("src/lib.rs", String::new()),
+        // A registry that knows of the crate and does not have it.
+        ("registry/index/ab/se/absent", format!("{absent}\n")),
+        (
+            ".cargo/config.toml",
+            "[source.crates-io]\nreplace-with = \"kept\"\n[source.kept]\nlocal-registry = \"registry\"\n"
+                .to_owned(),
+        ),
+    ]);
+    let list = Nondex::command(&project.path(""), "list");
+    let output = list.args(["-E", "package(of_nobody)"]).run();
+    output.expect(ExitCode::Usage);
+    assert!(output.stderr.contains("of_nobody"), "{}", output.stderr);
 }

@@ -80,7 +80,15 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     if !deps {
         command.no_deps();
     }
-    command.other_options(plan.lock_words());
+    let mut more = plan.lock_words();
+    if deps {
+        // What is compiled: crates of other platforms need not be on this machine.
+        let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
+        for target in plan.target.iter().chain([&host]) {
+            more.extend(["--filter-platform".to_owned(), target.clone()]);
+        }
+    }
+    command.other_options(more);
     command.exec().map_err(|e| match e {
         cargo_metadata::Error::CargoMetadata { stderr } => {
             Error::setup(stderr.trim().trim_start_matches("error: ").to_owned())
