@@ -241,6 +241,20 @@ fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
 }
 
 #[test]
+fn threads_that_wait_for_pipes_and_sockets_that_nobody_else_has_are_a_deadlock() {
+    for spec in specs("waits_for_ever_for_descriptors_of_its_own", 2) {
+        let (events, record) = run(&spec);
+        assert_eq!(record.outcome, Outcome::Failed, "{events}");
+        let end = record.schedule.unwrap().end.unwrap();
+        let waits: Vec<_> = end.waits.iter().map(|wait| &*wait.operation).collect();
+        assert_eq!(
+            (end.kind, &*waits),
+            (ScheduleEndKind::Deadlock, &["read", "read"][..])
+        );
+    }
+}
+
+#[test]
 fn a_test_that_never_ends_is_ended_at_its_limit() {
     for spec in specs("never_ends", 2) {
         let spec = RunSpec {

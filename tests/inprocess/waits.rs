@@ -16,7 +16,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
         .iter()
         .filter(|name| !matches!(&***name, "have_passed" | "now"))
         .collect();
-    assert_eq!(tests.len(), 9);
+    assert_eq!(tests.len(), 10);
     for test in tests {
         for spec in specs(test, 2) {
             // An hour is more than what lies between them.

@@ -23,6 +23,7 @@ pub(crate) mod child;
 mod choices;
 pub(crate) mod counter;
 mod descriptor;
+mod enclosed;
 mod ending;
 mod file_times;
 pub(crate) mod futex;

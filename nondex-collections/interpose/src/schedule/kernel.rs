@@ -184,6 +184,44 @@ impl Drop for File {
     }
 }
 
+/// Whether something holds for each number that is a name in a folder, whose path ends in NUL; false if that cannot be found out.
+pub(super) fn each_number(path: &[u8], mut holds: impl FnMut(i32) -> bool) -> bool {
+    let Some(folder) = File::open(path) else {
+        return false;
+    };
+    let mut room = [0; 4096];
+    loop {
+        let mut entries = folder.entries(&mut room);
+        if entries.is_empty() {
+            return true;
+        }
+        while let Some((name, rest)) = entry(entries) {
+            entries = rest;
+            if number(name).is_some_and(|number| !holds(number)) {
+                return false;
+            }
+        }
+    }
+}
+
+/// The name that the first of these entries begins with, and the others.
+fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
+    /// Where the length of an entry is, and its name.
+    const LEN: usize = 16;
+    const NAME: usize = 19;
+    let len = usize::from(u16::from_ne_bytes([
+        *entries.get(LEN)?,
+        *entries.get(LEN + 1)?,
+    ]));
+    Some((entries.get(NAME..len)?, &entries[len..]))
+}
+
+/// The number that a name which ends in NUL is.
+fn number(name: &[u8]) -> Option<i32> {
+    let digits = name.split(|&byte| byte == 0).next()?;
+    ::std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
 /// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that cannot be known. What waits for a disk goes on
 /// by itself.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {

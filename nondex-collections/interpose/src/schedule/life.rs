@@ -13,8 +13,8 @@ use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, ending, kernel,
-    lateness, me, reading, trace,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
+    kernel, lateness, me, reading, trace,
 };
 use crate::{libc, original};
 
@@ -68,6 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
         spec.max_steps
     };
     LIMIT.store(max_steps, Ordering::Relaxed);
+    enclosed::begin();
     choices::begin(spec);
     lateness::begin(spec);
     reading::begin(spec);

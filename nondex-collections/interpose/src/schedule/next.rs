@@ -5,10 +5,10 @@ use ::std::sync::atomic::Ordering;
 use nondex_core::ScheduleEndKind;
 
 use super::Operation;
-use super::kernel;
 use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
+use super::{enclosed, kernel};
 use crate::libc;
 
 /// How long nothing may come of what only the world outside could do, in real time, until the process ends.
@@ -122,8 +122,9 @@ impl Shared {
                 }
                 continue;
             }
-            self.has_company = self.has_company || self.polls.is_empty() && self.may_be_woken();
-            if self.polls.is_empty() && !self.has_company {
+            let is_enclosed = self.is_enclosed();
+            self.has_company = self.has_company || is_enclosed && self.may_be_woken();
+            if is_enclosed && !self.has_company {
                 return Next::End(ScheduleEndKind::Deadlock);
             }
             if self.wake_unseen() {
@@ -134,6 +135,20 @@ impl Shared {
             }
             return Next::Nobody;
         }
+    }
+
+    /// Whether nobody outside of this process could make a descriptor ready that a thread waits for.
+    fn is_enclosed(&self) -> bool {
+        let is_descriptor = |thread: Ref| {
+            matches!(
+                thread.operation.get(),
+                Operation::Poll | Operation::Read | Operation::Write
+            )
+        };
+        // What was outside may have left somebody behind.
+        let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;
+        self.polls.is_empty()
+            || nobody_was() && self.polls.iter().all(is_descriptor) && enclosed::is_enclosed()
     }
 
     /// Begins to wait for the world outside; whether that was too long.

@@ -67,15 +67,30 @@ pub(super) fn kind(fd: c_int) -> Kind {
     }
 }
 
-/// Whether calls on a descriptor wait.
-pub(super) fn waits(fd: c_int) -> bool {
+/// How a descriptor was opened.
+fn flags(fd: c_int) -> Option<c_int> {
     // SAFETY: the function takes any number, and this command has no argument.
     let flags = original!(c"fcntl": Fcntl).map(|fcntl| unsafe { fcntl(fd, libc::F_GETFL) });
-    flags.is_some_and(|flags| flags != -1 && flags & libc::O_NONBLOCK == 0)
+    flags.filter(|flags| *flags != -1)
+}
+
+/// Whether a descriptor is ready for all that it can be asked for.
+pub(super) fn is_ready_for_all(fd: c_int) -> bool {
+    const MODES: c_int = libc::O_WRONLY | libc::O_RDWR;
+    flags(fd).is_some_and(|flags| {
+        let mode = flags & MODES;
+        (mode == libc::O_WRONLY || is_ready(fd, libc::POLLIN))
+            && (mode == libc::O_RDONLY || is_ready(fd, libc::POLLOUT))
+    })
+}
+
+/// Whether calls on a descriptor wait.
+pub(super) fn waits(fd: c_int) -> bool {
+    flags(fd).is_some_and(|flags| flags & libc::O_NONBLOCK == 0)
 }
 
 /// An option of a socket that has the size of `T`.
-fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
+pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut value = T::default();
     let mut len = size_of::<T>() as libc::socklen_t;
     let getsockopt = original!(c"getsockopt": Getsockopt)?;

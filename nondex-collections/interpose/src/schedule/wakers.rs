@@ -102,43 +102,11 @@ fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> 
 
 /// Whether the process has a thread that is not known, but for the harness's, its first; also when that cannot be found out.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
-    let Some(folder) = kernel::File::open(b"/proc/self/task\0") else {
-        return true;
-    };
     // SAFETY: the call has no arguments.
     let process = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) } as i32;
-    let mut room = [0; 4096];
-    loop {
-        let mut entries = folder.entries(&mut room);
-        if entries.is_empty() {
-            return false;
-        }
-        while let Some((name, rest)) = entry(entries) {
-            entries = rest;
-            let number = number(name);
-            if number.is_some_and(|number| number != process && !known(number)) {
-                return true;
-            }
-        }
-    }
-}
-
-/// The name that the first of these entries begins with, and the others.
-fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
-    /// Where the length of an entry is, and its name.
-    const LEN: usize = 16;
-    const NAME: usize = 19;
-    let len = usize::from(u16::from_ne_bytes([
-        *entries.get(LEN)?,
-        *entries.get(LEN + 1)?,
-    ]));
-    Some((entries.get(NAME..len)?, &entries[len..]))
-}
-
-/// The number that a name which ends in NUL is.
-fn number(name: &[u8]) -> Option<i32> {
-    let digits = name.split(|&byte| byte == 0).next()?;
-    ::std::str::from_utf8(digits).ok()?.parse().ok()
+    !kernel::each_number(b"/proc/self/task\0", |number| {
+        number == process || known(number)
+    })
 }
 
 /// Whether one of these threads waits for a lock of C in memory that other processes may have, too; also when that cannot be found out.

@@ -1,0 +1,151 @@
+//! Whether nobody outside of this process could make a descriptor ready that a thread waits for.
+//!
+//! It is asked of all descriptors at once, which is less than could be known, and never too much: each must be a file, or a pipe, an event counter or
+//! a pair of sockets that this process made itself, since the test began, while no other process was there to inherit it; or it is ready for whatever a
+//! thread could wait for.
+
+use ::std::ffi::{c_int, c_long};
+use ::std::sync::atomic::{AtomicU64, Ordering};
+
+use super::kernel;
+use super::readiness::{is_ready_for_all, option};
+use crate::libc;
+
+/// Which descriptors there were when the test began, a bit for each. Of larger numbers nothing is known.
+static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+
+/// Notes which descriptors there are when the test begins.
+pub(super) fn begin() {
+    INHERITED
+        .iter()
+        .for_each(|bits| bits.store(0, Ordering::Relaxed));
+    kernel::each_number(b"/proc/self/fd\0", |fd| {
+        // Nobody waits for a folder, and one of them is that which is read here.
+        let is_folder = kernel::mode(fd).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR);
+        if let Some(bits) = INHERITED.get(fd as usize / 64).filter(|_| !is_folder) {
+            bits.fetch_or(1 << (fd % 64), Ordering::Relaxed);
+        }
+        true
+    });
+}
+
+/// Whether nobody outside of this process could make one of its descriptors ready.
+pub(super) fn is_enclosed() -> bool {
+    !has_child() && kernel::each_number(b"/proc/self/fd\0", is_own)
+}
+
+/// Whether there is a child, however it was started, and whether it has ended or not.
+fn has_child() -> bool {
+    const ALL: c_long = libc::P_ALL as c_long;
+    const LOOK: c_int = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: nothing is written where there is no room for it.
+    unsafe { kernel::syscall(libc::SYS_waitid, [ALL, 0, 0, LOOK.into(), 0, 0]) == 0 }
+}
+
+/// Whether what is behind a descriptor is this process's own, or a file, or is ready anyway.
+fn is_own(fd: c_int) -> bool {
+    let Some(mode) = kernel::mode(fd) else {
+        return true;
+    };
+    let mut room = [0; 64];
+    let name = name(fd, &mut room);
+    let kind = mode & libc::S_IFMT;
+    // The system says by some of its own files that something has changed.
+    let is_of_system = || name.starts_with(b"/proc/") || name.starts_with(b"/sys/");
+    match kind {
+        libc::S_IFDIR | libc::S_IFBLK => return true,
+        libc::S_IFREG => return !is_of_system(),
+        _ if name == b"/dev/null" => return true,
+        _ => {}
+    }
+    let is_inherited = INHERITED
+        .get(fd as usize / 64)
+        .is_none_or(|bits| bits.load(Ordering::Relaxed) >> (fd % 64) & 1 == 1);
+    if is_inherited {
+        // What is ready is not waited for.
+        return is_ready_for_all(fd);
+    }
+    if kind == libc::S_IFSOCK {
+        return is_own_pair(fd);
+    }
+    let is_counter = matches!(name, b"anon_inode:[eventfd]" | b"anon_inode:[eventpoll]");
+    is_counter || name.starts_with(b"pipe:")
+}
+
+/// Whether both ends of a connection were made by this process.
+fn is_own_pair(fd: c_int) -> bool {
+    /// Who made the other end: a process, a user and a group.
+    const PEER: c_int = 17;
+    // SAFETY: the call has no arguments.
+    let own = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) };
+    option(fd, libc::SO_DOMAIN) == Some(libc::AF_UNIX)
+        && option(fd, libc::SO_ACCEPTCONN) == Some(0)
+        && option::<[i32; 3]>(fd, PEER).is_some_and(|[process, ..]| c_long::from(process) == own)
+}
+
+/// What the system calls what is behind a descriptor.
+fn name(fd: c_int, room: &mut [u8]) -> &[u8] {
+    use ::std::io::Write;
+
+    let mut path = [0_u8; 32];
+    if write!(&mut path[..31], "/proc/self/fd/{fd}").is_err() {
+        return &[];
+    }
+    let (path, place) = (path.as_ptr().addr(), room.as_mut_ptr().addr());
+    let arguments = [
+        libc::AT_FDCWD.into(),
+        path as c_long,
+        place as c_long,
+        room.len() as c_long,
+        0,
+        0,
+    ];
+    // SAFETY: the path ends in NUL, and no more is written than there is room for.
+    let len = unsafe { kernel::syscall(libc::SYS_readlinkat, arguments) };
+    &room[..usize::try_from(len).unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use ::std::io::pipe;
+    use ::std::net::TcpListener;
+    use ::std::os::fd::AsRawFd;
+    use ::std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+
+    use super::*;
+
+    #[test]
+    fn pipes_and_pairs_of_this_process_are_its_own_and_sockets_that_others_reach_are_not() {
+        let (reader, writer) = pipe().unwrap();
+        let (one, other) = UnixStream::pair().unwrap();
+        for fd in [
+            reader.as_raw_fd(),
+            writer.as_raw_fd(),
+            one.as_raw_fd(),
+            other.as_raw_fd(),
+        ] {
+            assert!(is_own(fd), "{fd}");
+        }
+        let path = ::std::env::temp_dir().join(format!("nondex-enclosed-{}", ::std::process::id()));
+        let listener = UnixListener::bind(&path).unwrap();
+        let unconnected = UnixDatagram::unbound().unwrap();
+        let network = TcpListener::bind("127.0.0.1:0").unwrap();
+        ::std::fs::remove_file(path).unwrap();
+        for fd in [
+            listener.as_raw_fd(),
+            unconnected.as_raw_fd(),
+            network.as_raw_fd(),
+        ] {
+            assert!(!is_own(fd), "{fd}");
+        }
+        begin();
+        assert!(
+            !is_own(reader.as_raw_fd()),
+            "somebody else may have the other end"
+        );
+        assert!(is_own(writer.as_raw_fd()), "nobody waits for it");
+        INHERITED
+            .iter()
+            .for_each(|bits| bits.store(0, Ordering::Relaxed));
+    }
+}
