@@ -55,12 +55,18 @@ pub(super) fn cause(
         let news = trace.operations.iter().rev().find(is_news);
         return news.map(|of| told(WaitCauseKind::Notified, of));
     }
+    // Nobody takes a descriptor.
+    if matches!(&*wait.operation, "poll" | "read" | "write") {
+        return None;
+    }
     let here = workspace.nearest(frames(trace, wait), cwd);
     // What it has tried in this call, the last one first.
     let tried = trace.operations.iter().rev();
     let tried = tried.filter(|of| of.thread == thread);
     let mut tried = tried.take_while(|of| workspace.nearest(frames(trace, of), cwd) == here);
-    let holder = tried.find_map(|of| holder(trace, of.address?));
+    // Of what it took itself it waits only for the very thing: an executor keeps much in the call in which it waits for work.
+    let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
+    let holder = tried.find_map(|of| holder(trace, of.address?).filter(is_waited_for));
     holder.map(|of| told(WaitCauseKind::Has, of))
 }
 
@@ -185,6 +191,23 @@ mod tests {
         let nobody = trace(&[(0, 6, "futex wait", 0x10, None, None)]);
         assert_eq!(of(&nobody, "0", "Mutex::lock"), None);
         assert_eq!(of(&nobody, "0.7", "Mutex::lock"), None);
+    }
+
+    #[test]
+    fn who_waits_for_a_descriptor_or_for_work_does_not_wait_for_what_it_keeps() {
+        for wait in ["poll", "futex wait"] {
+            let keeps = trace(&[
+                (0, 6, TAKE, 0x10, Some(0), Some(1)),
+                (0, 6, wait, 0x20, None, None),
+            ]);
+            assert_eq!(of(&keeps, "0", wait), None, "{wait}");
+        }
+        let other = trace(&[
+            (1, 3, TAKE, 0x10, Some(0), Some(1)),
+            (0, 6, TAKE, 0x10, Some(1), None),
+            (0, 6, "read", 0x20, None, None),
+        ]);
+        assert_eq!(of(&other, "0", "read"), None);
     }
 
     #[test]
