@@ -6,6 +6,7 @@ mod cause;
 mod delay;
 mod diagnostic;
 mod finding;
+mod fixes;
 mod interleaving;
 mod order;
 mod sources;

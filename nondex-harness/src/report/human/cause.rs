@@ -12,7 +12,7 @@ use nondex_core::{Model, model};
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
 use super::wording::{called, is_elsewhere, package, what};
-use super::{View, interleaving, short, timing};
+use super::{View, fixes, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
 /// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
@@ -114,7 +114,7 @@ impl<'r> Cause<'r> {
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test);
             timing::waits(&mut diagnostic, test);
-            fixes = timing::fixes(test, reason);
+            fixes = fixes::of_threads(test, reason);
         }
         if let Some(level) = test.weakest_level {
             let text = match test.reason {

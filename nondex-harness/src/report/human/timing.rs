@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nondex_core::{Family, Kind, Level, Model, Source, model};
+use nondex_core::{Family, Kind, Level, model};
 
 use super::delay::time;
 use super::diagnostic::Diagnostic;
@@ -225,54 +225,6 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
         }
         WaitCauseKind::Runs => format!(", for the end of {other}"),
     }
-}
-
-/// What to do instead.
-pub(super) fn fixes(test: &TestReport, reason: Timing) -> Vec<&'static str> {
-    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
-    let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
-    let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
-    let has_kind = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
-    let mut fixes = Vec::new();
-    if waits_in("Condvar") || waits_in("park") {
-        fixes.push(
-            "check the condition under its lock before each wait, in a loop (`while`, `wait_while`): a notification that nobody waits for is \
-             lost",
-        );
-    } else if !operations.is_empty() {
-        fixes.push("take the locks in the same order everywhere, or hold no lock while you wait for another thread");
-    }
-    if has_kind(Kind::Spurious) {
-        fixes.push("check the condition again in a loop after waking: `while` instead of `if`, or `wait_while`");
-    }
-    if has_kind(Kind::Permute) {
-        fixes.push("do not assume which waiting thread is woken: use `notify_all`, or a condition for each");
-    }
-    let mut clocks: Vec<&str> = Vec::new();
-    if test.depends_on_clocks() {
-        let models = test
-            .culprits
-            .iter()
-            .filter_map(|one| Model::by_api(&one.api));
-        clocks.extend(models.map(|model| model.fix));
-        clocks.dedup();
-    }
-    fixes.extend(clocks);
-    if !fixes.is_empty() {
-        return fixes;
-    }
-    let sleeps = test.sources.contains(&Source::Sleep);
-    vec![match reason {
-        Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
-        Timing::Race if sleeps => {
-            "join the thread, or wait for its message, instead of sleeping: no sleep is long enough; and hold a lock over all that belongs \
-             together"
-        }
-        Timing::Race => {
-            "hold the lock over all that belongs together, join or wait for a message before you look, and make the order explicit where it \
-             matters"
-        }
-    }]
 }
 
 #[cfg(test)]

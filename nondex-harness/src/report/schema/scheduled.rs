@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What the scheduler did in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scheduled {
     /// How many threads worked for the test, its own included.
     pub threads: u64,

@@ -1,0 +1,94 @@
+//! What to do instead, where threads or time decide.
+
+use nondex_core::{Kind, Model, Source};
+
+use crate::report::schema::{TestReport, Timing};
+
+/// What to do instead.
+pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str> {
+    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
+    let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
+    let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
+    let has_kind = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
+    let mut fixes = Vec::new();
+    if waits_in("Barrier") {
+        fixes.push("let as many threads come to the `Barrier` as it was made for, each as often: it lets nobody go on before");
+    } else if waits_in("Condvar") || waits_in("park") {
+        fixes.push(
+            "check the condition under its lock before each wait, in a loop (`while`, `wait_while`): a notification that nobody waits for is \
+             lost",
+        );
+    } else if waits_in("Mutex") || waits_in("RwLock") || waits_in("lock") {
+        fixes.push("take the locks in the same order everywhere, or hold no lock while you wait for another thread");
+    } else if !operations.is_empty() {
+        fixes.push("let what is waited for come: drop a sender that is left over, and join a thread only when nothing that it waits for is still to come from you");
+    }
+    if has_kind(Kind::Spurious) {
+        fixes.push("check the condition again in a loop after waking: `while` instead of `if`, or `wait_while`");
+    }
+    if has_kind(Kind::Permute) {
+        fixes.push("do not assume which waiting thread is woken: use `notify_all`, or a condition for each");
+    }
+    let mut clocks: Vec<&str> = Vec::new();
+    if test.depends_on_clocks() {
+        let models = test
+            .culprits
+            .iter()
+            .filter_map(|one| Model::by_api(&one.api));
+        clocks.extend(models.map(|model| model.fix));
+        clocks.dedup();
+    }
+    fixes.extend(clocks);
+    if !fixes.is_empty() {
+        return fixes;
+    }
+    let sleeps = test.sources.contains(&Source::Sleep);
+    vec![match reason {
+        Timing::Time => "give it a deadline instead of a margin, or a clock that the test sets",
+        Timing::Race if sleeps => {
+            "join the thread, or wait for its message, instead of sleeping: no sleep is long enough; and hold a lock over all that belongs \
+             together"
+        }
+        Timing::Race => {
+            "hold the lock over all that belongs together, join or wait for a message before you look, and make the order explicit where it \
+             matters"
+        }
+    }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::{Scheduled, WaitReport};
+
+    #[test]
+    fn a_deadlock_is_mended_where_its_threads_wait() {
+        let fixed = |operations: &[&str]| {
+            let wait = |operation: &&str| WaitReport {
+                thread: "0".to_owned(),
+                name: None,
+                operation: (*operation).to_owned(),
+                on: None,
+                file: None,
+                line: None,
+                cause: None,
+            };
+            let mut test = TestReport::new("shop", "shop", "waits");
+            test.scheduled = Some(Scheduled {
+                waits: operations.iter().map(wait).collect(),
+                ..Scheduled::default()
+            });
+            of_threads(&test, Timing::Race).join("; ")
+        };
+        for (operations, word) in [
+            (&["Barrier::wait", "JoinHandle::join"][..], "`Barrier`"),
+            (&["Condvar::wait", "JoinHandle::join"], "`wait_while`"),
+            (&["Mutex::lock", "JoinHandle::join"], "same order"),
+            (&["RawMutex::lock_slow"], "same order"),
+            (&["Receiver::recv", "JoinHandle::join"], "drop a sender"),
+        ] {
+            let fix = fixed(operations);
+            assert!(fix.contains(word), "{operations:?}: {fix}");
+        }
+    }
+}
