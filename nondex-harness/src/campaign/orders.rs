@@ -7,6 +7,7 @@ mod unexplained;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use nondex_core::{RunSpec, Threads};
@@ -339,6 +340,7 @@ impl Campaign<'_> {
             is_polluter: &is_polluter,
             known: Known::default(),
             budget: self.asked.meetings(processes.tests.len()),
+            start: Instant::now(),
             stop: self.stop.half(),
         };
         let tried = races.find(uses);

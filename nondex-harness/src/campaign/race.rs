@@ -11,7 +11,7 @@ mod uses;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
 
@@ -21,6 +21,7 @@ pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
 use super::state::{PLACE, States, in_temporary};
 use super::stop::StopFlag;
+use crate::judge::order::Budget;
 use crate::judge::order::meetings::{self, Plan, Shared};
 use crate::judge::run::Run;
 
@@ -74,7 +75,9 @@ pub(super) struct Races<'a> {
     /// The accesses to statics that are known.
     pub(super) known: Known,
     /// How many processes may be made.
-    pub(super) budget: u64,
+    pub(super) budget: Budget,
+    /// When the first one may be made.
+    pub(super) start: Instant,
     /// Is also set when the time is over that may be spent on races.
     pub(super) stop: StopFlag,
 }
@@ -98,12 +101,15 @@ impl Races<'_> {
             if pair.in_parts && tests.iter().any(|one| tried.waiting.contains(&one.test)) {
                 continue;
             }
-            let is_over = tried.made >= self.budget || self.stop.is_set();
-            let is_tried =
-                !is_over && self.is_tried(tests, states[pair.state], pair.in_parts, &mut tried);
+            let is_tried = !self.is_over(&tried)
+                && self.is_tried(tests, states[pair.state], pair.in_parts, &mut tried);
             tried.left += usize::from(!is_tried);
         }
         tried.with_unproven()
+    }
+
+    fn is_over(&self, tried: &Tried) -> bool {
+        self.budget.is_over(tried.made, self.start.elapsed()) || self.stop.is_set()
     }
 
     /// Which pairs are to meet, and the parts of the state by their numbers there.
@@ -157,7 +163,7 @@ impl Races<'_> {
             if tried.unproven.len() >= before + MAX_UNPROVEN {
                 break;
             }
-            if tried.made >= self.budget || self.stop.is_set() {
+            if self.is_over(tried) {
                 return false;
             }
             let meeting = Meeting {

@@ -16,7 +16,7 @@ pub mod strategy;
 pub use behind::Behind;
 pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use experiments::{End, Experiment, Experiments, Wanted};
-pub use options::OrderOptions;
+pub use options::{Budget, OrderOptions};
 pub use roles::{Conclusion, Dependence, Limits, conclude, settled};
 pub use strategy::{Shuffle, Strategy};
 

@@ -1,5 +1,7 @@
 //! What is tried to find tests that depend on others.
 
+use std::time::Duration;
+
 use super::roles::Limits;
 use super::strategy::{Shuffle, Strategy, factorial, orders, writers_first};
 
@@ -13,9 +15,11 @@ pub const DEFAULT_RERUNS: usize = 10;
 pub const DEFAULT_PAIRS: usize = 20_000;
 
 /// How many processes of tests that run at the same time are made in a binary unless another number is given (`--meetings N`): so many
-/// for each of its tests, and this at least.
+/// for each of its tests, and this at least; and up to so many times as many while they take no longer than this.
 const MEETINGS: usize = 4;
 const MIN_MEETINGS: usize = 400;
+const MORE_MEETINGS: usize = 5;
+const QUICK_MEETINGS: Duration = Duration::from_secs(20);
 
 /// How many orders begin with tests that change the same state.
 const MAX_OF_WRITERS: usize = 64;
@@ -35,7 +39,7 @@ pub struct OrderOptions {
     pub reruns: usize,
     /// How many pairs of tests are tried; none of a binary that has more.
     pub pairs: usize,
-    /// How many processes of tests that run at the same time are made in each binary; a number in proportion to its tests unless given.
+    /// How many processes of tests that run at the same time are made in each binary; as many as its tests and their speed allow unless given.
     pub meetings: Option<usize>,
     /// How many processes each search for one test's roles may ask for.
     pub budget: usize,
@@ -74,9 +78,17 @@ impl OrderOptions {
 
     /// How many processes of tests that run at the same time are made in a binary of so many tests.
     #[must_use]
-    pub fn meetings(&self, tests: usize) -> u64 {
+    pub fn meetings(&self, tests: usize) -> Budget {
         let usual = tests.saturating_mul(MEETINGS).max(MIN_MEETINGS);
-        self.meetings.unwrap_or(usual) as u64
+        let (surely, most) = match self.meetings {
+            Some(given) => (given, given),
+            None => (usual, usual.saturating_mul(MORE_MEETINGS)),
+        };
+        Budget {
+            surely: surely as u64,
+            most: most as u64,
+            patience: QUICK_MEETINGS,
+        }
     }
 
     /// How far searches go, when `has_pairs` says whether each pair was tried.
@@ -87,6 +99,25 @@ impl OrderOptions {
             questions: self.budget,
             has_pairs,
         }
+    }
+}
+
+/// How many processes may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// So many, however long they take.
+    pub surely: u64,
+    /// So many within the patience.
+    pub most: u64,
+    /// How long more than are made surely may be begun.
+    pub patience: Duration,
+}
+
+impl Budget {
+    /// Whether it is used up when so many were made in this time.
+    #[must_use]
+    pub fn is_over(&self, made: u64, took: Duration) -> bool {
+        made >= self.most || made >= self.surely && took >= self.patience
     }
 }
 
@@ -102,5 +133,26 @@ impl Default for OrderOptions {
             meetings: None,
             budget: crate::judge::options::DEFAULT_BUDGET,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_processes_are_made_where_they_are_quick_and_a_given_number_is_kept() {
+        let (quick, slow) = (Duration::from_secs(1), Duration::from_secs(60));
+        let usual = OrderOptions::default().meetings(10);
+        assert!(!usual.is_over(399, slow) && usual.is_over(400, slow));
+        assert!(!usual.is_over(1_999, quick) && usual.is_over(2_000, quick));
+        let many = OrderOptions::default().meetings(1_000);
+        assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
+        let given = OrderOptions {
+            meetings: Some(7),
+            ..OrderOptions::default()
+        };
+        let given = given.meetings(10);
+        assert!(!given.is_over(6, slow) && given.is_over(7, quick));
     }
 }
