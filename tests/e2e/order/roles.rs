@@ -65,7 +65,7 @@ fn two_polluters_that_are_needed_together_are_one_set_and_others_are_several() {
 #[test]
 fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
     let fixture = Fixture::new("order-shapes");
-    let output = reported(&fixture, "order", &[]);
+    let output = reported(&fixture, "order", &["--meetings", "400"]);
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
     for test in report.tests.iter().filter(|test| test.order.is_some()) {

@@ -19,7 +19,7 @@ pub const DEFAULT_PAIRS: usize = 20_000;
 const MEETINGS: usize = 4;
 const MIN_MEETINGS: usize = 400;
 const MORE_MEETINGS: usize = 5;
-const QUICK_MEETINGS: Duration = Duration::from_secs(20);
+const QUICK_MEETINGS: Duration = Duration::from_secs(10);
 
 /// How many orders begin with tests that change the same state.
 const MAX_OF_WRITERS: usize = 64;
