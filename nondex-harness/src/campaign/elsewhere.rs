@@ -1,7 +1,7 @@
 //! Files outside the folders that each run finds as they were before, of a test that fails for no known reason. What an earlier run left there
 //! may be why it fails: nobody puts it back, so that it is not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -10,6 +10,7 @@ use nondex_core::{RunSpec, StateId, StateKind};
 
 use crate::judge::run::Run;
 use crate::report::Verdict;
+use crate::report::listing::first;
 use crate::report::schema::TestReport;
 use crate::report::workspace::Workspace;
 
@@ -53,36 +54,28 @@ pub(super) fn note(
 ) -> Option<String> {
     let mut own: Vec<&str> = Vec::new();
     let mut of_others: Vec<(&str, &str)> = Vec::new();
-    let mut met: Vec<&str> = Vec::new();
-    for access in run.accesses.iter() {
-        let name = access.state.name.as_str();
-        let path = Path::new(name);
-        let is_of_system = OF_SYSTEM.iter().any(|folder| path.starts_with(folder));
-        if is_of_system || is_put_back(path) || path.symlink_metadata().is_err() {
+    for met in met(run) {
+        let (name, path) = (met.name, Path::new(met.name));
+        if is_put_back(path) || path.symlink_metadata().is_err() {
             continue;
         }
         // One that is written to first is as good as new, unless it passed before it was there.
-        let is_first = !met.contains(&name);
-        let matters = match access.writes {
-            false => false,
-            true if is_first => {
-                report.verdict == Verdict::NonDeterministic || was_in_the_way(run, path)
-            }
-            true => true,
+        let is_old = || {
+            !met.is_first
+                || report.verdict == Verdict::NonDeterministic
+                || was_in_the_way(run, path)
         };
-        if is_first {
-            met.push(name);
-        }
-        if matters && !own.contains(&name) {
+        if met.writes && is_old() && !own.contains(&name) {
             own.push(name);
         }
-        if let Some(other) = changed.get(name).filter(|_| !access.writes && is_first) {
+        if let Some(other) = changed.get(name).filter(|_| met.is_first && !met.writes) {
             of_others.push((name, other));
         }
     }
     of_others.retain(|(name, _)| !own.contains(name));
+    let own: Vec<String> = own.iter().map(|name| format!("`{name}`")).collect();
     let said = match (own.is_empty(), of_others.first()) {
-        (false, _) => format!("changes {}", listed(&own)),
+        (false, _) => format!("changes {}", first(&own, NAMED)),
         (true, Some((name, other))) => format!("meets `{name}`, which `{other}` changes"),
         (true, None) => return None,
     };
@@ -98,39 +91,43 @@ pub(super) fn note_of_passing(
     begun: SystemTime,
     workspace: &Workspace,
 ) -> Option<String> {
-    let mut met: Vec<&str> = Vec::new();
-    for access in run.accesses.iter() {
-        let name = access.state.name.as_str();
-        if met.contains(&name) {
-            continue;
-        }
-        met.push(name);
-        let path = Path::new(name);
-        let of_system = OF_SYSTEM.iter().any(|folder| path.starts_with(folder));
-        let changed = path.symlink_metadata().and_then(|found| found.modified());
-        if !access.writes && !of_system && changed.is_ok_and(|changed| changed >= begun) {
-            let name = workspace.shown(name);
-            return Some(format!(
-                "it looks at `{name}`, which was changed since the runs began: what was left there may be why it passes now, and `cargo nondex order` \
-                 tells, which puts it back"
-            ));
-        }
-    }
-    None
+    let is_since = |name: &str| {
+        let found = Path::new(name).symlink_metadata();
+        let changed = found.and_then(|found| found.modified());
+        changed.is_ok_and(|changed| changed >= begun)
+    };
+    let mut looked_at = met(run).filter(|met| met.is_first && !met.writes);
+    let name = workspace.shown(looked_at.find(|met| is_since(met.name))?.name);
+    Some(format!(
+        "it looks at `{name}`, which was changed since the runs began: what was left there may be why it passes now, and `cargo nondex order` \
+         tells, which puts it back"
+    ))
+}
+
+/// A file at one of a run's accesses to it.
+struct Met<'r> {
+    name: &'r str,
+    writes: bool,
+    /// Whether none came before.
+    is_first: bool,
+}
+
+/// The files that a run meets, at each access, without those of the system.
+fn met(run: &Run) -> impl Iterator<Item = Met<'_>> {
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    let accesses = run.accesses.iter().map(move |access| Met {
+        name: &access.state.name,
+        writes: access.writes,
+        is_first: known.insert(&access.state.name),
+    });
+    accesses.filter(|met| {
+        let is_below = |folder: &&str| Path::new(met.name).starts_with(folder);
+        !OF_SYSTEM.iter().any(is_below)
+    })
 }
 
 /// Whether the test could not make it, because it was there.
 fn was_in_the_way(run: &Run, path: &Path) -> bool {
     let mut failed = run.failed_operations.iter();
     failed.any(|failed| failed.error == IS_THERE && path.ends_with(&failed.target))
-}
-
-/// The first of these names, and how many more there are.
-fn listed(names: &[&str]) -> String {
-    let named = names.iter().take(NAMED).map(|name| format!("`{name}`"));
-    let named = named.collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
 }

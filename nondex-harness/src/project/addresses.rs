@@ -1,5 +1,6 @@
 //! What the return addresses of a trace are in the source.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use addr2line::Context;
@@ -32,7 +33,7 @@ pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
     let Ok(context) = Context::from_dwarf(info.read()) else {
         return;
     };
-    let names = names(&file);
+    let names = LazyCell::new(|| names(&file));
     let mut known: BTreeMap<u64, Vec<Frame>> = BTreeMap::new();
     for stack in &mut stacks {
         stack.frames = Vec::new();
@@ -40,7 +41,7 @@ pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
             // It is where the call returns to: the call is before it.
             let frames = known
                 .entry(address)
-                .or_insert_with(|| frames(&context, &names, address.saturating_sub(1)));
+                .or_insert_with(|| frames(&context, || &*names, address.saturating_sub(1)));
             stack.frames.extend_from_slice(frames);
         }
     }
@@ -62,9 +63,9 @@ fn names<'a>(file: &object::File<'a>) -> BTreeMap<u64, (u64, &'a str)> {
 ///
 /// Debug information of lines only has no more than a function's last word, and nothing of a function that nothing was inlined into: the
 /// linker knows its path.
-fn frames(
+fn frames<'n>(
     context: &Context<Reader<'_>>,
-    names: &BTreeMap<u64, (u64, &str)>,
+    names: impl FnOnce() -> &'n BTreeMap<u64, (u64, &'n str)>,
     address: u64,
 ) -> Vec<Frame> {
     let Ok(mut frames) = context.find_frames(address).skip_all_loads() else {
@@ -84,7 +85,7 @@ fn frames(
     let is_path = |name: &str| rustc_demangle::try_demangle(name).is_ok();
     if let Some((name, _)) = found.last_mut()
         && !name.as_deref().is_some_and(is_path)
-        && let Some((_, (end, known))) = names.range(..=address).next_back()
+        && let Some((_, (end, known))) = names().range(..=address).next_back()
         && address < *end
     {
         *name = Some((*known).to_owned());

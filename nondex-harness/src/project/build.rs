@@ -83,9 +83,8 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     let mut more = plan.lock_words();
     if deps {
         // What is compiled: crates of other platforms need not be on this machine.
-        let host = Toolchain::in_dir(&plan.path(Utf8Path::new(".")))?.host;
-        for target in plan.target.iter().chain([&host]) {
-            more.extend(["--filter-platform".to_owned(), target.clone()]);
+        for target in plan.target.as_deref().into_iter().chain(["host-tuple"]) {
+            more.extend(["--filter-platform", target].map(str::to_owned));
         }
     }
     command.other_options(more);

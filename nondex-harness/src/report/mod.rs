@@ -8,6 +8,7 @@ pub mod human;
 pub mod id;
 pub mod judged;
 pub mod junit;
+pub mod listing;
 pub mod merge;
 pub mod schema;
 pub mod store;

@@ -38,11 +38,11 @@ impl Campaign<'_> {
         };
         let is_tried = self.is_scheduled && is_broken;
         let scheduled = is_tried.then(|| run(scheduled)).flatten();
-        let seen = run(elsewhere::spec(usual));
         if scheduled.as_ref().is_some_and(Run::passed) {
             order::passes_scheduled(report);
             return;
         }
+        let seen = run(elsewhere::spec(usual));
         let is_put_back = |path: &Path| self.tree.has(path);
         let note = seen.and_then(|run| elsewhere::note(report, &run, changed, &is_put_back));
         report.notes.extend(note);

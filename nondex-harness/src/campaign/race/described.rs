@@ -58,8 +58,7 @@ impl Races<'_> {
                 let accesses = accesses(inner);
                 let mut own = accesses.iter().filter(|access| access.own);
                 // Where it goes on, or its first one.
-                let goes_on = |until: u64| until + u64::from(stops_behind(state));
-                let place = usize::try_from(until.map_or(0, goes_on));
+                let place = usize::try_from(until.map_or(0, |until| until + behind));
                 place.ok().and_then(|place| own.nth(place)).and_then(line)
             }
         };

@@ -2,6 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use crate::report::TestReport;
+use crate::report::listing::first;
 use crate::report::schema::SharedState;
 
 /// So many users of a part of the state are named.
@@ -51,20 +52,10 @@ pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
             "left changed: {} leaves {} changed, which {} {}; none is known to fail for it",
             test.id,
             named(&left.kind, &left.name),
-            listed(&left.users),
+            first(&left.users, NAMED),
             if left.users.len() == 1 { "uses" } else { "use" },
         )
     })
-}
-
-/// The first of these names, and how many more there are.
-fn listed(names: &[String]) -> String {
-    let (first, rest) = names.split_at(names.len().min(NAMED));
-    let first = first.join(", ");
-    match rest.len() {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }
 
 /// The static `NAME`, the variable `NAME`.

@@ -13,6 +13,7 @@ use super::wording::called;
 use super::{View, short};
 use crate::exit_code::ExitCode;
 use crate::report::exit::exit_code;
+use crate::report::listing::first;
 use crate::report::schema::{Report, Scheduled, Schedules, TestReport, Timing, Verdict};
 
 /// How many of the tests that were run alone are named unless the view is verbose.
@@ -244,12 +245,8 @@ fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (us
         .filter(|test| holds(test))
         .map(|test| test.id.as_str())
         .collect();
-    let shown = if all { ids.len() } else { NAMED.min(ids.len()) };
-    let more = match ids.len() - shown {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (ids.len(), format!("{}{more}", ids[..shown].join(", ")))
+    let most = if all { ids.len() } else { NAMED };
+    (ids.len(), first(&ids, most))
 }
 
 /// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be told, each.
