@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
@@ -35,6 +35,15 @@ fn run(spec: &RunSpec) -> (String, RunRecord) {
 }
 
 pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
+    run_as(executable, spec, |command| command.output().unwrap().status)
+}
+
+/// As [`run_in`], by a command that is awaited in a way of its own.
+pub(crate) fn run_as(
+    executable: &Path,
+    spec: &RunSpec,
+    wait: impl FnOnce(&mut Command) -> ExitStatus,
+) -> (String, RunRecord) {
     use std::os::unix::process::ExitStatusExt;
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,14 +53,13 @@ pub(crate) fn run_in(executable: &Path, spec: &RunSpec) -> (String, RunRecord) {
     let mut spec = spec.clone();
     spec.record = Some(path.clone());
     spec.scheduled = true;
-    let output = Command::new(executable)
+    let mut command = Command::new(executable);
+    command
         .args(["--exact", &spec.test, "--nocapture"])
         .env("NONDEX_SPEC", spec.to_json())
         // How many files a backtrace reads, and for how long, is the executable's.
-        .env("RUST_BACKTRACE", "0")
-        .output()
-        .unwrap();
-    let status = output.status;
+        .env("RUST_BACKTRACE", "0");
+    let status = wait(&mut command);
     let end = match (status.code(), status.signal()) {
         (Some(code), _) => Outcome::Exited(code),
         (None, signal) => Outcome::Signalled(signal.unwrap()),

@@ -1,12 +1,18 @@
 //! Time, descriptors and children under the scheduler: what is waited for comes, no sooner than it should, and takes no real time that
 //! nobody outside needs.
 
+use std::io;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
 use crate::compile::{compile_threads, fixture};
-use crate::threads::{run_in, specs, tests_of};
+use crate::threads::{run_as, run_in, specs, tests_of};
 
 const FIXTURE: &str = "waits.rs";
+const FLOOD: &str = "much_is_written_to_somebody_else";
 
 #[test]
 fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
@@ -14,7 +20,7 @@ fn what_is_waited_for_comes_under_every_schedule_and_in_virtual_time() {
     let tests = tests_of(FIXTURE, "");
     let tests: Vec<_> = tests
         .iter()
-        .filter(|name| !matches!(&***name, "have_passed" | "now"))
+        .filter(|name| !matches!(&***name, "have_passed" | "now" | FLOOD))
         .collect();
     assert_eq!(tests.len(), 10);
     for test in tests {
@@ -63,5 +69,22 @@ fn the_same_spec_is_the_same_schedule_also_with_descriptors() {
                 assert_eq!(course(), first, "{test} {} {}", spec.level, spec.seed);
             }
         }
+    }
+}
+
+#[test]
+fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
+    let executable = &compile_threads(&fixture(FIXTURE));
+    let spec = RunSpec::clean(FLOOD);
+    for run in 0..100 {
+        let (events, record) = run_as(executable, &spec, |command| {
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut stdout = child.stdout.take().unwrap();
+            // By then it waits, and looks from time to time.
+            thread::sleep(Duration::from_micros(5_000 + run * 3));
+            io::copy(&mut stdout, &mut io::sink()).unwrap();
+            child.wait().unwrap()
+        });
+        assert_eq!(record.outcome, Outcome::Passed, "{run} {events}");
     }
 }

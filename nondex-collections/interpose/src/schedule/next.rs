@@ -125,7 +125,12 @@ impl Shared {
             let is_enclosed = self.is_enclosed();
             self.has_company = self.has_company || is_enclosed && self.may_be_woken();
             if is_enclosed && !self.has_company {
-                return Next::End(ScheduleEndKind::Deadlock);
+                // A descriptor that is ready did not count, and may have become so since the threads were asked.
+                self.ask();
+                if self.ready.is_empty() {
+                    return Next::End(ScheduleEndKind::Deadlock);
+                }
+                continue;
             }
             if self.wake_unseen() {
                 continue;
