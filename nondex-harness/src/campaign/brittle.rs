@@ -67,15 +67,10 @@ impl Behind<'_> {
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
-        let options = &match runs.all(deadlock::is_proven) {
-            true => Options {
-                timeout: deadlock::limit_of_process(
-                    self.options.timeout,
-                    known.iter().map(Option::as_ref),
-                ),
-                ..self.options.clone()
-            },
-            false => self.options.clone(),
+        let limit = |run: &Option<Run>| deadlock::limit_beside(self.options.timeout, run.as_ref());
+        let limits = match runs.all(deadlock::is_proven) {
+            true => known.iter().map(limit).collect(),
+            false => Vec::new(),
         };
         let tree = Tree::none();
         let processes = Processes {
@@ -86,7 +81,8 @@ impl Behind<'_> {
             unstarted: Mutex::default(),
             hung: Hung::default(),
             threads: Threads::Each,
-            options,
+            options: self.options,
+            limits,
             progress: self.progress,
             stop: self.stop,
         };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use nondex_core::protocol::operation::Observed;
-use nondex_core::{RunSpec, StateId, StateKind};
+use nondex_core::{RunSpec, ScheduleEndKind, StateId, StateKind};
 
 use crate::judge::run::Run;
 use crate::report::Verdict;
@@ -25,8 +25,11 @@ const IS_THERE: &str = "EEXIST";
 
 /// Whether it is to be looked at: a test fails, and it is not known why.
 pub(super) fn is_wanted(report: &TestReport) -> bool {
-    let is_known =
-        report.race.is_some() || report.reason.is_some() || report.sanitised_by.is_some();
+    let end = report.scheduled.as_ref().and_then(|one| one.end.as_deref());
+    let is_known = report.race.is_some()
+        || report.reason.is_some()
+        || report.sanitised_by.is_some()
+        || end == Some(ScheduleEndKind::Deadlock.name());
     let fails = matches!(report.verdict, Verdict::Broken | Verdict::NonDeterministic);
     fails && !is_known
 }

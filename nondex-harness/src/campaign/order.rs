@@ -45,6 +45,8 @@ pub(super) struct Processes<'a> {
     pub(super) hung: Hung,
     /// What all processes have in common.
     pub(super) options: &'a Options,
+    /// How long each test is waited for at most, where that may be less than usual; none of any otherwise.
+    pub(super) limits: Vec<Duration>,
     /// Which threads the tests run on.
     pub(super) threads: Threads,
     /// The files that each process is to find.
@@ -87,6 +89,14 @@ impl Processes<'_> {
     /// The options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
         self.options.of(&self.suite.test_id(self.tests[test]))
+    }
+
+    /// How long a test may take.
+    fn limit(&self, test: usize) -> Duration {
+        let usual = self.options_of(test).timeout;
+        self.limits
+            .get(test)
+            .map_or(usual, |limit| usual.min(*limit))
     }
 
     /// The spec of a clean run of a test.
@@ -172,15 +182,20 @@ impl Processes<'_> {
                 .collect();
             let cases: Vec<(&TestCase, Duration)> = then
                 .iter()
-                .map(|test| (self.tests[*test], self.options_of(*test).timeout))
+                .map(|test| (self.tests[*test], self.limit(*test)))
                 .collect();
             let spec = self.spec(*first);
             let id = self.suite.test_id(case);
             self.progress.started(&id, &spec);
             let binary = &self.suite.binary;
-            let made =
-                self.launcher
-                    .pairs_fresh(place, own.timeout, binary, &[case], &cases, &spec)?;
+            let made = self.launcher.pairs_fresh(
+                place,
+                self.limit(*first),
+                binary,
+                &[case],
+                &cases,
+                &spec,
+            )?;
             let run = made.first.into_iter().next()?;
             self.progress.finished(&id, &spec, &run.outcome);
             let experiment = Experiment {
@@ -251,7 +266,7 @@ impl Processes<'_> {
     ) -> Option<Vec<Run>> {
         let cases: Vec<&TestCase> = order.iter().map(|test| self.tests[*test]).collect();
         let limits = (1..=order.len()).map(|end| {
-            let usual = self.options_of(order[end - 1]).timeout;
+            let usual = self.limit(order[end - 1]);
             match self.options.prune {
                 true => self.hung.limit(&order[..end], usual),
                 false => usual,

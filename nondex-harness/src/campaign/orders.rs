@@ -240,6 +240,7 @@ impl Campaign<'_> {
             unstarted: Mutex::default(),
             hung: Hung::default(),
             options: self.options,
+            limits: Vec::new(),
             threads,
             tree: self.tree,
             progress: self.progress,

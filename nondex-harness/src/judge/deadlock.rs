@@ -63,32 +63,25 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     (limit < usual).then_some(limit)
 }
 
-/// How long a run with real threads may take that does what this scheduled one did.
+/// How long a run with real threads may take that does what this scheduled one did, in tenths of a second.
 fn needed(run: &Run) -> Duration {
     let virtual_time = run.schedule.as_ref().map_or(0, |one| one.time_us);
-    (run.took + Duration::from_micros(virtual_time)).saturating_mul(PROPORTION)
+    let own = run.took + Duration::from_micros(virtual_time);
+    let tenths = own.saturating_mul(PROPORTION).as_millis().div_ceil(100);
+    Duration::from_millis(
+        u64::try_from(tenths).map_or(u64::MAX, |tenths| tenths.saturating_mul(100)),
+    )
 }
 
-/// How long one process may take in which these tests run with real threads, of whose scheduled runs the first is given where it is known, when
-/// those that come to a proven deadlock are all that is asked about.
+/// How long a test may take with real threads, whose first scheduled run is given where it is known, when those that come to a proven deadlock are
+/// all that is asked about.
 #[must_use]
-pub fn limit_of_process<'r>(
-    usual: Duration,
-    tests: impl Iterator<Item = Option<&'r Run>>,
-) -> Duration {
-    /// For all tests together of which nothing is known.
+pub fn limit_beside(usual: Duration, run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
-    let (mut limit, mut unknown) = (LEAST, Duration::ZERO);
-    for run in tests {
-        match run {
-            Some(run) => limit += needed(run),
-            None => unknown = UNKNOWN,
-        }
-    }
-    usual.min(limit + unknown)
+    usual.min(LEAST + run.map_or(UNKNOWN, needed))
 }
 
-/// The same of these specs, if all are of such runs.
+/// How long these runs may take, if all are of such tests with real threads, and that is less than usual.
 pub(super) fn limit_of(
     specs: &[RunSpec],
     usual: Duration,
@@ -226,6 +219,20 @@ mod tests {
         assert!(waited >= Duration::from_secs(60), "{waited:?}");
         let (found, _, is_natural) = judged([Waits, Waits, Passes], Duration::from_secs(60));
         assert_eq!((found, is_natural), (Conclusion::Stable, true));
+    }
+
+    #[test]
+    fn the_others_of_its_process_are_given_as_long_as_each_of_them_needs() {
+        let mut run = ended(&RunSpec::clean("t"), Deadlocks, Duration::ZERO);
+        run.took = Duration::from_millis(123);
+        run.schedule = None;
+        let usual = Duration::from_secs(60);
+        assert_eq!(
+            limit_beside(usual, Some(&run)),
+            Duration::from_millis(2_500)
+        );
+        assert_eq!(limit_beside(usual, None), Duration::from_secs(10));
+        assert_eq!(limit_beside(LEAST / 2, None), LEAST / 2);
     }
 
     #[test]
