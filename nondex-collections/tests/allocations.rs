@@ -69,6 +69,17 @@ macro_rules! counts {
         count("eq", &mut || assert!(map == *clone.as_ref().unwrap()));
         count("shrink", &mut || map.shrink_to_fit());
         count("reserve", &mut || map.reserve(1_000));
+        count("try_reserve", &mut || map.try_reserve(5_000).unwrap());
+        count("try_reserve of what is there", &mut || map.try_reserve(100).unwrap());
+        count("try_reserve of a new map", &mut || {
+            HashMap::<u64, u64>::new().try_reserve(1).unwrap();
+        });
+        count("try_reserve after removals", &mut || {
+            let mut map: HashMap<u64, u64, Fixed> = (0..28).map(|n| (n, n)).collect();
+            (0..20).for_each(|n| sum += map.remove(&n).unwrap_or(0));
+            map.try_reserve(12).unwrap();
+        });
+        count("try_reserve of too much", &mut || assert!(map.try_reserve(usize::MAX).is_err()));
         count("into_iter", &mut || sum += std::mem::take(&mut map).into_keys().sum::<u64>());
         count("with_capacity", &mut || {
             let mut map = HashMap::<u64, [u8; 100]>::with_capacity(100);

@@ -79,6 +79,12 @@ fn a_binary_whose_allocator_draws_random_bytes_is_listed() {
 }
 
 #[test]
+fn an_allocator_may_hash_and_start_a_thread_to_give_out_its_first_memory() {
+    let report = run("allocator").report();
+    assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 2);
+}
+
+#[test]
 fn a_directory_is_met_however_it_is_read() {
     let report = run("directories").report();
     let is_right =

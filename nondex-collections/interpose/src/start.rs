@@ -11,6 +11,8 @@ use crate::{clock, covered, fork, operations, own, process, schedule};
 /// # Safety
 /// The process must have one thread, as before `main`, and these must be the variables that an initialiser is given.
 pub unsafe fn begin(variables: Words) {
+    // What an allocator asks for, to give out the memory that this takes, is none of the test's, and must not wait for this.
+    let _pause = context::pause();
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };
     clock::prepare();

@@ -78,6 +78,10 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     shared.stamps.begin();
     let thread = shared.add(hash::mix(1), "0");
     shared.run(thread);
+    if has_company() {
+        // What was started before the test, by an allocator for instance, is in real time.
+        shared.add_outside();
+    }
     drop(shared);
     thread.number.set(kernel::thread_number());
     thread.stack.set(kernel::stack());

@@ -4,6 +4,7 @@
     reason = "the index is rearranged by the hashes of entries that are not beside it"
 )]
 
+use ::std::alloc::System;
 use ::std::hash::Hash;
 
 use hashbrown::TryReserveError;
@@ -60,16 +61,27 @@ impl<K: Hash, V> Slots<K, V> {
         if needed <= self.capacity() {
             return Ok(());
         }
-        let size = self.about.size();
-        let mut index = Index::new_in(::std::alloc::System);
-        // What std's table would take, and is given back at once: the index must not have grown when the entries find no room.
-        index::try_reserve(&mut index, needed, size, |_| 0)?;
-        let mut room = ::std::vec::Vec::<(K, V)>::new();
-        room.try_reserve_exact(index.capacity())
-            .map_err(|_| TryReserveError::CapacityOverflow)?;
-        drop((index, room));
+        // As std's table: with no more than half of its room in use, it only forgets which buckets were deleted.
+        let held = self.body().map_or(0, |body| body.buffer.capacity());
+        if needed > held / 2 {
+            self.try_grow(needed.max(held + 1))?;
+        }
         self.reserve(additional, hash);
         Ok(())
+    }
+
+    /// Has room for so many entries, before the index has: that must not have grown when the entries find none.
+    fn try_grow(&mut self, capacity: usize) -> Result<(), TryReserveError> {
+        let (about, created) = (self.about, self.created);
+        let mut like = Index::new_in(System);
+        index::try_reserve(&mut like, capacity, about.size(), |_| 0)?;
+        let body = self
+            .body
+            .get_or_insert_with(|| Body::new(about, created, Index::new_in(System)));
+        let len = body.len();
+        // SAFETY: both have room for the entries that are there.
+        unsafe { body.buffer.try_resize(like.capacity(), len) }
+            .map_err(|layout| TryReserveError::AllocError { layout })
     }
 
     pub(super) fn shrink_to(&mut self, capacity: usize, hash: impl Fn(&K) -> u64) {
