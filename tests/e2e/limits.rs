@@ -10,7 +10,7 @@ use crate::support::{Fixture, Nondex, test};
 fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() {
     let fixture = Fixture::new("limits");
     let output = Nondex::run_in(&fixture.path(""))
-        .args(["--timeout", "2", "--levels", "ONE", "--seeds", "3"])
+        .args(["--timeout", "1", "--levels", "ONE", "--seeds", "3"])
         // In scheduled time, nothing that sleeps is slow.
         .arg("--real-threads")
         .run();
@@ -24,7 +24,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(
         slow.notes,
         [
-            "some of its runs took longer than the time limit of 2s and were given up to 10s, because the clean runs end: see `--timeout`"
+            "some of its runs took longer than the time limit of 1s and were given up to 5s, because the clean runs end: see `--timeout`"
         ]
     );
 
@@ -33,20 +33,20 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(hangs.culprits[0].line, fixture.line("src/lib.rs", "order"));
     assert!(hangs.culprits[0].confirmed);
     assert_eq!(hangs.failures[0].outcome, Outcome::TimedOut);
-    assert_eq!(hangs.failures[0].message, "no end after 10s");
+    assert_eq!(hangs.failures[0].message, "no end after 5s");
     // Every line that makes it hang again gives it as long as the hang was proven with.
     let reproduce = hangs.reproduce.as_deref().unwrap();
-    assert!(reproduce.ends_with(" --timeout 10"), "{reproduce}");
+    assert!(reproduce.ends_with(" --timeout 5"), "{reproduce}");
     let limits = hangs.failures.iter().map(|failure| failure.limit_ms);
     assert!(
-        limits.clone().all(|limit| limit == Some(10_000)),
+        limits.clone().all(|limit| limit == Some(5_000)),
         "{hangs:?}"
     );
 
     // What ends nowhere is not waited for longer.
     let always = test(&report, "tests::always_hangs");
     assert_eq!(always.verdict, Verdict::Broken);
-    assert_eq!(always.failures[0].message, "no end after 2s");
+    assert_eq!(always.failures[0].message, "no end after 1s");
     let reproduce = always.reproduce.as_deref().unwrap();
-    assert!(reproduce.ends_with(" --timeout 2"), "{reproduce}");
+    assert!(reproduce.ends_with(" --timeout 1"), "{reproduce}");
 }
