@@ -131,7 +131,7 @@ impl Campaign<'_> {
                 continue;
             }
             let clean = specs::clean_spec(&case.name, &self.options[test]);
-            let limit = self.options[test].timeout;
+            let limit = elsewhere::limit(report, self.options[test].timeout);
             let spec = elsewhere::spec(clean.clone());
             let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) else {
                 continue;

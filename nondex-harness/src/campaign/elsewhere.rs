@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use nondex_core::protocol::operation::Observed;
-use nondex_core::{RunSpec, ScheduleEndKind, StateId, StateKind};
+use nondex_core::{Outcome, RunSpec, ScheduleEndKind, StateId, StateKind};
 
 use crate::judge::run::Run;
 use crate::report::Verdict;
@@ -32,6 +32,16 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
         || end == Some(ScheduleEndKind::Deadlock.name());
     let fails = matches!(report.verdict, Verdict::Broken | Verdict::NonDeterministic);
     fails && !is_known
+}
+
+/// How long that run may take. Of a test that hangs each time, what it does with files before is all that is wanted: a tenth of its limit will do.
+pub(super) fn limit(report: &TestReport, usual: Duration) -> Duration {
+    const PART: u32 = 10;
+    let mut failures = report.failures.iter();
+    match failures.all(|failure| failure.outcome == Outcome::TimedOut) {
+        true if report.verdict == Verdict::Broken => usual / PART,
+        _ => usual,
+    }
 }
 
 /// The same run, in which what it does with files is recorded.
