@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, Outcome, Source};
+use nondex_core::{Family, Level, Outcome, RunSpec, Source};
 use nondex_harness::report::schema::{
-    CallReport, FailureReport, NetworkEvent, Order, Position, Race,
+    CallReport, FailureReport, InterleavingReport, Line, NetworkEvent, Order, Position, Race,
+    Replay,
 };
 use nondex_harness::report::{Culprit, Report, TestReport, Verdict};
 
@@ -58,6 +59,50 @@ fn a_test_that_fails_in_base_order_too_is_told_where_it_passes_and_is_no_advice(
     assert!(text.starts_with("error[ID]"), "{text}");
     let level = "FULL: fails in each order of today's that was tried, and passed where what nobody changed has another order";
     assert!(text.contains(level), "{text}");
+}
+
+#[test]
+fn the_line_at_which_a_test_fails_is_that_of_the_run_that_is_explained() {
+    let mut finding = dependent();
+    finding.failures = vec![
+        failure(Some(Level::Std), Some(1), "another one"),
+        failure(Some(Level::Std), Some(2), "the one that is reproduced"),
+    ];
+    finding.failures[0].line = Some(7);
+    finding.failures[1].id = Some("reproduced".to_owned());
+    finding.replay = Some(Replay {
+        primary: Some("reproduced".to_owned()),
+        kind: "lib".to_owned(),
+        target: "shop".to_owned(),
+        spec: RunSpec::clean(""),
+        timeout_ms: 60_000,
+    });
+    let failing = |finding: &TestReport| {
+        let text = findings(vec![finding.clone()], 0);
+        assert!(
+            text.contains("message: STD, seed 2, at src/lib.rs:20"),
+            "{text}"
+        );
+        assert!(!text.contains("another one"), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        let label = lines
+            .iter()
+            .position(|line| line.ends_with("the test fails here"));
+        let source = lines[label.expect("it is told where") - 1];
+        source.split_whitespace().next().unwrap().to_owned()
+    };
+    assert_eq!(failing(&finding), "20");
+    // What only the culprits do may make it fail elsewhere.
+    finding.interleaving = Some(InterleavingReport {
+        threads: Vec::new(),
+        steps: Vec::new(),
+        conflicts: Vec::new(),
+        failed: Some(Line {
+            file: "src/lib.rs".to_owned(),
+            line: 9,
+        }),
+    });
+    assert_eq!(failing(&finding), "9");
 }
 
 #[test]

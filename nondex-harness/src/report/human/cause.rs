@@ -272,7 +272,7 @@ fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     }
 }
 
-/// The user's line at which the first failing run ended, unless that is a culprit's.
+/// The user's line at which the test fails, unless that is a culprit's.
 fn failing_line(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     let Some(place) = failing_place(test, view) else {
         return;

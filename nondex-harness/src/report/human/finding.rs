@@ -7,7 +7,7 @@ use nondex_core::Level;
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::interleaving::is_deadlock;
 use super::{View, state, timing, verdict_style};
-use crate::report::schema::{FailureReport, TestReport, Verdict};
+use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
 
 /// How many lines of a failing run's output are shown, the last ones.
@@ -82,7 +82,7 @@ fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
     )
 }
 
-/// The rates at each level, and what the first failing run said; every failing run in a verbose view.
+/// The rates at each level, and what the run that is reproduced said; every failing run in a verbose view.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // Alone, it fails everywhere, most often by implication.
     let fails_everywhere = matches!(
@@ -92,14 +92,20 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
     if let Some(rates) = rates(test).filter(|_| test.ordinary.is_none() && !fails_everywhere) {
         diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
     }
-    let shown = if view.verbose > 0 {
-        test.failures.len()
-    } else {
-        1
+    let is_shown = |failure: &&FailureReport| {
+        view.verbose > 0 || told(test).is_some_and(|told| std::ptr::eq(told, *failure))
     };
-    for failure in test.failures.iter().take(shown) {
+    for failure in test.failures.iter().filter(is_shown) {
         diagnostic.note("message", &message(test, failure));
     }
+}
+
+/// The failing run that is told of: the one that is reproduced, as another seed may fail elsewhere.
+fn told(test: &TestReport) -> Option<&FailureReport> {
+    let primary = test.replay.as_ref().and_then(|made| made.primary.as_ref());
+    let is_primary = |failure: &&FailureReport| primary.is_some() && failure.id.as_ref() == primary;
+    let reproduced = test.failures.iter().find(is_primary);
+    reproduced.or(test.failures.first())
 }
 
 /// How often it failed at each level, with Wilson's interval: `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`.
@@ -179,10 +185,19 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     }
 }
 
-/// The user's own line at which the first failing run ended, if it can be shown.
+/// The user's own line, if it can be shown, at which the run ended that has only what the culprits do, or else the one that is told of.
 pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
-    let failure = test.failures.first()?;
-    let (file, line) = (failure.file.as_deref()?, failure.line?);
+    let explained = test
+        .interleaving
+        .as_ref()
+        .and_then(|found| found.failed.as_ref());
+    let (file, line) = match explained {
+        Some(Line { file, line }) => (file.as_str(), *line),
+        None => {
+            let failure = told(test)?;
+            (failure.file.as_deref()?, failure.line?)
+        }
+    };
     let is_shown = view.sources.is_users(file) && view.sources.has(file, line);
     is_shown.then_some((file, line, None))
 }

@@ -14,14 +14,28 @@ use crate::report::thread::who;
 /// How wide a lane is at most.
 const WIDEST: usize = 44;
 
-/// A thread in the middle of a sentence, by its name if it has one.
+/// A thread in the middle of a sentence, by its name if it has one of its own.
 pub(super) fn named(test: &TestReport, thread: &str) -> String {
-    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
-    let lane = lanes.into_iter().find(|lane| lane.thread == thread);
-    match lane.and_then(|lane| lane.name.as_ref()) {
+    match name(test, thread) {
         Some(name) if thread != "0" => format!("thread `{name}`"),
         _ => who(thread),
     }
+}
+
+/// The name of a thread, if no other one has it, as those of a pool do: the system keeps only its first 15 bytes.
+pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
+    let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
+    let lanes = lanes.map(|lane| (&lane.thread, &lane.name));
+    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
+    let waits = waits.map(|wait| (&wait.thread, &wait.name));
+    let all: Vec<_> = lanes.chain(waits).collect();
+    let own = all
+        .iter()
+        .find(|(one, name)| *one == thread && name.is_some())?;
+    let is_shared = all
+        .iter()
+        .any(|(one, name)| *one != thread && *name == own.1);
+    own.1.as_deref().filter(|_| !is_shared)
 }
 
 /// Which step is the delay of a culprit: of its thread, and at its place, or as long where the place is not the user's.
@@ -88,14 +102,14 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     for conflict in &found.conflicts {
         let step = &found.steps[conflict.meanwhile];
         if let (Some(file), Some(line)) = (&step.file, step.line) {
-            let thread = thread(found, step);
+            let thread = named(test, &found.threads[step.lane].thread);
             let (what, object) = (&step.what, object(conflict));
             let label = format!("meanwhile {thread} does `{what}` here, on {object}");
             diagnostic.secondary((file, line, None), label);
         }
         // Of a deadlock more is said than that.
         if !is_deadlock(test) {
-            said.insert(sentence(found, conflict));
+            said.insert(sentence(test, found, conflict));
         }
     }
     for sentence in said {
@@ -107,14 +121,6 @@ pub(super) fn draw(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
 pub(super) fn is_deadlock(test: &TestReport) -> bool {
     let scheduled = test.scheduled.as_ref();
     scheduled.is_some_and(|scheduled| scheduled.end.as_deref() == Some("deadlock"))
-}
-
-fn thread(found: &InterleavingReport, step: &LaneStepReport) -> String {
-    let lane = &found.threads[step.lane];
-    match &lane.name {
-        Some(name) if lane.thread != "0" => format!("thread `{name}`"),
-        _ => who(&lane.thread),
-    }
 }
 
 /// What two threads do something to.
@@ -129,7 +135,8 @@ fn object(conflict: &ConflictReport) -> String {
 }
 
 /// Who is stopped between what, and what another one does meanwhile.
-fn sentence(found: &InterleavingReport, conflict: &ConflictReport) -> String {
+fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictReport) -> String {
+    let of = |step: &LaneStepReport| named(test, &found.threads[step.lane].thread);
     let place = |at: usize| {
         let step = &found.steps[at];
         match (&step.file, step.line) {
@@ -141,12 +148,12 @@ fn sentence(found: &InterleavingReport, conflict: &ConflictReport) -> String {
     let other = &found.steps[conflict.meanwhile];
     let does = format!(
         "{} does `{}` at {}, on {}",
-        thread(found, other),
+        of(other),
         other.what,
         place(conflict.meanwhile),
         object(conflict)
     );
-    let who = thread(found, delay);
+    let who = of(delay);
     match (conflict.before, conflict.after) {
         (Some(before), Some(after)) if place(before) != place(after) => format!(
             "{who} is stopped between {} and {}: meanwhile {does}",
@@ -175,7 +182,7 @@ fn picture(test: &TestReport, found: &InterleavingReport) -> String {
         .iter()
         .map(|step| cell(step, files.len() > 1))
         .collect();
-    let heads: Vec<String> = found.threads.iter().map(head).collect();
+    let heads: Vec<String> = found.threads.iter().map(|lane| head(test, lane)).collect();
     let width = |lane: usize| {
         let of_lane = found.steps.iter().zip(&cells);
         let of_lane = of_lane.filter(|(step, _)| step.lane == lane);
@@ -224,10 +231,10 @@ fn picture(test: &TestReport, found: &InterleavingReport) -> String {
 }
 
 /// What stands above a lane.
-fn head(lane: &LaneReport) -> String {
-    match (lane.thread.as_str(), &lane.name) {
+fn head(test: &TestReport, lane: &LaneReport) -> String {
+    match (lane.thread.as_str(), name(test, &lane.thread)) {
         ("0", _) => "the test".to_owned(),
-        (_, Some(name)) => name.clone(),
+        (_, Some(name)) => name.to_owned(),
         (thread, None) => {
             let who = who(thread);
             let who = who.trim_start_matches("the ");
@@ -312,6 +319,28 @@ pub(super) mod tests {
                 },
             ))
         }
+    }
+
+    #[test]
+    fn threads_of_one_name_are_told_apart_by_when_they_are_started() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        let lane = |thread: &str, name: &str| LaneReport {
+            thread: thread.to_owned(),
+            name: Some(name.to_owned()),
+        };
+        test.interleaving = Some(InterleavingReport {
+            threads: vec![lane("0.1", "pool"), lane("0.2", "pool"), lane("0.3", "log")],
+            steps: Vec::new(),
+            conflicts: Vec::new(),
+            failed: None,
+        });
+        assert_eq!(named(&test, "0.1"), who("0.1"));
+        assert_eq!(named(&test, "0.3"), "thread `log`");
+        let found = test.interleaving.as_ref().unwrap();
+        let heads = found.threads.iter().map(|lane| head(&test, lane));
+        let heads: Vec<String> = heads.collect();
+        assert_ne!(heads[0], heads[1]);
+        assert_eq!(heads[2], "log");
     }
 
     #[test]

@@ -178,15 +178,15 @@ pub(super) fn waits(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     };
     for WaitReport {
         thread,
-        name,
         operation,
         on,
         file,
         line,
         cause,
+        ..
     } in &scheduled.waits
     {
-        let _ = match name {
+        let _ = match interleaving::name(test, thread) {
             Some(name) => write!(text, "\nthread `{name}` in `{operation}`"),
             None => write!(text, "\n{} in `{operation}`", who(thread)),
         };
@@ -210,13 +210,7 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
         (Some(file), Some(line)) => format!(" at {file}:{line}"),
         _ => String::new(),
     };
-    let waits = test.scheduled.iter().flat_map(|one| &one.waits);
-    let name = waits.filter(|wait| wait.thread == cause.thread);
-    let name = name.filter_map(|wait| wait.name.as_ref()).next();
-    let other = match name {
-        Some(name) if cause.thread != "0" => format!("thread `{name}`"),
-        _ => interleaving::named(test, &cause.thread),
-    };
+    let other = interleaving::named(test, &cause.thread);
     match cause.kind {
         WaitCauseKind::Has if cause.thread == thread => format!(", for what it took itself{place}"),
         WaitCauseKind::Has => format!(", for what {other} took{place}"),
