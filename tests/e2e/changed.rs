@@ -1,5 +1,8 @@
 //! Only the tests that a change is for: what is left out ends as it did.
 
+mod edited;
+mod orders;
+
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -7,6 +10,7 @@ use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::schema::{Blame, Witness};
 use nondex_harness::report::{Report, Verdict};
 
+use self::edited::Edited;
 use crate::support::{self, Fixture, Nondex, commit, committed, git_at_noon};
 
 const LIB: &str = r#"
@@ -369,136 +373,6 @@ fn what_became_of_a_test_is_shown_and_tells_deflake_how_it_was() {
     );
 }
 
-/// Tests of two executables, which share code; the first test of one may leave something behind.
-const FIRST: &str = r#"
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
-#[test]
-fn a_leaves_nothing() {
-    COUNT.fetch_max(project::add(0, 0), SeqCst);
-}
-
-#[test]
-fn b_counts_from_zero() {
-    assert_eq!(COUNT.load(SeqCst), 0);
-}
-"#;
-
-const SECOND: &str = "#[test]\nfn c_adds() {\n    assert_eq!(project::add(1, 2), 3);\n}\n\n#[test]\nfn d_reads() {\n    assert!(!project::text().is_empty());\n}\n";
-
-#[test]
-fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as_it_did() {
-    let project = committed(&[
-        ("src/lib.rs", LIB),
-        ("tests/first.rs", FIRST),
-        ("tests/second.rs", SECOND),
-        ("data.txt", "1\n"),
-        ("README.md", "One.\n"),
-    ]);
-    let first = ["a_leaves_nothing", "b_counts_from_zero"];
-    let second = ["c_adds", "d_reads"];
-    let all = [first, second].concat();
-    let run = |name: &str| {
-        let tests = ["--seeds", "2", "--test", "first", "--test", "second"];
-        let tests = tests.iter().skip(if name == "order" { 2 } else { 0 });
-        Nondex::reported(&project.path(""), name).args(tests)
-    };
-    let edits: &[(&str, &str, &str, &[&str])] = &[
-        // It pollutes the other one now.
-        (
-            "tests/first.rs",
-            "project::add(0, 0)",
-            "project::add(0, 1)",
-            &first,
-        ),
-        ("README.md", "One.", "Two.", &[]),
-        // This, too, by code that both have.
-        ("src/lib.rs", "    a + b\n", "    a.max(1) + b\n", &all),
-    ];
-    for name in ["order", "check"] {
-        let changed = || run(name).arg("--changed=HEAD");
-        let _ = fs::remove_dir_all(project.path("target/nondex/history"));
-        let known = changed().run().expect(ExitCode::Ok).report();
-        assert_eq!(ran(&known), all.iter().copied().collect(), "{name}");
-        let again = changed().run().expect(ExitCode::Ok).report();
-        assert_eq!((again.tests.len(), again.unchanged.len()), (0, 4), "{name}");
-        let mut findings = 0;
-        for (file, old, new, expected) in edits {
-            let edited = Edited::new(&project, file, (old, new));
-            let part = changed().run().report();
-            // One of which a check found nothing in other orders, and that was not run by itself, is not told of.
-            let expected: BTreeSet<&str> = expected.iter().copied().collect();
-            let is_as_expected = match name {
-                "order" => ran(&part) == expected,
-                _ => ran(&part).is_subset(&expected),
-            };
-            assert!(is_as_expected, "{name}: {new}: {:?}", ran(&part));
-            assert_eq!(part.unchanged.len(), 4 - expected.len(), "{name}: {new}");
-            let whole = run(name).run().report();
-            assert_eq!(whole.tests.len(), 4, "{name}: {new}");
-            for test in &whole.tests {
-                let of_part = part.tests.iter().find(|other| other.id == test.id);
-                let verdict = of_part.map_or(Verdict::Stable, |test| test.verdict);
-                assert_eq!(verdict, test.verdict, "{name}: {new}: {}", test.id);
-                let is_left_out = part.unchanged.contains(&test.id);
-                assert!(
-                    !is_left_out || of_part.is_none(),
-                    "{name}: {new}: {}",
-                    test.id
-                );
-                findings += usize::from(test.verdict == Verdict::OrderDependentVictim);
-            }
-            edited.undo();
-        }
-        assert_eq!(findings, 2, "{name}");
-    }
-}
-
-/// A file in which one text stands instead of another, until that is undone. What runs see meanwhile must not make the next one know
-/// more: the history is put back, too.
-struct Edited<'a> {
-    project: &'a Fixture,
-    file: &'a str,
-    text: String,
-}
-
-impl<'a> Edited<'a> {
-    const HISTORY: &'static str = "target/nondex/history";
-    const KEPT: &'static str = "target/kept";
-
-    fn new(project: &'a Fixture, file: &'a str, edit: (&str, &str)) -> Self {
-        let text = fs::read_to_string(project.path(file)).unwrap();
-        support::edit(project, file, &[edit]);
-        copy(&project.path(Self::HISTORY), &project.path(Self::KEPT));
-        Edited {
-            project,
-            file,
-            text,
-        }
-    }
-
-    fn undo(self) {
-        let history = self.project.path(Self::HISTORY);
-        fs::remove_dir_all(&history).unwrap();
-        fs::rename(self.project.path(Self::KEPT), history).unwrap();
-        fs::write(self.project.path(self.file), self.text).unwrap();
-    }
-}
-
 fn edit(project: &Fixture, old: &str, new: &str) {
     support::edit(project, "src/lib.rs", &[(old, new)]);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! Which failures have nothing to do with a change.
 
+mod repository;
+
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -266,56 +268,6 @@ fn a_check_says_of_a_victim_what_the_change_has_to_do_with_those_before_it() {
 }
 
 #[test]
-fn a_repository_that_cannot_say_what_changed_is_told_apart_and_left_as_it_is() {
-    let project = repository();
-    let said = |project: &Fixture, code: ExitCode, words: &str| {
-        let output = deflake(project).args(["-E", "test(is_stable)"]).run();
-        output.expect(code);
-        assert!(output.stderr.contains(words), "{}", output.stderr);
-    };
-    said(
-        &project,
-        ExitCode::Usage,
-        "nothing is changed since `HEAD`, which is the first commit",
-    );
-    edit(&project, "src/lib.rs", &[("    a + b", "    b + a")]);
-    commit(&project);
-    // A head that is on no branch.
-    git_at_noon(&project, &["checkout", "--quiet", "--detach"]);
-    let state = state(&project);
-    said(&project, ExitCode::Ok, "Comparing");
-    assert_eq!(self::state(&project), state);
-
-    let shallow = Fixture::new("no-tests");
-    fs::remove_dir_all(shallow.path("")).unwrap();
-    let from = format!("file://{}", project.path("").display());
-    let to = shallow.path("");
-    let clone = [
-        "clone",
-        "--quiet",
-        "--depth",
-        "1",
-        &from,
-        to.to_str().unwrap(),
-    ];
-    git_at_noon(&project, &clone);
-    said(
-        &shallow,
-        ExitCode::Usage,
-        "has no parent in this shallow clone: `git fetch --deepen 1`",
-    );
-    let base = deflake(&shallow).args(["--base", "HEAD~1"]).run();
-    base.expect(ExitCode::Usage);
-    let words = "`HEAD~1` names no commit in this shallow clone: `git fetch --unshallow`";
-    assert!(base.stderr.contains(words), "{}", base.stderr);
-
-    fs::remove_dir_all(shallow.path(".git")).unwrap();
-    said(&shallow, ExitCode::Setup, "has no history to search");
-    git_at_noon(&shallow, &["init", "--quiet"]);
-    said(&shallow, ExitCode::Setup, "has no commit yet");
-}
-
-#[test]
 fn what_always_fails_and_is_not_known_otherwise_runs_once_more_in_the_same_process_and_a_clean_environment()
  {
     let project = repository();
@@ -348,49 +300,6 @@ fn what_always_fails_and_is_not_known_otherwise_runs_once_more_in_the_same_proce
         ),
     ]);
     assert_eq!(blamed(&report), expected);
-}
-
-#[test]
-fn nothing_of_a_repository_changes_when_a_comparison_is_killed() {
-    let project = repository();
-    edit(&project, "src/lib.rs", &[("    a + b", "    a + b + 1")]);
-    fs::write(project.path("new.rs"), "").unwrap();
-    git_at_noon(&project, &["add", "new.rs"]);
-    let before = state(&project);
-    // Whenever it is: before the first build, in a build, while the base is checked out or built.
-    for milliseconds in [300, 2_000, 6_000] {
-        let mut child = deflake(&project).in_own_group().spawn();
-        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        let group = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
-        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
-        child.wait().unwrap();
-        assert_eq!(state(&project), before);
-    }
-    // What was left there is of no harm.
-    deflake(&project)
-        .args(["-E", "test(adds)"])
-        .run()
-        .expect(ExitCode::CleanRunFailed);
-    assert_eq!(state(&project), before);
-}
-
-/// All that git has of a repository but its objects, and the files that it looks after.
-fn state(project: &Fixture) -> Vec<(String, String)> {
-    let asked = [
-        &["status", "--porcelain"][..],
-        &["for-each-ref"],
-        &["config", "--list", "--local"],
-        &["worktree", "list", "--porcelain"],
-        &["stash", "list"],
-        &["count-objects", "-v"],
-        &["ls-files", "--stage"],
-        &["reflog"],
-    ];
-    let said = asked.map(|words| (words.join(" "), git_at_noon(project, words)));
-    let index = format!("{:?}", fs::read(project.path(".git/index")).unwrap());
-    said.into_iter()
-        .chain([("index".to_owned(), index)])
-        .collect()
 }
 
 #[test]
