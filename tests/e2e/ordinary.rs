@@ -56,6 +56,9 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
     assert_eq!(size.verdict, Verdict::Stable, "{size:#?}");
     let allocations = test(&report, "tests::asks_for_allocations");
     assert_eq!(allocations.verdict, Verdict::Stable, "{allocations:#?}");
+    // Nor does the thread that waits for the test ask for any meanwhile.
+    let others = test(&report, "tests::asks_for_allocations_of_other_threads");
+    assert_eq!(others.verdict, Verdict::Stable, "{others:#?}");
     // Chance fails three times as easily.
     let broken = test(&report, "tests::is_broken");
     assert!(

@@ -233,8 +233,9 @@ impl<'a> Launcher<'a> {
         let mut command = command(binary, test, Some(named));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        if !self.is_shown {
-            // A backtrace costs more than most tests, and nobody reads those of a thousand runs.
+        if !self.is_shown || !named.trace.is_empty() {
+            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. While a scheduled thread writes one it
+            // has std's lock of backtraces, for which another thread would wait whose calls are traced.
             for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
                 command.env_remove(name);
             }

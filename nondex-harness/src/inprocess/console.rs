@@ -47,6 +47,11 @@ impl Console {
         }
     }
 
+    /// Whether it prints nothing.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.out.is_silent()
+    }
+
     /// The run starts.
     pub(crate) fn run_start(&mut self, count: usize, filtered_out: usize) -> io::Result<()> {
         self.filtered_out = filtered_out;

@@ -59,6 +59,11 @@ impl Terminal {
         }
     }
 
+    /// Whether it prints nothing.
+    pub(super) fn is_silent(&self) -> bool {
+        self.printing == Printing::Silent
+    }
+
     /// Writes `text` at once.
     pub(super) fn plain(&mut self, text: &str) -> io::Result<()> {
         if self.printing == Printing::Silent {

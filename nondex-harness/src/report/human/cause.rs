@@ -208,7 +208,7 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
         Some(culprit.column).filter(|&column| column > 0),
     );
     if culprit.site.is_some() {
-        let place = if timing::has_place(test, culprit) {
+        let place = if interleaving::has_place(test, culprit) {
             "here"
         } else {
             "(call site without debug information)"

@@ -58,6 +58,11 @@ fn is_at(step: &LaneStepReport, culprit: &Culprit) -> bool {
     (step.file.as_deref(), step.line) == (Some(file), Some(line))
 }
 
+/// Whether a culprit's call is known: it stands at the line of its test where it is not.
+pub(super) fn has_place(test: &TestReport, culprit: &Culprit) -> bool {
+    (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line)
+}
+
 /// What a thread calls where a culprit delays it, when that is in the user's code.
 pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r str> {
     let at = delay(test, culprit)?;
@@ -74,8 +79,9 @@ pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static s
     let at = delay(test, culprit)?;
     let delay = &found.steps[at];
     if delay.file.is_none() {
-        // A thread has done nothing before it begins.
-        let begins = culprit.family == Family::Schedule && culprit.call.as_ref()?.thread != "0";
+        // A thread has called nothing before it begins: one that is held back in a dependency has.
+        let is_started = culprit.call.as_ref()?.thread != "0" && has_place(test, culprit);
+        let begins = culprit.family == Family::Schedule && is_started && delay.is_before_all();
         return begins.then_some(BEGINS);
     }
     let is_here = |step: &LaneStepReport| is_at(step, culprit);
@@ -383,5 +389,24 @@ pub(super) mod tests {
         let mut late = delayed(7, 300);
         late.family = Family::Time;
         assert_eq!(stopped(&test, &late), None);
+        // Without debug information no frame is known, and the place is that of the test.
+        (test.file, test.line) = (Some("src/lib.rs".to_owned()), Some(3));
+        assert_eq!(stopped(&test, &delayed(3, 300)), None);
+    }
+
+    #[test]
+    fn a_thread_that_is_held_back_in_a_dependency_is_not_said_to_begin_there() {
+        let mut test = TestReport::new("shop", "shop", "waits");
+        test.interleaving = Some(InterleavingReport {
+            threads: vec![LaneReport {
+                thread: "0.1".to_owned(),
+                name: None,
+            }],
+            // The outermost call is known, and it is nobody's of the user.
+            steps: vec![step("sys::thread_start", None, Some(300_000))],
+            conflicts: Vec::new(),
+            failed: None,
+        });
+        assert_eq!(stopped(&test, &delayed(62, 300_000)), None);
     }
 }

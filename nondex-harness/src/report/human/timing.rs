@@ -25,6 +25,7 @@ pub(super) const fn is_of(culprit: &Culprit) -> bool {
 /// What a test depends on.
 pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
     match reason {
+        _ if !test.has_one_kind_of_culprits() => "when its threads run or wake",
         Timing::Race => "when its threads run",
         Timing::Time if test.depends_on_clocks() => "what a clock shows",
         Timing::Time if test.culprits.iter().any(is_between_readings) => "how much time passes",
@@ -53,18 +54,13 @@ pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let Some(thread) = thread.filter(|_| is_of(culprit)) else {
         return what(culprit);
     };
-    let here = if has_place(test, culprit) {
+    let here = if interleaving::has_place(test, culprit) {
         "here"
     } else {
         "somewhere in this test"
     };
     let place = interleaving::stopped(test, culprit).unwrap_or(here);
     Some(of(culprit, &interleaving::named(test, thread), place))
-}
-
-/// Whether a culprit's call is known: it stands at the line of its test where it is not.
-pub(super) fn has_place(test: &TestReport, culprit: &Culprit) -> bool {
-    (Some(&culprit.file), Some(culprit.line)) != (test.file.as_ref(), test.line)
 }
 
 fn of(culprit: &Culprit, who: &str, place: &str) -> String {
@@ -225,6 +221,22 @@ fn because(test: &TestReport, thread: &str, cause: &WaitCause) -> String {
 mod tests {
     use super::*;
     use crate::report::human::interleaving::tests::delayed;
+
+    #[test]
+    fn of_suspects_of_several_kinds_no_single_one_is_said_and_no_help_is_given() {
+        let said = |confirmed| {
+            let mut test = TestReport::new("shop", "shop", "waits");
+            test.culprits = vec![delayed(3, MOMENT), delayed(4, MOMENT)];
+            for culprit in &mut test.culprits {
+                culprit.confirmed = confirmed;
+            }
+            test.culprits[1].kind = Kind::Spurious;
+            let help = super::super::fixes::of_threads(&test, Timing::Race);
+            (on(Timing::Race, &test), help.len())
+        };
+        assert_eq!(said(true), ("when its threads run", 1));
+        assert_eq!(said(false), ("when its threads run or wake", 0));
+    }
 
     #[test]
     fn of_a_delay_whose_call_is_not_known_no_place_is_said() {

@@ -57,6 +57,15 @@ impl TestReport {
         !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
     }
 
+    /// Whether what is responsible is known, or all that is suspected is of one kind and family, so that the same can be said of each.
+    #[must_use]
+    pub fn has_one_kind_of_culprits(&self) -> bool {
+        let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
+        let first = self.culprits.first().map(kind);
+        let mut culprits = self.culprits.iter();
+        culprits.all(|culprit| culprit.confirmed || Some(kind(culprit)) == first)
+    }
+
     /// Whether delays may be responsible, though it is not known that nothing else is.
     fn may_be_delays(&self) -> bool {
         let mut culprits = self.culprits.iter();

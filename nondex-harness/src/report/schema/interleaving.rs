@@ -50,6 +50,17 @@ pub struct LaneStepReport {
     pub skipped: u64,
 }
 
+impl LaneStepReport {
+    /// Whether it is a delay of a thread that has not called anything yet: its stack has no frame that is known.
+    #[must_use]
+    pub fn is_before_all(&self) -> bool {
+        self.delay_ns.is_some() && self.file.is_none() && self.what == HELD_BACK
+    }
+}
+
+/// What a thread does that is held back, where no call is known.
+const HELD_BACK: &str = "held back";
+
 /// A thread is delayed between what it does to something, and another one does something to it meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConflictReport {

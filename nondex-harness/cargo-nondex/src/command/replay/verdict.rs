@@ -102,8 +102,15 @@ pub(super) fn judge(
             let text = format!("again as recorded{place}:{separator}{what}");
             console.result(AnsiColor::Red, "Failed", &text);
         } else {
+            // Two ends may have the same message, as when a process does not end after its panic.
+            let ended = |outcome: &Outcome| match run.outcome == finding.outcome {
+                true => "",
+                false => ending(outcome),
+            };
             let text = format!(
-                "not as recorded{place}:{separator}{what}\nrecorded was: {}",
+                "not as recorded{}{place}:{separator}{what}\nrecorded was{}: {}",
+                ended(&run.outcome),
+                ended(&finding.outcome),
                 finding.message.trim_end()
             );
             console.result(AnsiColor::Red, "Failed", &text);
@@ -114,6 +121,17 @@ pub(super) fn judge(
     } else {
         ExitCode::Ok
     })
+}
+
+/// How a run ended, behind what else is said of it.
+const fn ending(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => " (passed)",
+        Outcome::Failed => " (the test failed)",
+        Outcome::Exited(_) => " (the process exited)",
+        Outcome::Signalled(_) => " (a signal ended the process)",
+        Outcome::TimedOut => " (the time limit ended it)",
+    }
 }
 
 /// The stack of a call, innermost frame first.
