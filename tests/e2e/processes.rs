@@ -85,6 +85,12 @@ fn an_allocator_may_hash_and_start_a_thread_to_give_out_its_first_memory() {
 }
 
 #[test]
+fn whoever_waits_for_the_lock_of_a_tests_allocator_is_woken() {
+    let report = run("locked").report();
+    assert_eq!(expect_all(&report, |_| true, Verdict::Stable), 2);
+}
+
+#[test]
 fn a_directory_is_met_however_it_is_read() {
     let report = run("directories").report();
     let is_right =

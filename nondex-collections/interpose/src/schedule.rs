@@ -60,7 +60,7 @@ pub(crate) use descriptor::{WAITS_FOR_ALL, connect, send_message};
 pub(crate) use descriptor::{file, is_scheduled, read, write, write_vectored};
 pub(crate) use file_times::{FileTime, set_time, show_times};
 use lateness::SLEEPS;
-pub(crate) use life::{begin, end, has_company};
+pub(crate) use life::{begin, end};
 pub(crate) use limit::Limit;
 pub(crate) use operation::Operation;
 pub(crate) use poll::{has_events, wait as poll};

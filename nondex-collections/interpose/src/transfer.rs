@@ -12,8 +12,8 @@ use crate::libc;
 
 /// Reads from `file` by `call`.
 #[inline]
-fn read_from(file: c_int, call: impl FnOnce() -> isize) -> isize {
-    let call = || schedule::read(file, 0, call);
+fn read_from(file: c_int, call: impl Fn() -> isize) -> isize {
+    let call = || schedule::read(file, 0, &call);
     #[cfg(feature = "network")]
     let result = network::received(file, call);
     #[cfg(not(feature = "network"))]
@@ -23,7 +23,7 @@ fn read_from(file: c_int, call: impl FnOnce() -> isize) -> isize {
 
 /// Writes to `file` by `call`.
 #[inline]
-fn write_to(file: c_int, call: impl FnOnce() -> isize) -> isize {
+fn write_to(file: c_int, call: impl Fn() -> isize) -> isize {
     #[cfg(feature = "network")]
     let written = network::sent(file, call);
     #[cfg(not(feature = "network"))]

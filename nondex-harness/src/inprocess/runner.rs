@@ -153,6 +153,8 @@ impl<'a> Runner<'a> {
     /// Runs `tests`, `at_a_time` of them at once.
     fn run(&mut self, tests: Vec<TestDescAndFn>, at_a_time: usize) -> io::Result<()> {
         let mut waiting = VecDeque::from(tests);
+        // Memory for them now: while one runs, it may have the lock of an allocator of its own.
+        self.started.reserve(at_a_time.min(waiting.len()));
         loop {
             while self.started.len() < at_a_time
                 && let Some(test) = waiting.pop_front()

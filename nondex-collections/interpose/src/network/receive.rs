@@ -8,16 +8,16 @@ use crate::{libc, schedule};
 
 /// Receives from `fd` by `call`.
 #[inline]
-pub(crate) fn received(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+pub(crate) fn received(fd: c_int, call: impl Fn() -> isize) -> isize {
     if socket::is_any_known() {
-        watched(fd, call)
+        watched(fd, &call)
     } else {
         call()
     }
 }
 
 #[cold]
-fn watched(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     // The descriptor may be closed, and its number be another one's, while this waits.
     let Some(inode) = socket::known(fd) else {
         return call();
@@ -42,8 +42,8 @@ fn watched(fd: c_int, call: impl FnOnce() -> isize) -> isize {
 
 /// As [`received`], unless it is only asked which errors there were.
 #[inline]
-fn received_with(flags: c_int, fd: c_int, call: impl FnOnce() -> isize) -> isize {
-    let call = || schedule::read(fd, flags, call);
+fn received_with(flags: c_int, fd: c_int, call: impl Fn() -> isize) -> isize {
+    let call = || schedule::read(fd, flags, &call);
     if flags & libc::MSG_ERRQUEUE == 0 {
         received(fd, call)
     } else {

@@ -15,21 +15,21 @@ use crate::{libc, schedule};
 
 /// Sends by `call` from `fd`, to `target` or else to what the socket is connected to.
 #[inline]
-fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
+fn send_with(fd: c_int, target: Option<SocketAddr>, call: impl Fn() -> isize) -> isize {
     if target.is_none() && !socket::is_any_known() {
         return call();
     }
-    watched(fd, target, call)
+    watched(fd, target, &call)
 }
 
 /// Sends by `call` to what `fd` is connected to, if it is a socket.
 #[inline]
-pub(crate) fn sent(fd: c_int, call: impl FnOnce() -> isize) -> isize {
+pub(crate) fn sent(fd: c_int, call: impl Fn() -> isize) -> isize {
     send_with(fd, None, call)
 }
 
 #[cold]
-fn watched(fd: c_int, target: Option<SocketAddr>, call: impl FnOnce() -> isize) -> isize {
+fn watched(fd: c_int, target: Option<SocketAddr>, call: &dyn Fn() -> isize) -> isize {
     match treat(&model::NETWORK_SEND, fault::SEND, target) {
         Treatment::Refuse(target) => {
             refuse(SEND, &target);
@@ -50,7 +50,7 @@ fn send_from(
     socket: Option<u64>,
     fd: c_int,
     target: Option<SocketAddr>,
-    call: impl FnOnce() -> isize,
+    call: &dyn Fn() -> isize,
 ) -> isize {
     let question = socket.and_then(|inode| Some((inode, socket::question(inode, target)?)));
     let Some((inode, (target, is_first))) = question else {

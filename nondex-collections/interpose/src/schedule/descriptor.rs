@@ -60,24 +60,24 @@ fn wait(operation: Operation, fd: c_int, direction: Direction) -> bool {
 
 /// Makes a call that waits until `fd` can be read from, unless its `flags` say otherwise.
 #[inline]
-pub(crate) fn read(fd: c_int, flags: c_int, call: impl FnOnce() -> isize) -> isize {
+pub(crate) fn read(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
         return call();
     }
-    receive(Operation::Read, fd, flags, call)
+    receive(Operation::Read, fd, flags, &call)
 }
 
 /// As [`read`], for a connection.
 #[inline]
-pub(crate) fn accept(fd: c_int, call: impl FnOnce() -> c_int) -> c_int {
+pub(crate) fn accept(fd: c_int, call: impl Fn() -> c_int) -> c_int {
     if !is_scheduled() {
         return call();
     }
-    receive(Operation::Accept, fd, 0, || call() as isize) as c_int
+    receive(Operation::Accept, fd, 0, &|| call() as isize) as c_int
 }
 
 #[cold]
-fn receive(operation: Operation, fd: c_int, flags: c_int, call: impl FnOnce() -> isize) -> isize {
+fn receive(operation: Operation, fd: c_int, flags: c_int, call: &dyn Fn() -> isize) -> isize {
     call_takes_time();
     if flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE) != 0 || kind(fd).is_ready() {
         point_on(operation, Object::Descriptor(fd, false));
@@ -103,7 +103,7 @@ pub(crate) unsafe fn write(
     buffer: *const c_void,
     len: usize,
     flags: c_int,
-    call: impl FnOnce() -> isize,
+    call: impl Fn() -> isize,
 ) -> isize {
     if !is_scheduled() {
         return call();
@@ -117,7 +117,7 @@ pub(crate) unsafe fn write(
                 iov_len: len,
             }],
             flags,
-            call,
+            &call,
         )
     }
 }
@@ -132,7 +132,7 @@ pub(crate) unsafe fn write_vectored(
     buffers: *const libc::iovec,
     count: usize,
     flags: c_int,
-    call: impl FnOnce() -> isize,
+    call: impl Fn() -> isize,
 ) -> isize {
     if !is_scheduled() {
         return call();
@@ -144,17 +144,17 @@ pub(crate) unsafe fn write_vectored(
         unsafe { ::std::slice::from_raw_parts(buffers, count) }
     };
     // SAFETY: as the caller promises.
-    unsafe { write_when_ready(fd, buffers, flags, call) }
+    unsafe { write_when_ready(fd, buffers, flags, &call) }
 }
 
 /// Makes a call that sends `fd`'s peer, or somebody else, a message.
 #[inline]
-pub(crate) fn send_message(fd: c_int, flags: c_int, call: impl FnOnce() -> isize) -> isize {
+pub(crate) fn send_message(fd: c_int, flags: c_int, call: impl Fn() -> isize) -> isize {
     if !is_scheduled() {
         return call();
     }
     // SAFETY: there is no buffer.
-    unsafe { write_when_ready(fd, &[], flags, call) }
+    unsafe { write_when_ready(fd, &[], flags, &call) }
 }
 
 /// # Safety
@@ -164,7 +164,7 @@ unsafe fn write_when_ready(
     fd: c_int,
     buffers: &[libc::iovec],
     flags: c_int,
-    call: impl FnOnce() -> isize,
+    call: &dyn Fn() -> isize,
 ) -> isize {
     call_takes_time();
     let kind = if flags & libc::MSG_DONTWAIT == 0 {
@@ -191,12 +191,12 @@ unsafe fn write_when_ready(
     let result = match kind {
         Kind::Pipe if len > PIECE => {
             // SAFETY: as the caller promises.
-            unsafe { write_pieces(fd, buffers, PIECE, |at, len| write_piece(fd, at, len)) }
+            unsafe { write_pieces(fd, buffers, PIECE, &|at, len| write_piece(fd, at, len)) }
         }
         Kind::Stream if len > 0 => {
             // SAFETY: as the caller promises.
             unsafe {
-                write_pieces(fd, buffers, usize::MAX, |at, len| {
+                write_pieces(fd, buffers, usize::MAX, &|at, len| {
                     send_piece(fd, at, len, flags)
                 })
             }
@@ -217,7 +217,7 @@ unsafe fn write_pieces(
     fd: c_int,
     buffers: &[libc::iovec],
     piece: usize,
-    write: impl Fn(*const c_void, usize) -> isize,
+    write: &dyn Fn(*const c_void, usize) -> isize,
 ) -> isize {
     let mut done = 0;
     for buffer in buffers {

@@ -33,7 +33,7 @@ pub(crate) fn note_free_thread() {
 }
 
 /// Whether there may be threads, beside the harness's, that are not scheduled.
-pub(crate) fn has_company() -> bool {
+fn has_company() -> bool {
     FREE_THREADS.load(Ordering::Relaxed) > 1
 }
 
