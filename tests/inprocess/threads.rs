@@ -222,6 +222,13 @@ fn wrong_programs_fail_under_some_seed_and_then_always() {
 }
 
 #[test]
+fn an_update_that_is_lost_in_one_of_a_thousand_operations_is_found_in_twenty_seeds() {
+    let test = "wrong_count_among_many_operations";
+    let mut seeds = (0..20).map(|seed| RunSpec::new(test, Level::Std, seed));
+    assert!(seeds.any(|spec| run(&spec).1.outcome != Outcome::Passed));
+}
+
+#[test]
 fn a_deadlock_is_said_at_once_with_what_each_thread_waits_for() {
     for spec in specs("hangs_for_ever", 3) {
         let (events, record) = run(&spec);

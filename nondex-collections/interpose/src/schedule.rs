@@ -41,6 +41,7 @@ mod pthread;
 mod reached;
 mod readiness;
 mod reading;
+mod reads;
 mod real_time;
 mod recurrence;
 mod shared;
@@ -174,7 +175,7 @@ fn begin_operation(me: Ref, operation: Operation) {
     }
     NOW.store(now, Ordering::Relaxed);
     match operation {
-        Operation::Atomic | Operation::Count | Operation::Clock => {}
+        Operation::Atomic | Operation::Act | Operation::Count | Operation::Clock => {}
         Operation::Yield => me.idle.set(me.idle.get().saturating_add(SPIN / 2)),
         _ => me.idle.set(0),
     }

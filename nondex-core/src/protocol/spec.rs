@@ -17,7 +17,7 @@ use super::state::StateId;
 pub const PROTOCOL: u32 = 1;
 
 /// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
-pub const ALGORITHM: u32 = 9;
+pub const ALGORITHM: u32 = 10;
 
 /// The environment variable that carries a [`RunSpec`] as JSON into a test process, or `@` and the path of a file with it. It is
 /// removed before a test starts.

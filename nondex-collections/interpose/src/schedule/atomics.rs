@@ -7,7 +7,7 @@ use ::std::sync::atomic::{
 };
 
 use super::thread::Ref;
-use super::{Operation, begin_operation, look_at, me, read_atomic, trace};
+use super::{Operation, begin_operation, choices, look_at, me, read_atomic, trace};
 
 /// An operation of this thread is next: the thread, if it is scheduled.
 #[inline]
@@ -15,6 +15,16 @@ fn before(kind: Operation) -> Option<Ref> {
     let me = me();
     if let Some(me) = me {
         begin_operation(me, kind);
+    }
+    me
+}
+
+/// As [`before`], of one that writes at this place, whatever is there.
+#[inline]
+fn before_write<T>(kind: Operation, place: *mut T) -> Option<Ref> {
+    let me = me();
+    if let Some(me) = me {
+        begin_operation(me, choices::write(me, kind, place.addr()));
     }
     me
 }
@@ -67,6 +77,14 @@ fn has_changed(me: Option<Ref>) {
     }
 }
 
+/// This thread has written what it compared with what it had read: nobody came in between.
+#[inline]
+fn has_compared<T>(me: Option<Ref>, place: *mut T) {
+    if let Some(me) = me {
+        choices::write(me, Operation::Atomic, place.addr());
+    }
+}
+
 /// Memory orders of C++: of one more owner, of one less, and of the strongest stores.
 const RELAXED: c_int = 0;
 const RELEASE: c_int = 3;
@@ -89,12 +107,15 @@ macro_rules! operations {
             };
             let value = me.map_or_else(read, |me| read_atomic(me, read));
             has_looked(me, place);
+            if let Some(me) = me {
+                choices::note_read(me, place.addr());
+            }
             value
         }
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $store(place: *mut $integer, value: $integer, order: c_int) {
-            let me = before(Operation::Atomic);
+            let me = before_write(Operation::Atomic, place);
             // SAFETY: as above.
             let atomic = unsafe { <$atomic>::from_ptr(place) };
             if order == SEQ_CST {
@@ -112,7 +133,7 @@ macro_rules! operations {
             value: $integer,
             _order: c_int,
         ) -> $integer {
-            let me = before(Operation::Atomic);
+            let me = before_write(Operation::Atomic, place);
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.swap(value, Ordering::SeqCst);
             if found == value {
@@ -139,6 +160,7 @@ macro_rules! operations {
             match atomic.compare_exchange(expected, value, success, failure) {
                 Ok(found) => {
                     has_changed(me);
+                    has_compared(me, place);
                     done(me, COMPARE_EXCHANGE, place, Some(found), Some(value));
                     found
                 }
@@ -161,7 +183,7 @@ macro_rules! operations {
             value: $integer,
             order: c_int,
         ) -> $integer {
-            let me = before(change(order));
+            let me = before_write(change(order), place);
             // SAFETY: as above.
             let found = unsafe { <$atomic>::from_ptr(place) }.$method(value, Ordering::SeqCst);
             has_changed(me);

@@ -4,7 +4,8 @@
 //! thread, so that it costs next to nothing, and depends neither on what is decided elsewhere nor on where the code lies. Only where it does
 //! there is a choice, with a call site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again and again; the others do it at a few operations, the
 //! later the rarer, as most races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
-//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known).
+//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known). These aim, too: at a few of the operations that write
+//! what the thread [has read](super::reads), where they hold it back for as long as the level allows, so that others come to write it.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -156,6 +157,7 @@ const SPURIOUS: u64 = 2 << 56;
 const ORDER: u64 = 3 << 56;
 const AFTER: u64 = 4 << 56;
 const LENGTH: u64 = 7 << 56;
+const ACT: u64 = 8 << 56;
 
 /// Whether this operation, one more of the thread, is a choice.
 #[inline]
@@ -167,7 +169,46 @@ pub(super) fn fires(me: Ref, class: Class) -> bool {
     if mode <= CLEAN {
         return mode == CLEAN && me.marks[OPERATIONS].get() && READY.load(Ordering::Relaxed) > 0;
     }
+    if class == Class::Act {
+        me.acts.set(me.acts.get() + 1);
+        if is_aimed_at(me) {
+            return true;
+        }
+    }
     fires_at(me, class, me.operations.get())
+}
+
+/// Keeps what this thread has read, if the seed aims.
+#[inline]
+pub(super) fn note_read(me: Ref, place: usize) {
+    if aims() {
+        me.reads.keep(place);
+    }
+}
+
+/// What an operation of this thread is that writes at a place.
+#[inline]
+pub(super) fn write(me: Ref, operation: Operation, place: usize) -> Operation {
+    if aims() && me.reads.forget(place) {
+        Operation::Act
+    } else {
+        operation
+    }
+}
+
+/// Whether what a thread reads and then writes matters in this run.
+#[inline]
+fn aims() -> bool {
+    MODE.load(Ordering::Relaxed) == FEW
+}
+
+/// Whether a seed that aims chooses the last write of a thread to what it had read: one in four, and later ever fewer.
+fn is_aimed_at(me: Ref) -> bool {
+    /// So many are alike.
+    const FIRST: u64 = 16;
+    let number = me.acts.get();
+    let drawn = word(me, ACT, number) >> 32;
+    drawn * number.max(FIRST) < (FIRST / 4) << 32
 }
 
 /// Whether the operation of a thread with this number is a choice.
@@ -175,14 +216,14 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     let word = word(me, 0, number);
     let drawn = match class {
         Class::Count => word >> 29,
-        Class::System | Class::Atomic => word >> 32,
+        Class::System | Class::Atomic | Class::Act => word >> 32,
     };
     let fires = if MODE.load(Ordering::Relaxed) == FEW {
         (3 * drawn).saturating_mul(number) < u64::from(RATE.load(Ordering::Relaxed)) << 32
     } else {
         let chance = match class {
             Class::System => &SYSTEM,
-            Class::Atomic | Class::Count => &ATOMIC,
+            Class::Atomic | Class::Act | Class::Count => &ATOMIC,
         };
         drawn < chance.load(Ordering::Relaxed).into()
     };
@@ -216,7 +257,11 @@ pub(super) fn hold(me: Ref, operation: Operation) -> u64 {
     me.marks[OPERATIONS].set(false);
     FIRED.fetch_add(1, Ordering::Relaxed);
     let caller = me.caller.take().unwrap_or_else(origin::caller);
-    let most = within(MOST.load(Ordering::Relaxed));
+    let most = match operation {
+        Operation::Act if is_aimed_at(me) => u64::MAX,
+        _ => MOST.load(Ordering::Relaxed),
+    };
+    let most = within(most);
     let now = NOW.load(Ordering::Relaxed);
     let moment = word(me, LENGTH, me.operations.get());
     held(&model::THREAD_SPAWN, caller, moment, most, now)

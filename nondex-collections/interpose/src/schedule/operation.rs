@@ -14,6 +14,8 @@ pub(crate) enum Operation {
     /// Being held back.
     Hold,
     Atomic,
+    /// An atomic operation that writes what the thread [has read](super::reads), where a seed asks for these.
+    Act,
     /// An atomic operation of those that count owners.
     Count,
     /// A lock, a condition variable or a semaphore of C.
@@ -45,7 +47,7 @@ impl Operation {
             Operation::Yield => "yield",
             Operation::Sleep => "sleep",
             Operation::Hold => "held back",
-            Operation::Atomic | Operation::Count => "atomic",
+            Operation::Atomic | Operation::Act | Operation::Count => "atomic",
             Operation::Pthread => "pthread wait",
             Operation::Clock => "clock",
             Operation::Poll => "poll",
@@ -61,6 +63,7 @@ impl Operation {
 
     pub(super) const fn class(self) -> Class {
         match self {
+            Operation::Act => Class::Act,
             Operation::Count => Class::Count,
             Operation::Atomic | Operation::Clock => Class::Atomic,
             _ => Class::System,
@@ -73,6 +76,8 @@ impl Operation {
 pub(super) enum Class {
     System,
     Atomic,
+    /// What may follow from what was read before.
+    Act,
     /// What counts owners: each start of a thread has several, and hardly a race depends on one.
     Count,
 }

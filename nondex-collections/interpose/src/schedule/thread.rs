@@ -7,6 +7,7 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use nondex_core::{Caller, hash, hidden};
 
 use super::Operation;
+use super::reads::Reads;
 use super::states::States;
 use crate::libc;
 
@@ -74,6 +75,9 @@ pub(super) struct Thread {
     pub(super) marks: [Cell<bool>; MARKS],
     /// What its first operation is known by, if it is held back there.
     pub(super) caller: Cell<Option<Caller>>,
+    /// What it has read, and how often it was about to write what it had read, in the run of a seed that asks for that.
+    pub(super) reads: Reads,
+    pub(super) acts: Cell<u64>,
     /// How often it slept or waited for a time.
     pub(super) timed: Cell<u64>,
     /// How often it was shown a time that could have been an old one.
@@ -151,6 +155,8 @@ impl Thread {
             operations: Cell::new(0),
             marks: [const { Cell::new(true) }; MARKS],
             caller: Cell::new(None),
+            reads: Reads::new(),
+            acts: Cell::new(0),
             timed: Cell::new(0),
             read: Cell::new(0),
             read_alone: Cell::new(0),
@@ -204,12 +210,14 @@ impl Thread {
         for count in [
             &self.children,
             &self.operations,
+            &self.acts,
             &self.timed,
             &self.read,
             &self.read_alone,
         ] {
             count.set(0);
         }
+        self.reads.clear();
         self.reads_clock.set(false);
         for mark in &self.marks {
             mark.set(true);
