@@ -161,6 +161,13 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         .extend(uncertain.and_then(scheduled::uncertainty));
 }
 
+/// Whether chance may act in a test: it uses what no choice controls, or an ordinary build of it was seen to end in both ways.
+fn may_be_chance(report: &TestReport, ordinary: Option<&Ordinary>) -> bool {
+    let is_seen =
+        matches!(ordinary, Some(Ordinary::Runs([failures, runs])) if (1..*runs).contains(failures));
+    is_seen || !report.sources.is_empty()
+}
+
 /// What other tests and an ordinary build have to do with it, and what was not done.
 fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     if let Some(judgement) = basis.judgement {
@@ -175,7 +182,7 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
     }
     if let Some(behind) = &basis.runs.behind {
         report.runs += behind.processes;
-        let may_be_chance = !report.sources.is_empty();
+        let may_be_chance = may_be_chance(report, basis.runs.ordinary.as_ref());
         let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
         report
             .notes

@@ -359,3 +359,14 @@ fn that_the_schedule_alone_makes_a_test_fail_is_said_only_where_no_scheduled_run
         assert!(report.notes[0].contains(said), "{:?}", report.notes);
     }
 }
+
+#[test]
+fn chance_may_act_where_an_ordinary_build_ends_in_both_ways() {
+    let report = TestReport::new("shop", "shop", "waits");
+    let ends = |rate| may_be_chance(&report, Some(&Ordinary::Runs(rate)));
+    assert_eq!(
+        [ends([0, 3]), ends([1, 3]), ends([3, 3])],
+        [false, true, false]
+    );
+    assert!(!may_be_chance(&report, None));
+}
