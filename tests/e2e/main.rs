@@ -5,6 +5,7 @@
 
 mod adversarial;
 mod attribution;
+mod backtraces;
 mod bad_input;
 mod bisect;
 mod chance;

@@ -58,6 +58,9 @@ pub(super) fn fresh_folder(place: usize) -> PathBuf {
     })
 }
 
+/// The variables by which std is asked for backtraces.
+pub const BACKTRACES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
+
 /// Starts tests.
 #[derive(Debug)]
 pub struct Launcher<'a> {
@@ -65,6 +68,7 @@ pub struct Launcher<'a> {
     timeout: Duration,
     stop: &'a StopFlag,
     is_shown: bool,
+    has_backtraces: bool,
     arguments: Vec<OsString>,
 }
 
@@ -77,14 +81,17 @@ impl<'a> Launcher<'a> {
             timeout,
             stop,
             is_shown: false,
+            has_backtraces: false,
             arguments: Vec::new(),
         }
     }
 
-    /// The same launcher, but what tests write goes where our own output goes, and is not kept.
+    /// The same launcher, but what tests write goes where our own output goes, and is not kept. It has the backtraces that our own
+    /// environment asks for, or none, as the runs of a campaign.
     #[must_use]
-    pub const fn showing(mut self) -> Self {
+    pub const fn showing(mut self, has_backtraces: bool) -> Self {
         self.is_shown = true;
+        self.has_backtraces = has_backtraces;
         self
     }
 
@@ -233,10 +240,10 @@ impl<'a> Launcher<'a> {
         let mut command = command(binary, test, Some(named));
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        if !self.is_shown || !named.trace.is_empty() {
+        if !self.has_backtraces || !named.trace.is_empty() {
             // A backtrace costs more than most tests, and nobody reads those of a thousand runs. While a scheduled thread writes one it
             // has std's lock of backtraces, for which another thread would wait whose calls are traced.
-            for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
+            for name in BACKTRACES {
                 command.env_remove(name);
             }
         }

@@ -278,15 +278,10 @@ fn watched(
         .timeout
         .unwrap_or(Duration::from_millis(finding.timeout_ms));
     let launcher =
-        Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
+        || Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
     let is_shown = !console.quiet && console.format != MessageFormat::Json;
     // What another harness does not record is taken from what the test wrote, which is then shown at its end.
     let is_live = is_shown && binary.harness == Harness::Nondex;
-    let launcher = if is_live {
-        launcher.showing()
-    } else {
-        launcher
-    };
     let mut tests = Vec::new();
     let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
     for name in spec.tests() {
@@ -305,16 +300,30 @@ fn watched(
             }
         }
     }
-    let runs = match spec.before.is_empty() {
-        true => launcher.experiment(timeout, binary, &tests, spec),
-        false => {
-            let own = (binary, &tests[..]);
-            let kept = records.0.with_extension("left");
-            across::run_behind(&launcher, timeout, &others, own, spec, &kept)
-        }
+    let run_by = |launcher: Launcher<'_>| {
+        let runs = match spec.before.is_empty() {
+            true => launcher.experiment(timeout, binary, &tests, spec),
+            false => {
+                let own = (binary, &tests[..]);
+                let kept = records.0.with_extension("left");
+                across::run_behind(&launcher, timeout, &others, own, spec, &kept)
+            }
+        };
+        let run = runs.and_then(|mut runs| runs.pop());
+        run.ok_or_else(|| Error::setup("interrupted before the test ended"))
     };
-    let run = runs.and_then(|mut runs| runs.pop());
-    let run = run.ok_or_else(|| Error::setup("interrupted before the test ended"))?;
+    let run = if is_live {
+        let run = run_by(launcher().showing(true))?;
+        let is_asked = |name| std::env::var_os(name).is_some_and(|value| value != "0");
+        if run.outcome.passed() && launch::BACKTRACES.into_iter().any(is_asked) {
+            console.note("it passed with `RUST_BACKTRACE`, by which threads that panic take longer and open files: once more without");
+            run_by(launcher().showing(false))?
+        } else {
+            run
+        }
+    } else {
+        run_by(launcher())?
+    };
     if is_shown && let Some(output) = &run.output {
         console.text(output);
     }
