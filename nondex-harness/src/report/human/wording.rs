@@ -48,6 +48,8 @@ pub(super) fn what(culprit: &Culprit) -> String {
                 };
                 format!("which of {len} elements comes {place} decides")
             }
+            // How many there are is not known before a search has come to the call.
+            (Kind::Permute, None, None) if len == 0 => "the order is open".to_owned(),
             (Kind::Permute, None, None) => format!("the order of {len} elements is open"),
             (Kind::Random, ..) => "the value is open".to_owned(),
             (Kind::Extend, ..) => "more than asked for is allowed".to_owned(),
@@ -101,6 +103,9 @@ pub(super) fn package(file: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::model::ENV_VARS;
+    use nondex_core::{Caller, Site};
+
     use super::*;
 
     #[test]
@@ -117,6 +122,14 @@ mod tests {
         ] {
             assert_eq!(nth(number), text);
         }
+    }
+
+    #[test]
+    fn of_a_call_that_no_search_has_come_to_no_number_of_elements_is_said() {
+        let mut culprit = Culprit::new(&Site::new(&ENV_VARS, Family::Environment, Caller::here()));
+        assert_eq!(what(&culprit), "the order is open");
+        culprit.len = 3;
+        assert_eq!(what(&culprit), "the order of 3 elements is open");
     }
 
     #[test]
