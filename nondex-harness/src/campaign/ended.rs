@@ -188,6 +188,7 @@ pub(super) fn not_started(binary: &TestBinary, test: &TestCase, error: &io::Erro
             message: format!("failed to start `{program}` in `{}`: {error}", binary.cwd),
             ..Failure::default()
         }),
+        is_missing: true,
         complete: false,
         ..Run::ended(Outcome::Failed)
     }

@@ -18,6 +18,9 @@ pub struct Run {
     pub outcome: Outcome,
     /// Why it failed.
     pub failure: Option<Failure>,
+    /// Whether its process could not be started, so that nothing of the test was run.
+    #[serde(default)]
+    pub is_missing: bool,
     /// The choice points it reached. Shared between runs that reached the same.
     pub points: Arc<[PointRecord]>,
     /// Its first choices of an order. Shared in the same way.
@@ -88,6 +91,7 @@ impl Run {
         Run {
             outcome,
             failure: None,
+            is_missing: false,
             points: [].into(),
             choices: [].into(),
             steps: Vec::new(),

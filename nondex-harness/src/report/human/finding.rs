@@ -27,7 +27,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     }
     match test.verdict {
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
-        Verdict::NotRun if test.unjudged => other(test, "fails only with this tool", view),
+        Verdict::NotRun if test.unjudged => other(test, unjudged(test), view),
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
@@ -45,6 +45,14 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::OrderDependentVictim => other(test, "fails after another test", view),
         Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
         Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
+    }
+}
+
+/// Why a test that was run is not judged.
+fn unjudged(test: &TestReport) -> &'static str {
+    match test.failures.is_empty() {
+        true => "could not be started in each of its runs",
+        false => "fails only with this tool",
     }
 }
 

@@ -16,6 +16,16 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         }
         return None;
     };
+    // Whatever was concluded, from runs of which one is none: the executable is gone, for instance, because it is built anew meanwhile.
+    let mut runs = basis.evidence.all().map(|(_, run)| run);
+    if let Some(missing) = runs.find(|run| run.is_missing) {
+        report.unjudged = true;
+        report.failures.clear();
+        report.failure_rate.clear();
+        let why = missing.failure.as_ref().map(|failure| &*failure.message);
+        report.notes.push(notes::missing(why.unwrap_or_default()));
+        return None;
+    }
     match conclusion {
         // No explanation is of an explanation.
         Conclusion::Explained(_) => None,

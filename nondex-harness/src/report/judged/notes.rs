@@ -110,6 +110,11 @@ pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     }
 }
 
+/// Why a test is not judged of which a run could not be made.
+pub(super) fn missing(why: &str) -> String {
+    format!("it is not judged: {why}")
+}
+
 /// What is missing of a test that was judged before all its runs were made.
 pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";

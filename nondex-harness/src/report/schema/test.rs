@@ -133,7 +133,8 @@ pub struct TestReport {
     /// Null when it was not compared.
     #[serde(default)]
     pub ordinary: Option<[u64; 2]>,
-    /// Whether it was run but not judged, because what this tool adds to it makes it fail; its notes say what.
+    /// Whether it was run but not judged, because what this tool adds to it makes it fail, or because one of its runs could not be started; its
+    /// notes say what.
     #[serde(default)]
     pub unjudged: bool,
     /// How long its runs took together, in milliseconds.
