@@ -3,8 +3,8 @@
 //! The choices that this tool makes cost time, some levels more than others, so a run that reaches its time limit where the clean
 //! runs end may only be slow. It is no result until the run was made again with a longer limit; if it ends then, that is its
 //! outcome. A hang is waited for so long once at each level. After that the usual limit will do for the same test there, unless its
-//! clean run takes a good part of it. A test that ends in no run is not waited for longer: it is ended as it would be in base order. Nor is
-//! one with real threads whose scheduled runs [prove](deadlock) why it does not end.
+//! clean run takes a good part of it. A test that ends in no run, or is ended by the scheduler because it would not end, is not waited for longer: it
+//! is ended as it would be in base order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -94,6 +94,11 @@ fn timed_out(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut
 }
 
+/// Whether it came to an end of its own: nor did the scheduler see that it would come to none.
+fn has_ended(run: &Run) -> bool {
+    !timed_out(run) && (run.schedule_end().is_none() || run.is_cut())
+}
+
 /// The time limits for the runs of one test.
 #[derive(Clone, Debug)]
 struct Limits {
@@ -112,7 +117,7 @@ struct Limits {
 
 impl Limits {
     fn new(usual: Duration, evidence: &Evidence) -> Self {
-        let ended = || evidence.all().filter(|(_, run)| !timed_out(run));
+        let ended = || evidence.all().filter(|(_, run)| has_ended(run));
         // The first one, so that what was sufficient stays so.
         let clean = ended().find(|(spec, _)| spec.choices == Selection::None);
         let clean = clean.map_or(Duration::ZERO, |(_, run)| run.took.min(usual));
@@ -141,7 +146,7 @@ impl Limits {
 
     /// The first spec with a run that the limit ended too soon, of a test that ended in another run.
     fn doubtful<'a>(&self, evidence: &'a Evidence) -> Option<&'a RunSpec> {
-        if evidence.all().all(|(_, run)| timed_out(run)) {
+        if !evidence.all().any(|(_, run)| has_ended(run)) {
             return None;
         }
         let mut runs = evidence.all();
