@@ -36,17 +36,18 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// How many of the specs that have an answer fail, of how many; and how many of those answers another run gave. A run that was cut
-/// is no answer.
+/// How many of the specs that have an answer fail, in any of their runs, of how many; and how many of those answers another run gave. A run
+/// that was cut is no answer.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;
+    let fails = |run: &Run| !run.passed() && !run.is_cut();
     for spec in specs {
         let answers = evidence.answers(std::slice::from_ref(spec));
         if let Ok(answers) = answers
             && !answers[0].run.is_cut()
         {
-            rate[0] += u64::from(!answers[0].run.passed());
+            rate[0] += u64::from(fails(answers[0].run) || evidence.of(spec).iter().any(fails));
             rate[1] += 1;
             implied += u64::from(answers[0].implied);
         }

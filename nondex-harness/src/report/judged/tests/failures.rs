@@ -1,6 +1,7 @@
 //! Which failures a report shows, and at what rate.
 
 use super::*;
+use crate::judge::evidence::Evidence;
 
 #[test]
 fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
@@ -19,6 +20,16 @@ fn implied_results_count_in_the_rate_and_are_told_apart() {
     let report = judged(|_| run(true, []));
     assert_eq!((report.runs, report.implied), (2, 50));
     assert_eq!(report.failure_rate[&Level::Full], [0, 10]);
+}
+
+#[test]
+fn a_seed_counts_as_failed_where_any_of_its_runs_failed() {
+    let specs = [0, 1].map(|seed| RunSpec::new("t", Level::Std, seed));
+    let mut evidence = Evidence::new(false);
+    for (seed, passes) in [(0, true), (1, true), (1, false), (1, true)] {
+        evidence.add(specs[seed].clone(), run(passes, [1]));
+    }
+    assert_eq!(runs::rate(&specs, &evidence), ([1, 2], 0));
 }
 
 #[test]
