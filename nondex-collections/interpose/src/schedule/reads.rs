@@ -24,7 +24,9 @@ impl Reads {
         }
     }
 
-    /// Keeps a place that is read.
+    /// Keeps a place that is read. Runs of few seeds come here, and the others are not to pay for it.
+    #[cold]
+    #[inline(never)]
     pub(super) fn keep(&self, place: usize) {
         if self.find(place).is_none() {
             let oldest = self.oldest.get();
@@ -34,6 +36,8 @@ impl Reads {
     }
 
     /// Forgets a place that is written; whether it was kept.
+    #[cold]
+    #[inline(never)]
     pub(super) fn forget(&self, place: usize) -> bool {
         let kept = self.find(place);
         kept.inspect(|kept| kept.set(0)).is_some()
