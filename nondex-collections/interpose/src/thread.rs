@@ -80,13 +80,7 @@ fn test_of_libtest() -> Option<&'static Arc<Context>> {
     let mut arguments = ::std::env::args_os().skip(1);
     let is_named = arguments.next().is_some_and(|one| one == "--exact")
         && arguments.next().is_some_and(|name| *name == *spec.test);
-    (is_named && has_threads && !is_one("RUST_TEST_THREADS")).then(|| {
-        // The thread that waits for the test's end.
-        for _ in 0..2 {
-            schedule::life::note_free_thread();
-        }
-        context
-    })
+    (is_named && has_threads && !is_one("RUST_TEST_THREADS")).then_some(context)
 }
 
 #[unsafe(no_mangle)]

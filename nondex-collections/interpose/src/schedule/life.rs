@@ -32,15 +32,9 @@ pub(crate) fn note_free_thread() {
     FREE_THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Whether there may be threads, beside the harness's, that are not scheduled.
-fn has_company() -> bool {
-    FREE_THREADS.load(Ordering::Relaxed) > 1
-}
-
-/// Whether threads were started before the test that are not the harness's: libtest's counts for [two](note_free_thread).
-fn has_others_before() -> bool {
-    let of_harness = if context::has_harness() { 1 } else { 2 };
-    FREE_THREADS.load(Ordering::Relaxed) > of_harness
+/// Whether threads were started before the test: by an allocator, for instance. A harness of ours has one for the test.
+fn has_others() -> bool {
+    FREE_THREADS.load(Ordering::Relaxed) > u32::from(context::has_harness())
 }
 
 /// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a process.
@@ -84,8 +78,8 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     shared.stamps.begin();
     let thread = shared.add(hash::mix(1), "0");
     shared.run(thread);
-    if has_others_before() {
-        // What an allocator has started, for instance, is in real time.
+    if has_others() {
+        // They are in real time.
         shared.add_outside();
     }
     drop(shared);
