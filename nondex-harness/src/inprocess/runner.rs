@@ -182,7 +182,6 @@ impl<'a> Runner<'a> {
         self.next_id += 1;
         let TestDescAndFn { desc, testfn } = test;
         self.console.test_start(&desc)?;
-        self.started.reserve(1);
         let sender = self.sender.clone();
         let not_run = desc.ignore || self.arguments.only_benchmarks && !testfn.is_benchmark();
         let thread = if not_run {

@@ -100,10 +100,12 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
     if let Some(rates) = rates(test).filter(|_| test.ordinary.is_none() && !fails_everywhere) {
         diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
     }
-    let is_shown = |failure: &&FailureReport| {
-        view.verbose > 0 || told(test).is_some_and(|told| std::ptr::eq(told, *failure))
+    let told = told(test).map_or(&[][..], std::slice::from_ref);
+    let shown = match view.verbose {
+        0 => told,
+        _ => &test.failures,
     };
-    for failure in test.failures.iter().filter(is_shown) {
+    for failure in shown {
         diagnostic.note("message", &message(test, failure));
     }
 }
