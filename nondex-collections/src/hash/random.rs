@@ -156,21 +156,27 @@ fn maker(place: u64) -> Caller {
     caller::of(unsafe { &*place })
 }
 
+/// What a key stands for.
+#[inline]
+const fn words(key: u64) -> [u64; 2] {
+    [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15]
+}
+
 /// std's own hasher with this key.
 #[expect(unsafe_code, reason = "std has no other way to give its hasher keys")]
 #[inline]
 fn keyed(key: u64) -> DefaultHasher {
-    let keys = [key, key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15];
     const {
         assert!(align_of::<Location<'_>>() > SHARED as usize);
         assert!(align_of::<::std::hash::RandomState>() == align_of::<u64>());
     }
     // SAFETY: std's state is two words of any value, of the same size and alignment as this array. That they are the keys of
     // SipHash 1-3 is what a test checks.
-    let state: ::std::hash::RandomState = unsafe { ::std::mem::transmute(keys) };
+    let state: ::std::hash::RandomState = unsafe { ::std::mem::transmute(words(key)) };
     state.build_hasher()
 }
 
+mod sip;
 pub(crate) mod table;
 
 #[cfg(test)]

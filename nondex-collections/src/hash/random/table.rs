@@ -4,9 +4,10 @@
 //! hands: when it asks that for a hash, it sees the keys of the [`RandomState`](super::RandomState), as anybody else who asks.
 
 use ::std::any::type_name;
-use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use ::std::hash::{BuildHasher, Hash, Hasher};
 
-use super::{RandomState, keyed};
+use super::sip::Sip13;
+use super::{RandomState, keyed, words};
 
 /// A key of a table; hashes as the key itself.
 struct InTable<'a, Q: ?Sized>(&'a Q);
@@ -34,7 +35,7 @@ pub(crate) fn hash_in_table<S: BuildHasher, Q: Hash + ?Sized>(hash_builder: &S, 
 
 /// Hashes a key for a table, and shows it a hash that follows from the state's choice instead.
 pub(super) struct TableHasher<'a> {
-    hasher: DefaultHasher,
+    hasher: Sip13,
     state: &'a RandomState,
     /// Stands for what was written, without any key.
     written: u64,
@@ -44,7 +45,7 @@ impl<'a> TableHasher<'a> {
     #[inline]
     pub(super) fn new(state: &'a RandomState) -> Self {
         TableHasher {
-            hasher: keyed(state.table),
+            hasher: Sip13::new(words(state.table)),
             state,
             written: 0,
         }
@@ -57,16 +58,43 @@ impl<'a> TableHasher<'a> {
     }
 }
 
-impl Hasher for TableHasher<'_> {
-    // std's hasher takes numbers and text byte by byte, so nothing else need be passed on.
+impl TableHasher<'_> {
+    /// Notes what was written, for a key that looks.
     #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        self.hasher.write(bytes);
+    fn note(&mut self, bytes: &[u8]) {
         let mut word = [0; 8];
         let len = bytes.len().min(8);
         word[..len].copy_from_slice(&bytes[bytes.len() - len..]);
         let word = u64::from_ne_bytes(word) ^ bytes.len() as u64;
         self.written = (self.written.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// Writes of numbers, which are what their bytes are.
+macro_rules! numbers {
+    ($($write:ident($number:ty))*) => {$(
+        #[inline]
+        fn $write(&mut self, number: $number) {
+            self.hasher.word(number.to_le().into(), size_of::<$number>());
+            self.note(&number.to_ne_bytes());
+        }
+    )*};
+}
+
+impl Hasher for TableHasher<'_> {
+    // std's hasher takes longer numbers and text byte by byte, so nothing else need be passed on.
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.hasher.write(bytes);
+        self.note(bytes);
+    }
+
+    numbers! { write_u8(u8) write_u16(u16) write_u32(u32) write_u64(u64) }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.hasher.word(number.to_le() as u64, size_of::<usize>());
+        self.note(&number.to_ne_bytes());
     }
 
     #[cold]

@@ -9,56 +9,55 @@ use nondex_core::{Level, Outcome, RunRecord, RunSpec, Scope, Selection};
 use super::*;
 use crate::collections::{HashMap, HashSet};
 
-/// `SipHash` 1-3 of one word, as Aumasson and Bernstein define it (2012).
-fn sip(keys: [u64; 2], word: u64) -> u64 {
-    let mut v = [
-        keys[0] ^ 0x736f_6d65_7073_6575,
-        keys[1] ^ 0x646f_7261_6e64_6f6d,
-        keys[0] ^ 0x6c79_6765_6e65_7261,
-        keys[1] ^ 0x7465_6462_7974_6573,
-    ];
-    let round = |v: &mut [u64; 4]| {
-        v[0] = v[0].wrapping_add(v[1]);
-        v[2] = v[2].wrapping_add(v[3]);
-        v[1] = v[1].rotate_left(13) ^ v[0];
-        v[3] = v[3].rotate_left(16) ^ v[2];
-        v[0] = v[0].rotate_left(32);
-        v[2] = v[2].wrapping_add(v[1]);
-        v[0] = v[0].wrapping_add(v[3]);
-        v[1] = v[1].rotate_left(17) ^ v[2];
-        v[3] = v[3].rotate_left(21) ^ v[0];
-        v[2] = v[2].rotate_left(32);
-    };
-    for block in [word, 8 << 56] {
-        v[3] ^= block;
-        round(&mut v);
-        v[0] ^= block;
+/// Writes what follows from a seed: numbers of all widths and text of many lengths, in any order.
+fn write_all(mut seed: u64, hasher: &mut impl Hasher) {
+    for step in 0..40 {
+        seed = nondex_core::hash::mix(seed + step);
+        match seed % 9 {
+            0 => hasher.write_u8(seed as u8),
+            1 => (seed as i16).hash(hasher),
+            2 => hasher.write_u32(seed as u32),
+            3 => (seed as i64).hash(hasher),
+            4 => hasher.write_usize(seed as usize),
+            5 => (u128::from(seed) << 60).hash(hasher),
+            6 => [seed as u16; 3].hash(hasher),
+            7 => (seed < 9, 'x', ()).hash(hasher),
+            _ => "text of any length, and more"[..seed as usize / 9 % 29].hash(hasher),
+        }
     }
-    v[2] ^= 0xff;
-    for _ in 0..3 {
-        round(&mut v);
-    }
-    v[0] ^ v[1] ^ v[2] ^ v[3]
 }
 
 #[test]
-fn the_two_words_of_stds_state_are_the_keys_of_siphash_1_3() {
-    for key in [0, 1, 7, u64::MAX, 0x0123_4567_89ab_cdef] {
-        let second = key.rotate_left(32) ^ 0x9e37_79b9_7f4a_7c15;
-        for word in [0, 1, 2026, u64::MAX] {
-            let mut hasher = keyed(key);
-            hasher.write_u64(word);
-            assert_eq!(
-                hasher.finish(),
-                sip([key, second], word.to_le()),
-                "{key} {word}"
-            );
-        }
+fn a_table_hashes_as_stds_hasher_with_the_same_keys() {
+    for seed in 0..2_000 {
+        let state = RandomState::new();
+        let mut own = TableHasher::new(&state);
+        let mut of_std = keyed(state.table);
+        write_all(seed, &mut own);
+        write_all(seed, &mut of_std);
+        assert_eq!(own.into_hash(), of_std.finish(), "{seed}");
     }
     assert_eq!(
         size_of::<::std::hash::RandomState>(),
         size_of::<RandomState>()
     );
+}
+
+#[test]
+fn the_hash_is_siphash_1_3() {
+    // Of so many bytes that count from 0 upward, as the keys do: from std's own test.
+    let expected = [
+        (0, [0xdc, 0xc4, 0x0f, 0x05, 0x58, 0x01, 0xac, 0xab]),
+        (1, [0x93, 0xca, 0x57, 0x7d, 0xf3, 0x9b, 0xf4, 0xc9]),
+        (7, [0x40, 0x11, 0xb1, 0x9b, 0x98, 0x7d, 0x92, 0xd3]),
+        (8, [0x8e, 0x9a, 0x29, 0x8d, 0x11, 0x95, 0x90, 0x36]),
+        (15, [0x56, 0x99, 0x51, 0x2a, 0x6d, 0xd8, 0x20, 0xd3]),
+    ];
+    for (len, expected) in expected {
+        let mut hasher = sip::Sip13::new([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908]);
+        hasher.write(&(0..len).collect::<Vec<u8>>());
+        assert_eq!(hasher.finish().to_le_bytes(), expected, "{len}");
+    }
 }
 
 /// What `body` saw in a run, and the record.
