@@ -4,6 +4,7 @@
 //! the mirror, for its entries, and everything that it keeps beside them is here.
 
 use std::alloc::System;
+use std::ptr;
 
 /// A box that the global allocator does not see.
 pub type Box<T> = allocator_api2::boxed::Box<T, System>;
@@ -23,6 +24,21 @@ pub const fn vec<T>() -> Vec<T> {
 pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity_in(items.size_hint().0, System);
     all.extend(items);
+    all
+}
+
+/// A copy of plain items, made as bytes.
+#[expect(
+    unsafe_code,
+    reason = "a vector with an allocator of its own clones item by item: only std's own code can tell which are plain"
+)]
+pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
+    let mut all = Vec::with_capacity_in(items.len(), System);
+    // SAFETY: there is room for so many items, which are apart from those that are copied, and plain.
+    unsafe {
+        ptr::copy_nonoverlapping(items.as_ptr(), all.as_mut_ptr(), items.len());
+        all.set_len(items.len());
+    }
     all
 }
 

@@ -4,6 +4,7 @@
     reason = "entries are dropped in the order that was decided, by code that is not generic over them"
 )]
 
+use ::std::alloc::System;
 use ::std::mem;
 use ::std::panic::Location;
 
@@ -14,6 +15,7 @@ use super::buffer::Buffer;
 use super::identity::Identity;
 use super::index::{self, Index};
 use super::order::Order;
+use super::shared::SharedIndex;
 use super::trail::Trail;
 use crate::caller;
 use nondex_core::hidden::{self, Box, Vec};
@@ -28,7 +30,7 @@ use nondex_core::hidden::{self, Box, Vec};
 /// `PhantomData<(K, V)>`.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub(super) index: Index,
+    pub(super) index: SharedIndex,
     pub(super) buffer: Buffer,
     pub(super) trail: Option<Box<Trail>>,
     pub(super) identity: Option<Box<Identity>>,
@@ -46,7 +48,7 @@ impl Body {
         index: Index,
     ) -> Box<Self> {
         let mut body = hidden::boxed(Body {
-            index,
+            index: SharedIndex::new(index),
             buffer: Buffer::new(about),
             trail: None,
             identity: None,
@@ -99,7 +101,7 @@ impl Body {
             return;
         }
         let mut is_lost = vec![true; len];
-        for &slot in &self.index {
+        for &slot in &*self.index {
             is_lost[slot as usize] = false;
         }
         // The order of insertion is lost as well: from here on it is that of the slots.
@@ -110,7 +112,7 @@ impl Body {
                 unsafe { drop(self.buffer.at(slot)) }
             }
             len -= 1;
-            for number in &mut self.index {
+            for number in self.index.get_mut() {
                 if *number as usize == len {
                     *number = slot as u32;
                 }
@@ -158,24 +160,21 @@ impl Body {
         }
     }
 
-    /// Takes an entry out of the index. The last one gets its number; the slot that it is in is returned.
+    /// Notes that a slot was taken out of the index. The last one gets its number, and is returned.
     ///
     /// # Safety
-    /// The index must have `slot` in that bucket. The caller must take the entry out of the slot, and move the last one there.
+    /// Nothing else may have happened since, and the caller must take the entry out of the slot, and move the last one there.
     #[inline]
-    pub(super) unsafe fn remove(&mut self, bucket: usize, slot: u32) -> u32 {
-        let last = self.index.len() as u32 - 1;
+    pub(super) unsafe fn removed(&mut self, slot: u32) -> u32 {
+        let last = self.index.len() as u32;
         if slot != last {
-            self.trail();
-        }
-        if let Ok(entry) = self.index.get_bucket_entry(bucket) {
-            entry.remove();
+            self.trail(last as usize + 1);
         }
         if let Some(trail) = &mut self.trail
             && let Some(moved) = trail.swap_remove(slot)
-            && let Some(number) = self.index.get_bucket_mut(moved)
         {
-            *number = slot;
+            // SAFETY: the trail has the bucket of each slot that the index has.
+            *unsafe { self.index.get_mut().get_bucket_unchecked_mut(moved) } = slot;
         }
         if let Some(identity) = &mut self.identity {
             identity.swap_remove(slot as usize);
@@ -261,44 +260,43 @@ impl Body {
         match &self.trail {
             Some(trail) => hidden::collect(slots.map(|slot| trail.bucket(slot) as u32)),
             None => {
-                let trail = Trail::new(&self.index);
+                let trail = Trail::new(&self.index, self.len());
                 hidden::collect(slots.map(|slot| trail.bucket(slot) as u32))
             }
         }
     }
 
     /// Takes the room of an empty collection.
-    pub(super) fn take_room(&mut self) -> (Index, Buffer) {
-        let index = mem::replace(&mut self.index, Index::new_in(::std::alloc::System));
+    pub(super) fn take_room(&mut self) -> (SharedIndex, Buffer) {
         (
-            index,
+            mem::replace(&mut self.index, SharedIndex::new(Index::new_in(System))),
             mem::replace(&mut self.buffer, Buffer::new(self.about)),
         )
     }
 
     /// Gives back the room that was taken.
-    pub(super) fn return_room(&mut self, index: Index, buffer: Buffer) {
+    pub(super) fn return_room(&mut self, index: SharedIndex, buffer: Buffer) {
         (self.index, self.buffer) = (index, buffer);
     }
 
     /// The bucket of a slot.
     #[inline]
     pub(super) fn bucket(&mut self, slot: u32) -> usize {
-        self.trail().bucket(slot)
+        self.trail(self.len()).bucket(slot)
     }
 
-    /// The trail, from now on.
+    /// The trail of so many slots, from now on.
     #[inline]
-    fn trail(&mut self) -> &mut Trail {
+    fn trail(&mut self, slots: usize) -> &mut Trail {
         let index = &self.index;
         self.trail
-            .get_or_insert_with(|| hidden::boxed(Trail::new(index)))
+            .get_or_insert_with(|| hidden::boxed(Trail::new(index, slots)))
     }
 
     /// All but the entries of a clone, which is to have as much room.
     pub(super) fn begin_clone(&self, created: &'static Location<'static>) -> Box<Self> {
         let mut body = hidden::boxed(Body {
-            index: Index::new_in(::std::alloc::System),
+            index: SharedIndex::new(Index::new_in(System)),
             buffer: Buffer::new(self.about),
             trail: None,
             identity: None,
@@ -313,7 +311,7 @@ impl Body {
 
     /// Makes a clone of what has the entries of `original` in its slots.
     pub(super) fn end_clone(&mut self, original: &Self) {
-        self.index = original.index.clone();
+        self.index = original.index.share();
         self.trail.clone_from(&original.trail);
         let identity = original.identity.as_ref();
         self.identity = match identity {

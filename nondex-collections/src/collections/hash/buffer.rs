@@ -6,6 +6,7 @@
 
 use ::std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use ::std::ptr::{self, NonNull};
+use ::std::slice;
 
 use super::about::About;
 
@@ -57,6 +58,16 @@ impl Buffer {
     pub(super) unsafe fn at(&self, slot: usize) -> *mut u8 {
         // SAFETY: inside of the block, or at its end.
         unsafe { self.start.as_ptr().add(slot * self.entry.size()) }
+    }
+
+    /// The first so many entries.
+    ///
+    /// # Safety
+    /// They must be there, and be of this type.
+    #[inline]
+    pub(super) unsafe fn entries<T>(&self, len: usize) -> &[T] {
+        // SAFETY: as the caller promises.
+        unsafe { slice::from_raw_parts(self.start.as_ptr().cast(), len) }
     }
 
     /// A new block with room for so many entries; `None` if there is no memory.

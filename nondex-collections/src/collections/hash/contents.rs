@@ -28,7 +28,7 @@ pub(super) struct Contents {
 impl Clone for Contents {
     fn clone(&self) -> Self {
         Contents {
-            hashes: self.hashes.clone(),
+            hashes: hidden::copy(&self.hashes),
             sum: self.sum,
             sorted: OnceLock::new(),
             tree: OnceLock::new(),
@@ -91,9 +91,7 @@ impl Contents {
         self.sum = self.sum.wrapping_add(hash::mix(content));
         let slot = self.hashes.len();
         self.hashes.push(content);
-        if self.sorted.get().is_some() {
-            self.sorted.take();
-        }
+        self.forget_sorted();
         if let Some(tree) = self.tree.get_mut() {
             if tree.has_room_for(self.hashes.len()) {
                 tree.push(slot, content);
@@ -104,7 +102,7 @@ impl Contents {
     }
 
     pub(super) fn swap_remove(&mut self, slot: usize) {
-        self.sorted.take();
+        self.forget_sorted();
         let content = self.hashes[slot];
         self.sum = self.sum.wrapping_sub(hash::mix(content));
         let last = self.hashes.len() - 1;
@@ -116,6 +114,15 @@ impl Contents {
             }
         }
         self.hashes.swap_remove(slot);
+    }
+
+    /// The slots are to be sorted anew.
+    #[inline]
+    fn forget_sorted(&mut self) {
+        // To take what is not there costs more than to look.
+        if self.sorted.get().is_some() {
+            self.sorted.take();
+        }
     }
 
     pub(super) fn clear(&mut self) {

@@ -89,6 +89,12 @@ impl Identity {
     #[inline]
     pub(super) fn push(&mut self, content: u64) {
         self.changes += 1;
+        if self.contents.is_some() || self.insertions.is_some() {
+            self.note(content);
+        }
+    }
+
+    fn note(&mut self, content: u64) {
         if let Some(contents) = &mut self.contents {
             contents.push(content);
         }
@@ -107,7 +113,6 @@ impl Identity {
         }
     }
 
-    #[cold]
     fn forget(&mut self, slot: usize) {
         if let Some(contents) = &mut self.contents {
             contents.swap_remove(slot);

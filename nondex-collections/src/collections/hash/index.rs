@@ -51,6 +51,15 @@ pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
     Index::with_capacity_in(capacity.max(least_capacity(size)), System)
 }
 
+/// A new index with as many buckets.
+pub(super) fn like(index: &Index) -> Index {
+    let capacity = match index.num_buckets() {
+        buckets @ ..8 => buckets - 1,
+        buckets => buckets / 8 * 7,
+    };
+    Index::with_capacity_in(capacity, System)
+}
+
 /// Whether the next insertion makes the table grow or rehash.
 #[inline]
 pub(super) fn is_full(index: &Index) -> bool {
@@ -156,5 +165,19 @@ mod tests {
             of_std::<100>(),
         ];
         assert_eq!([0, 1, 2, 3, 4, 8, 100].map(least_capacity), expected);
+    }
+
+    #[test]
+    fn an_index_like_another_is_that_one_when_it_is_cleared() {
+        for capacity in 0..1_000 {
+            let mut index = with_capacity(capacity, 8);
+            for slot in 0..capacity as u32 {
+                index.insert_unique(slot.into(), slot, |&slot| slot.into());
+            }
+            let like = like(&index);
+            index.clear();
+            let sizes = |index: &Index| (index.num_buckets(), index.capacity(), index.len());
+            assert_eq!(sizes(&like), sizes(&index));
+        }
     }
 }

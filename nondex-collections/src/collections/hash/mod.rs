@@ -1,7 +1,7 @@
 //! The hash collections, as in std's own module of this name.
 //!
 //! [`map`] and [`set`] are thin mirrors over one private core, in which the semantics of order live:
-//! - [`index`]: a table of slot numbers that grows exactly as std's table grows;
+//! - [`index`]: a table of slot numbers that grows exactly as std's table grows; [`shared`] with clones until either changes;
 //! - [`body`]: what a collection owns, whatever its type: the index, the [`buffer`] with the entries, the [`trail`] of insertions;
 //!   it drops them; [`decided`] asks in which order they are cleared, cloned, compared and dropped;
 //! - [`slots`]: the entries themselves; [`mod@clone`]; [`room`] for more of them;
@@ -27,6 +27,7 @@ pub(super) mod map;
 mod order;
 mod room;
 pub(super) mod set;
+mod shared;
 mod slots;
 mod store;
 mod trail;

@@ -47,7 +47,11 @@ impl<K: Hash, V> Slots<K, V> {
             hash(unsafe { &(*keys.as_ptr().add(slot as usize)).0 })
         };
         let follow = Follow(body, len);
-        Some(act(&mut follow.0.index, follow.0.about.size(), &hash_of))
+        Some(act(
+            follow.0.index.get_mut(),
+            follow.0.about.size(),
+            &hash_of,
+        ))
     }
 
     /// The collection is unchanged when there is an error.

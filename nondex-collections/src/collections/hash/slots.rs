@@ -7,7 +7,7 @@
 use ::std::hash::Hash;
 use ::std::marker::PhantomData;
 use ::std::panic::Location;
-use ::std::ptr::{self, NonNull};
+use ::std::ptr::NonNull;
 use ::std::slice;
 
 use hashbrown::hash_table::Entry;
@@ -38,7 +38,7 @@ pub(super) struct Slots<K, V> {
 #[inline]
 fn entries<K, V>(body: &Body) -> &[(K, V)] {
     // SAFETY: the slots below the length have a valid entry each, of the type of the collection that has this body.
-    unsafe { slice::from_raw_parts(body.buffer.start().as_ptr().cast(), body.len()) }
+    unsafe { body.buffer.entries(body.len()) }
 }
 
 /// See [`entries`].
@@ -48,16 +48,19 @@ fn entries_mut<K, V>(body: &mut Body) -> &mut [(K, V)] {
     unsafe { slice::from_raw_parts_mut(body.buffer.start().as_ptr().cast(), body.len()) }
 }
 
-/// Takes the entry in a slot out, which is in this bucket. The last entry gets its slot.
+/// Takes the entry out whose slot has just been taken out of the index. The last entry gets its slot.
+///
+/// # Safety
+/// The index must have had `slot`, and nothing else may have happened since.
 #[inline]
-fn take<K, V>(body: &mut Body, bucket: usize, slot: u32) -> (K, V) {
-    let entry = ptr::from_mut(&mut entries_mut::<K, V>(body)[slot as usize]);
+unsafe fn take<K, V>(body: &mut Body, slot: u32) -> (K, V) {
+    let start = body.buffer.start().cast::<(K, V)>();
     // SAFETY: valid entries, which may be the same one; what is taken is out of the index, and not read again.
     unsafe {
-        let last = body.remove(bucket, slot);
-        let taken = ptr::read(entry);
-        let last = body.buffer.start().cast::<(K, V)>().add(last as usize);
-        ptr::copy(last.as_ptr(), entry, 1);
+        let last = start.add(body.removed(slot) as usize);
+        let entry = start.add(slot as usize);
+        let taken = entry.read();
+        last.copy_to(entry, 1);
         taken
     }
 }
@@ -154,7 +157,7 @@ impl<K, V> Slots<K, V> {
         let order = body.visit(decision).own();
         body.forget_all();
         // Unlike a clear, a drain takes the marks of deleted buckets away from an empty table too.
-        drop(body.index.drain());
+        drop(body.index.get_mut().drain());
         // SAFETY: the slots in the order had a valid entry each, and the collection has forgotten them.
         unsafe { IntoEntries::new(body, order, left, lends_room) }
     }
@@ -224,23 +227,35 @@ impl<K, V> Slots<K, V> {
 
     /// Takes the entry with the key of `hash` that `is_key` accepts.
     #[inline]
-    pub(super) fn remove(&mut self, hash: u64, is_key: impl FnMut(&K) -> bool) -> Option<(K, V)> {
-        let (slot, bucket) = self.find_bucket(hash, is_key)?;
-        Some(take(self.body.as_deref_mut()?, bucket, slot))
+    pub(super) fn remove(
+        &mut self,
+        hash: u64,
+        mut is_key: impl FnMut(&K) -> bool,
+    ) -> Option<(K, V)> {
+        let body = self.body.as_deref_mut()?;
+        let len = body.len();
+        let Body { index, buffer, .. } = body;
+        // SAFETY: the slots below the length have a valid entry each, of this type.
+        let entries = unsafe { buffer.entries::<(K, V)>(len) };
+        let is_key = |&slot: &u32| is_key(&entries[slot as usize].0);
+        let (slot, _) = index.get_mut().find_entry(hash, is_key).ok()?.remove();
+        // SAFETY: it was in the index until now.
+        Some(unsafe { take(body, slot) })
     }
 
     /// Takes the entry in a slot that the index holds.
     pub(super) fn remove_slot(&mut self, slot: u32) -> Option<(K, V)> {
-        let body = self.body.as_deref_mut()?;
-        let bucket = body.bucket(slot);
-        Some(take(body, bucket, slot))
+        let bucket = self.body.as_deref_mut()?.bucket(slot);
+        self.remove_bucket(bucket)
     }
 
     /// Takes the entry in a bucket of the index, if there is one.
     pub(super) fn remove_bucket(&mut self, bucket: usize) -> Option<(K, V)> {
         let body = self.body.as_deref_mut()?;
-        let slot = *body.index.get_bucket(bucket)?;
-        Some(take(body, bucket, slot))
+        let entry = body.index.get_mut().get_bucket_entry(bucket).ok()?;
+        let (slot, _) = entry.remove();
+        // SAFETY: it was in the index until now.
+        Some(unsafe { take(body, slot) })
     }
 
     /// Adds an entry whose key is not there. Room must have been [prepared](Slots::prepare).
@@ -249,7 +264,10 @@ impl<K, V> Slots<K, V> {
         let body = self.body.as_mut().expect("room was prepared");
         assert!(!index::is_full(&body.index), "room was prepared");
         let slot = body.len() as u32;
-        let vacant = body.index.insert_unique(new.hash, slot, |_| new.hash);
+        let vacant = body
+            .index
+            .get_mut()
+            .insert_unique(new.hash, slot, |_| new.hash);
         let bucket = vacant.bucket_index();
         write(body, slot, (key, value));
         body.added(bucket, new.content);
@@ -313,13 +331,11 @@ impl<K: Hash + Eq, V> Slots<K, V> {
         let new = self.new_key(own, &key);
         let body = self.body.as_deref_mut().expect("room was prepared");
         let slot = body.len() as u32;
-        let keys = body.buffer.start().cast::<(K, V)>();
-        let is_key = |&other: &u32| {
-            assert!(other < slot, "the index holds only slots in use");
-            // SAFETY: a valid entry; the index is not beside the entries.
-            key == unsafe { &*keys.as_ptr().add(other as usize) }.0
-        };
-        match body.index.entry(own, is_key, |_| own) {
+        let Body { index, buffer, .. } = body;
+        // SAFETY: the slots below the length have a valid entry each, of this type.
+        let entries = unsafe { buffer.entries::<(K, V)>(slot as usize) };
+        let is_key = |&other: &u32| key == entries[other as usize].0;
+        match index.get_mut().entry(own, is_key, |_| own) {
             Entry::Occupied(entry) => Inserted::Present(*entry.get(), key, value),
             Entry::Vacant(entry) => {
                 let bucket = entry.insert(slot).bucket_index();

@@ -1,4 +1,8 @@
 //! The order of insertion, once a removal has changed the order of slots.
+#![expect(
+    unsafe_code,
+    reason = "all numbers of a table are looked at with the buckets that they are in"
+)]
 
 use ::std::iter::Rev;
 use ::std::slice;
@@ -12,7 +16,7 @@ const NONE: u32 = u32::MAX;
 ///
 /// A slot that becomes free is filled with the last entry, so that slots have no gaps; that needs the bucket of that last one.
 /// A collection of which nothing but the last entry was ever removed has no trail: its slots are in the order of insertion.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Trail {
     marks: Vec<Mark>,
     /// The slot that was filled at each step, as long as it has the same entry.
@@ -29,18 +33,27 @@ struct Mark {
     step: u32,
 }
 
+impl Clone for Trail {
+    fn clone(&self) -> Self {
+        Trail {
+            marks: hidden::copy(&self.marks),
+            steps: hidden::copy(&self.steps),
+            first: self.first,
+        }
+    }
+}
+
 impl Trail {
-    /// The trail of slots that are in the order of insertion.
+    /// The trail of so many slots that are in the order of insertion. The index may lack one that is about to be removed.
     #[cold]
-    pub(super) fn new(index: &Table<u32>) -> Self {
+    pub(super) fn new(index: &Table<u32>, slots: usize) -> Self {
         let mut trail = Trail {
             marks: hidden::vec(),
             steps: hidden::vec(),
             first: 0,
         };
-        let len = index.len();
-        trail.steps.resize(len, 0);
-        trail.marks.resize(len, Mark { bucket: 0, step: 0 });
+        trail.steps.resize(slots, 0);
+        trail.marks.resize(slots, Mark { bucket: 0, step: 0 });
         // In loops without a question in them.
         for (step, slot) in trail.steps.iter_mut().enumerate() {
             *slot = step as u32;
@@ -55,9 +68,9 @@ impl Trail {
     /// Looks up where the slots are in an index that was rearranged.
     pub(super) fn find_buckets(&mut self, index: &Table<u32>) {
         for bucket in index.iter_buckets() {
-            if let Some(&slot) = index.get_bucket(bucket) {
-                self.marks[slot as usize].bucket = bucket as u32;
-            }
+            // SAFETY: these are the buckets that have something in them.
+            let slot = *unsafe { index.get_bucket_unchecked(bucket) };
+            self.marks[slot as usize].bucket = bucket as u32;
         }
     }
 
@@ -100,20 +113,17 @@ impl Trail {
         if let Some(moved) = moved {
             self.steps[moved.step as usize] = slot;
         }
-        if freed as usize == self.first || freed as usize + 1 == self.steps.len() {
-            self.trim();
+        // The steps begin and end with one that has a slot, if there is any.
+        if freed as usize == self.first {
+            while self.steps.get(self.first) == Some(&NONE) {
+                self.first += 1;
+            }
+        } else if freed as usize + 1 == self.steps.len() {
+            while self.steps.last() == Some(&NONE) {
+                self.steps.pop();
+            }
         }
         moved.map(|moved| moved.bucket as usize)
-    }
-
-    /// Lets the steps begin and end with one that has a slot.
-    fn trim(&mut self) {
-        while self.steps.get(self.first) == Some(&NONE) {
-            self.first += 1;
-        }
-        while self.steps.len() > self.first && self.steps.last() == Some(&NONE) {
-            self.steps.pop();
-        }
     }
 
     /// Notes that no slot is left.
@@ -185,7 +195,7 @@ mod tests {
         for slot in 0..10 {
             index.insert_unique(hash(&slot), slot, hash);
         }
-        let mut trail = Trail::new(&index);
+        let mut trail = Trail::new(&index, 10);
         // What is in each slot, and all of it in the order of insertion.
         let mut slots: ::std::vec::Vec<u32> = (0..10).collect();
         let mut expected = slots.clone();

@@ -10,8 +10,8 @@ use ::std::ptr::NonNull;
 use super::about::About;
 use super::body::Body;
 use super::buffer::Buffer;
-use super::index::Index;
 use super::order::Order;
+use super::shared::SharedIndex;
 
 /// Entries by value; those that are not consumed are dropped with it, in order.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ struct Rest {
     /// What they are in.
     buffer: Option<Buffer>,
     /// The collection that gets its room back, and its index.
-    home: Option<(NonNull<Body>, Index)>,
+    home: Option<(NonNull<Body>, SharedIndex)>,
 }
 
 // SAFETY: the collection is borrowed for as long as this lives, and what else is shared or sent are entries, of which `IntoEntries` has a marker.
