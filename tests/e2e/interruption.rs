@@ -1,5 +1,6 @@
 //! Runs that are interrupted, and runs that meet.
 
+use std::fs::{self, File};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,34 @@ fn an_interrupted_search_for_orders_reports_what_it_has_found_and_what_it_left_o
     ]);
 }
 
+#[test]
+fn what_another_version_built_is_removed_when_nobody_uses_it_any_more() {
+    let fixture = Fixture::new("backtraces");
+    let build = fixture.path("target/nondex/build");
+    let list = || Nondex::command(&fixture.path(""), "list");
+    list().run().expect(ExitCode::Ok);
+    // As if another version were at work there.
+    let kept = build.join("kept");
+    fs::write(&kept, "").unwrap();
+    fs::write(build.join("nondex-runtime"), "another version").unwrap();
+    let in_use = File::open(build.with_extension("lock")).unwrap();
+    in_use.lock_shared().unwrap();
+    let child = list().spawn();
+    let waiting = format!(" {} ", child.id());
+    wait_until("it waits for the lock", || {
+        let locks = fs::read_to_string("/proc/locks").unwrap();
+        let mut locks = locks.lines();
+        locks.any(|lock| lock.contains("-> FLOCK") && lock.contains(&waiting))
+    });
+    assert!(kept.exists());
+    drop(in_use);
+    let output = Output::of(child);
+    output
+        .expect(ExitCode::Ok)
+        .says(&["Blocking waiting for another version of cargo nondex"]);
+    assert!(!kept.exists());
+}
+
 /// Waits until `is_so`, or fails.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let given_up = Instant::now() + PATIENCE;
@@ -95,14 +124,14 @@ fn a_driver_that_is_killed_leaves_no_test_behind() {
         .env("FIXTURE_FOLDER", folder.path());
     let mut child = run.spawn();
     // The test writes its process id.
-    let process = || std::fs::read_to_string(&started).ok()?.parse().ok();
+    let process = || fs::read_to_string(&started).ok()?.parse().ok();
     wait_until("the test is started", || process().is_some());
     let test = Pid::from_raw(process().unwrap());
     assert!(kill(test, None).is_ok());
     child.kill().unwrap();
     child.wait().unwrap();
     let is_gone = || {
-        let state = std::fs::read_to_string(format!("/proc/{test}/stat"));
+        let state = fs::read_to_string(format!("/proc/{test}/stat"));
         state.map_or(true, |state| state.contains(") Z "))
     };
     wait_until("the test is ended with the driver", is_gone);
@@ -116,7 +145,7 @@ fn ctrl_c_while_the_runtime_is_built_ends_the_command() {
     let child = run.arg("--offline").in_own_group().spawn();
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
     let folders = || {
-        let entries = std::fs::read_dir(cache.path()).into_iter().flatten();
+        let entries = fs::read_dir(cache.path()).into_iter().flatten();
         entries.flatten().map(|entry| entry.path())
     };
     wait_until("the build has begun", || {

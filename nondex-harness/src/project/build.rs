@@ -15,6 +15,7 @@ use super::config::CargoConfig;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
+use super::folder::BuildFolder;
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
 use super::plan::{BuildPlan, Doctests, Mode};
@@ -47,6 +48,8 @@ pub struct Project {
     pub unbuilt: Vec<String>,
     /// Where the doctests are until the end.
     _doctests: Option<Folder>,
+    /// Where the executables are, which nobody removes until the end.
+    _folder: BuildFolder,
 }
 
 impl Project {
@@ -183,14 +186,15 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     };
     let accesses = if races { " accesses are calls" } else { "" };
     let key = format!("{content}{}{}{accesses}", rustix.key(), atomics.key());
-    prepare(&build_dir, &key)?;
+    let folder = BuildFolder::open(build_dir, &key, quiet)?;
+    let build_dir = &folder.path;
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
     std::fs::create_dir_all(&starts)
         .map_err(|e| Error::setup(format!("failed to create `{starts}`: {e}")))?;
     let covered = match counted {
-        Some(counted) => Some(Covered::prepare(counted, &build_dir)?),
+        Some(counted) => Some(Covered::prepare(counted, build_dir)?),
         None => None,
     };
     let intercept = Intercept {
@@ -206,9 +210,9 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         let note = || intercept.runtime.as_ref()?.order_note(&toolchain, &target);
         let note = scope.spawn(note);
         let built = cargo
-            .build(&build_dir, &intercept, quiet)
+            .build(build_dir, &intercept, quiet)
             .and_then(|executables| {
-                cargo.start(&build_dir, &intercept)?;
+                cargo.start(build_dir, &intercept)?;
                 read_starts(&starts).map(|(started, doctests)| (executables, started, doctests))
             });
         (built, note.join().expect("it is compared without a panic"))
@@ -277,10 +281,10 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
             .unwrap_or(NonZeroUsize::MIN),
         quiet,
     };
-    let mut folder = None;
+    let mut of_doctests = None;
     let compiled = match &plan.doctests {
         Doctests::Named { names, ignored } if !doctests.is_empty() => {
-            let folder = folder.insert(Folder::create(&build_dir.join("doctests"))?);
+            let folder = of_doctests.insert(Folder::create(&build_dir.join("doctests"))?);
             compiler.compile(&doctests, names, *ignored, folder)?
         }
         _ => Compiled::default(),
@@ -308,7 +312,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }
     Ok(Project {
         unbuilt: compiled.unbuilt.into_iter().map(|one| one.id).collect(),
-        _doctests: folder,
+        _doctests: of_doctests,
+        _folder: folder,
         suites,
         target_dir,
         workspace_root,
@@ -334,26 +339,6 @@ fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
     let checked = platform::check_linkage(&folder);
     let _ = std::fs::remove_dir_all(&folder);
     checked
-}
-
-/// Makes sure that `dir` holds nothing that was built with another `key`: cargo does not see what our wrapper adds.
-fn prepare(dir: &Utf8Path, key: &str) -> Result<()> {
-    let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{dir}`: {e}"));
-    let stamp = dir.join("nondex-runtime");
-    let before = std::fs::read_to_string(&stamp).ok();
-    if before.as_deref().is_some_and(|before| before != key) {
-        std::fs::remove_dir_all(dir).map_err(|e| failed("remove the outdated build in", e))?;
-    }
-    std::fs::create_dir_all(dir).map_err(|e| failed("create the build folder", e))?;
-    if before.as_deref() != Some(key) {
-        std::fs::write(&stamp, key).map_err(|e| failed("write to", e))?;
-    }
-    // As cargo marks its own: backups and searches skip what can be built again.
-    let tag = dir.join("CACHEDIR.TAG");
-    if !tag.exists() {
-        let _ = std::fs::write(tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
-    }
-    Ok(())
 }
 
 /// The starts that were written down, by executable, and the calls of rustdoc.

@@ -1,0 +1,165 @@
+//! The folder of a build: what is in it was built with one key, and nobody empties it while somebody uses it.
+//!
+//! Cargo does not see what our wrapper adds, so what another version of this program built is removed. That one may be at work still:
+//! whoever builds or runs what is in the folder holds a shared lock on a file beside it, and whoever empties it the only one. The system
+//! takes the locks of a process with the process, so what was killed keeps nobody waiting.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::error::{Error, Result};
+
+/// The file that has the key of what is in the folder, written before anything is built.
+const KEY: &str = "nondex-runtime";
+
+/// The folder, which nobody empties until this is dropped.
+#[derive(Debug)]
+pub(super) struct BuildFolder {
+    /// Where it is.
+    pub(super) path: Utf8PathBuf,
+    /// `None` where the file system has no locks.
+    _lock: Option<File>,
+}
+
+impl BuildFolder {
+    /// Makes sure that there is one, with nothing in it that was built with another `key`. Waits for those who use what is to be
+    /// removed, and says so unless it is to be quiet.
+    ///
+    /// # Errors
+    /// When it cannot be created or emptied.
+    pub(super) fn open(path: Utf8PathBuf, key: &str, quiet: bool) -> Result<Self> {
+        let failed = |doing: &str, e| Error::setup(format!("failed to {doing} `{path}`: {e}"));
+        // Where there is no key, somebody was killed who emptied it.
+        let is_ours = || fs::read_to_string(path.join(KEY)).is_ok_and(|before| before == key);
+        let in_use = |is_only| lock(&path, is_only, quiet).map_err(|e| failed("lock", e));
+        loop {
+            let lock = in_use(false)?;
+            if is_ours() {
+                return Ok(BuildFolder { path, _lock: lock });
+            }
+            drop(lock);
+            let _only = in_use(true)?;
+            // Another one of our version may have been faster.
+            if !is_ours() {
+                empty(&path).map_err(|e| failed("remove the outdated build in", e))?;
+                fill(&path, key).map_err(|e| failed("create the build folder", e))?;
+            }
+        }
+    }
+}
+
+fn empty(path: &Utf8Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn fill(path: &Utf8Path, key: &str) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::write(path.join(KEY), key)?;
+    // As cargo marks its own: backups and searches skip what can be built again.
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    fs::write(path.join("CACHEDIR.TAG"), tag)
+}
+
+/// The lock of a build folder, shared or as the only one; `None` where the file system has no locks.
+fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File>> {
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let file = File::create(format!("{folder}.lock"))?;
+    let attempt = match is_only {
+        true => file.try_lock(),
+        false => file.try_lock_shared(),
+    };
+    match attempt {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::Error(_)) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            if !quiet {
+                anstream::eprintln!(
+                    "    Blocking waiting for another version of cargo nondex that uses `{folder}`"
+                );
+            }
+            match is_only {
+                true => file.lock()?,
+                false => file.lock_shared()?,
+            }
+            Ok(Some(file))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    fn in_temporary(work: impl FnOnce(&dyn Fn(&str) -> BuildFolder, &Utf8Path)) {
+        let temporary = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(temporary.path())
+            .unwrap()
+            .join("nondex/build");
+        work(
+            &|key| BuildFolder::open(path.clone(), key, true).unwrap(),
+            &path,
+        );
+    }
+
+    #[test]
+    fn what_another_version_built_is_removed_and_what_the_same_built_stays() {
+        in_temporary(|open, path| {
+            let built = path.join("built");
+            let first = open("1");
+            fs::write(&built, "").unwrap();
+            // Two of one version use it at once.
+            let second = open("1");
+            assert!(built.exists());
+            drop((first, second));
+            drop(open("2"));
+            assert!(!built.exists());
+            assert!(path.join("CACHEDIR.TAG").exists());
+        });
+    }
+
+    #[test]
+    fn what_is_in_use_is_removed_when_it_is_not_used_any_more() {
+        in_temporary(|open, path| {
+            let built = path.join("built");
+            let first = open("1");
+            fs::write(&built, "").unwrap();
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let others = ["2", "3"].map(|key| {
+                    scope.spawn(|| {
+                        let open = BuildFolder::open(path.to_owned(), key, true).unwrap();
+                        (
+                            is_over.load(Ordering::SeqCst),
+                            open.path.join("built").exists(),
+                        )
+                    })
+                });
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                assert!(built.exists());
+                is_over.store(true, Ordering::SeqCst);
+                drop(first);
+                for other in others {
+                    assert_eq!(other.join().unwrap(), (true, false));
+                }
+            });
+        });
+    }
+
+    #[test]
+    fn what_somebody_left_who_was_killed_while_he_removed_it_is_removed() {
+        in_temporary(|open, path| {
+            drop(open("1"));
+            fs::write(path.join("built"), "").unwrap();
+            fs::remove_file(path.join(KEY)).unwrap();
+            drop(open("1"));
+            assert!(!path.join("built").exists());
+        });
+    }
+}
