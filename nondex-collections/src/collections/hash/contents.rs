@@ -187,7 +187,8 @@ impl Tree {
         tree.members
             .resize(hashes.len(), Member { bits: 0, slot: 0 });
         for (slot, &content) in hashes.iter().enumerate() {
-            tree.push(slot, content);
+            let leaf = tree.leaf(content);
+            tree.put(tree.group(leaf), slot, leaf);
         }
         tree
     }
@@ -220,7 +221,6 @@ impl Tree {
     fn push(&mut self, slot: usize, content: u64) {
         let leaf = self.leaf(content);
         let number = self.group(leaf);
-        let bits = self.bits(leaf);
         let Group { start, len, room } = self.groups[number];
         if len == room {
             let moved = start as usize..(start + len) as usize;
@@ -230,7 +230,14 @@ impl Tree {
             let end = self.members.len() + room as usize + 2;
             self.members.resize(end, Member { bits: 0, slot: 0 });
         }
-        let group = &mut self.groups[number];
+        self.put(number, slot, leaf);
+    }
+
+    /// Adds a member to a group that has room for it.
+    #[inline]
+    fn put(&mut self, group: usize, slot: usize, leaf: u64) {
+        let bits = self.bits(leaf);
+        let group = &mut self.groups[group];
         let slot = slot as u32;
         self.members[(group.start + group.len) as usize] = Member { bits, slot };
         group.len += 1;

@@ -30,6 +30,13 @@ type Insertion = Option<Arc<Stack>>;
 /// So many insertions into one collection are told apart.
 const MAX_INSERTIONS: usize = 1 << 12;
 
+/// Notes where the key in the next slot is inserted.
+#[cold]
+fn trace(insertions: &mut Vec<Insertion>) {
+    let insertion = (insertions.len() < MAX_INSERTIONS).then(|| Arc::new(Stack::capture()));
+    insertions.push(insertion);
+}
+
 impl Identity {
     /// A new identity for a collection, when this thread works for a test. `contents` are the fixed hashes of its keys, by slot;
     /// they are computed only at level EQ.
@@ -89,18 +96,11 @@ impl Identity {
     #[inline]
     pub(super) fn push(&mut self, content: u64) {
         self.changes += 1;
-        if self.contents.is_some() || self.insertions.is_some() {
-            self.note(content);
-        }
-    }
-
-    fn note(&mut self, content: u64) {
         if let Some(contents) = &mut self.contents {
             contents.push(content);
         }
         if let Some(insertions) = &mut self.insertions {
-            let insertion = (insertions.len() < MAX_INSERTIONS).then(|| Arc::new(Stack::capture()));
-            insertions.push(insertion);
+            trace(insertions);
         }
     }
 
@@ -108,12 +108,6 @@ impl Identity {
     #[inline]
     pub(super) fn swap_remove(&mut self, slot: usize) {
         self.changes += 1;
-        if self.contents.is_some() || self.insertions.is_some() {
-            self.forget(slot);
-        }
-    }
-
-    fn forget(&mut self, slot: usize) {
         if let Some(contents) = &mut self.contents {
             contents.swap_remove(slot);
         }
