@@ -297,3 +297,23 @@ fn a_set_drops_the_element_it_does_not_take() {
     drop(set.take(&Token::new(1)));
     assert_eq!(live(), 0);
 }
+
+#[test]
+fn a_clone_that_panics_leaves_as_much_room_as_stds() {
+    macro_rules! capacities {
+        ($map:ident) => {{
+            let entries = (0..20).map(|n| (Token::new(n), Token::new(n)));
+            let mut map: $map<Token, Token> = entries.collect();
+            let mut other: $map<Token, Token> = $map::with_capacity(28);
+            // There is memory for more of them, and then a hash panics.
+            FUSE.set(5);
+            catch_unwind(AssertUnwindSafe(|| map.try_reserve(20))).unwrap_err();
+            FUSE.set(9);
+            catch_unwind(AssertUnwindSafe(|| other.clone_from(&map))).unwrap_err();
+            FUSE.set(u32::MAX);
+            (map.len(), map.capacity(), other.len(), other.capacity())
+        }};
+    }
+    assert_eq!(capacities!(HashMap), capacities!(StdMap));
+    assert_eq!(live(), 0);
+}

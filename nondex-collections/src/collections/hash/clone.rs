@@ -33,19 +33,19 @@ impl<K: Clone, V: Clone> Clone for Slots<K, V> {
     fn clone_from(&mut self, source: &Self) {
         // As in std, the entries go first, then there is as much room as the source has; should a clone panic, the collection is
         // empty.
-        if source.capacity() == 0 {
+        let allocated = source.body().filter(|body| body.index.num_buckets() > 1);
+        let Some(body) = allocated else {
             mem::replace(self, self.like(Location::caller())).clear(caller);
-        }
-        self.clear(caller);
-        let room = source.body().map_or(0, |body| body.buffer.capacity());
-        let (Some(body), 1.., about) = (source.body(), room, self.about) else {
             return;
         };
-        if self.body().map_or(0, |own| own.buffer.capacity()) != room {
-            let index = index::with_capacity(room, about.size());
-            self.set_body(Body::new(about, Location::caller(), index));
+        self.clear(caller);
+        let buckets = self.body().map(|own| own.index.num_buckets());
+        if buckets != Some(body.index.num_buckets()) {
+            let index = index::like(&body.index);
+            self.set_body(Body::new(self.about, Location::caller(), index));
         }
         let Some(own) = self.body_mut() else { return };
+        assert!(own.buffer.capacity() >= body.len(), "a table has room");
         clone_entries::<K, V>(body, own, order(body));
         own.end_clone(body);
     }
