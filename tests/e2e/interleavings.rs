@@ -143,6 +143,22 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
 }
 
 #[test]
+fn what_a_test_does_after_it_has_failed_is_not_shown_as_a_reason() {
+    let fixture = Fixture::new("interleavings");
+    let report = run(&fixture, &["--seeds", "20", "-E", "test(farewell)"]);
+    let found = test(&report, "race_with_a_farewell");
+    let interleaving = found.interleaving.as_ref().expect("it is known");
+    let afterwards = ["farewell", "the end"].map(|mark| fixture.marked("src/lib.rs", mark));
+    let mut lines = interleaving.steps.iter().filter_map(|step| step.line);
+    assert!(
+        lines.all(|line| !afterwards.contains(&line)),
+        "{interleaving:#?}"
+    );
+    let failed = interleaving.failed.as_ref().map(|place| place.line);
+    assert_eq!(failed, Some(fixture.marked("src/lib.rs", "too early")));
+}
+
+#[test]
 fn a_run_with_a_trace_fails_as_the_one_without() {
     let fixture = Fixture::new("threads");
     // The thread is held back in `bind`, a call of the system.

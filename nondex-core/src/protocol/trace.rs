@@ -72,6 +72,8 @@ pub struct TracedOperation {
     pub length: Option<u64>,
     /// The virtual time, in nanoseconds from the start of the test.
     pub time: u64,
+    /// Whether the thread unwinds from a panic.
+    pub unwinds: bool,
     /// Which of the [stacks](Trace::stacks) it has.
     pub stack: u64,
 }
@@ -87,5 +89,6 @@ json::object!(TracedOperation {
     left as "l" = optional,
     length as "d" = optional,
     time as "at",
+    unwinds as "u" = optional,
     stack as "s",
 });

@@ -286,6 +286,7 @@ fn trace() -> impl Strategy<Value = Trace> {
         left,
         length: address,
         time,
+        unwinds: writes && time % 2 == 0,
         stack: time / 2,
     });
     let operations = prop::collection::vec(operation, 0..3);

@@ -4,15 +4,20 @@
 /// thread nobody has named.
 const OWN: [&str; 2] = ["0", "?.0"];
 
+/// Whether it is the thread that runs the test, by its logical path.
+pub(super) fn is_own(thread: &str) -> bool {
+    OWN.contains(&thread)
+}
+
 /// A thread in the middle of a sentence, by its logical path: `0` is the test's own, `0.1` the second that it starts.
 pub(super) fn who(thread: &str) -> String {
-    if OWN.contains(&thread) {
+    if is_own(thread) {
         return "the test's own thread".to_owned();
     }
     let started = thread.rsplit_once('.');
     let started = started.and_then(|(by, ordinal)| Some((by, ordinal.parse::<u64>().ok()?)));
     match started {
-        Some((by, ordinal)) if OWN.contains(&by) => {
+        Some((by, ordinal)) if is_own(by) => {
             format!("the {} thread that the test starts", nth(ordinal + 1))
         }
         Some((by, ordinal)) => format!("the {} thread of {}", nth(ordinal + 1), who(by)),

@@ -76,6 +76,7 @@ struct Done {
     left: Option<u64>,
     length: Option<u64>,
     time: u64,
+    unwinds: bool,
     stack: u32,
 }
 
@@ -180,6 +181,7 @@ fn keep(me: Ref, object: Object, done: Done) {
             _ => None,
         },
         time: NOW.load(Ordering::Relaxed),
+        unwinds: ::std::thread::panicking(),
         stack: kept.stack(stack),
         ..done
     };
@@ -336,6 +338,7 @@ pub(super) fn take() -> Option<Trace> {
         left: done.left,
         length: done.length,
         time: done.time,
+        unwinds: done.unwinds,
         stack: done.stack.into(),
     });
     let stacks = kept.stacks.iter().map(|addresses| TracedStack {

@@ -12,6 +12,7 @@ use nondex_core::Trace;
 use self::conflict::{Around, Conflict};
 use self::step::{Object, Step, steps};
 use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line};
+use crate::report::thread;
 use crate::report::workspace::Workspace;
 
 /// How many steps of others are shown of a delay.
@@ -36,7 +37,10 @@ pub(super) fn report(
     workspace: &Workspace,
     cwd: &Utf8Path,
 ) -> Option<InterleavingReport> {
-    let steps = steps(trace, workspace, cwd);
+    let mut steps = steps(trace, workspace, cwd);
+    if let End::Failed(_) = end {
+        steps.truncate(failure(trace, &steps));
+    }
     let delays: Vec<usize> = (0..steps.len())
         .filter(|&at| steps[at].delay.is_some())
         .take(MAX_DELAYS)
@@ -90,6 +94,15 @@ pub(super) fn report(
         found.failed = Some(Line { file, line });
     }
     Some(found)
+}
+
+/// Where among these steps the test has failed: what its own thread does from there on is to clean up, and decides nothing any more.
+fn failure(trace: &Trace, steps: &[Step]) -> usize {
+    let is_own = |step: &Step| thread::is_own(&trace.threads[step.thread].path);
+    let last = |step: &Step| is_own(step) && !step.unwinds;
+    let from = steps.iter().rposition(last).map_or(0, |last| last + 1);
+    let unwinds = steps[from..].iter().position(is_own);
+    unwinds.map_or(steps.len(), |at| from + at)
 }
 
 /// Those steps that are shown, with the threads that do them.

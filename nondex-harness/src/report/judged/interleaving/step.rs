@@ -34,6 +34,8 @@ pub(super) struct Step {
     pub(super) found: Option<u64>,
     pub(super) left: Option<u64>,
     pub(super) waits: bool,
+    /// Whether the thread unwinds from a panic.
+    pub(super) unwinds: bool,
     pub(super) delay: Option<Delay>,
     /// The virtual time of its last operation.
     pub(super) time: u64,
@@ -125,7 +127,8 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         let what = own.what.clone().unwrap_or_else(|| name.to_owned());
         let is_same = |last: &&mut Step| {
             let place = (&last.place, &last.what) == (&own.place, &what);
-            last.thread == thread && place && !is_delay && last.delay.is_none()
+            let goes_on = last.thread == thread && last.unwinds == operation.unwinds;
+            goes_on && place && !is_delay && last.delay.is_none()
         };
         if let Some(step) = steps.last_mut().filter(|last| is_same(last)) {
             step.add(operation, object, waits);
@@ -139,6 +142,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
             found: operation.found.filter(|_| own.is_users_atomic()),
             left: operation.left.filter(|_| own.is_users_atomic()),
             waits,
+            unwinds: operation.unwinds,
             delay: operation.length.map(|length| Delay {
                 length,
                 is_late: name == "late",

@@ -204,3 +204,31 @@ fn the_file_that_two_threads_use_is_named() {
     let meanwhile = &found.steps[found.conflicts[0].meanwhile];
     assert_eq!(meanwhile.what, "fs::read_to_string");
 }
+
+#[test]
+fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
+    const DROP: &str = "drop Guard";
+    let (_folder, workspace, root) = workspace();
+    let unwinding = |operation: TracedOperation| TracedOperation {
+        unwinds: true,
+        ..operation
+    };
+    let trace = trace(&[
+        (1, 20, LOAD, load(0x10, 0)),
+        (1, 20, LOAD, held(300)),
+        (0, 7, LOAD, load(0x20, 0)),
+        (0, 7, DROP, unwinding(store(0x10, 1))),
+        (1, 21, LOAD, load(0x10, 1)),
+        (1, 21, STORE, store(0x20, 1)),
+    ]);
+    let found = report(
+        &trace,
+        End::Failed(Some(("src/lib.rs", 7))),
+        &workspace,
+        &root,
+    )
+    .unwrap();
+    assert!(found.conflicts.is_empty(), "{found:#?}");
+    let shown: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
+    assert_eq!(shown, [20, 20, 7], "{found:#?}");
+}
