@@ -54,6 +54,8 @@ pub(super) struct Own {
     pub(super) place: Option<(String, u32)>,
     pub(super) what: Option<String>,
     pub(super) is_count: bool,
+    /// Whether that is a function of std's own: one that ends with a call of another is not on the stack.
+    pub(super) is_inner: bool,
 }
 
 impl Own {
@@ -65,7 +67,9 @@ impl Own {
             Some((file, frames[at].line))
         });
         let called = at.map_or(frames.len(), |at| at);
-        let what = called.checked_sub(1).map(|at| short(&frames[at].function));
+        let callee = called.checked_sub(1).map(|at| &frames[at]);
+        let is_inner = callee.is_some_and(|callee| callee.function.starts_with("std::sys::"));
+        let what = callee.map(|callee| short(&callee.function));
         // Without debug information a function has no name.
         let what = what.filter(|what| !what.is_empty());
         // `Arc` and `Weak`: who counts owners has nothing to tell.
@@ -75,6 +79,7 @@ impl Own {
             place,
             what,
             is_count,
+            is_inner,
         }
     }
 
@@ -124,7 +129,9 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
             continue;
         }
         let thread = usize::try_from(operation.thread).unwrap_or_default();
-        let what = own.what.clone().unwrap_or_else(|| name.to_owned());
+        let is_inner_clock = name == "clock" && own.is_inner;
+        let what = own.what.clone().filter(|_| !is_inner_clock);
+        let what = what.unwrap_or_else(|| name.to_owned());
         let is_same = |last: &&mut Step| {
             let place = (&last.place, &last.what) == (&own.place, &what);
             let goes_on = last.thread == thread && last.unwinds == operation.unwinds;

@@ -232,3 +232,21 @@ fn what_the_test_does_while_it_unwinds_is_no_part_of_why_it_failed() {
     let shown: Vec<_> = found.steps.iter().map(|step| step.line.unwrap()).collect();
     assert_eq!(shown, [20, 20, 7], "{found:#?}");
 }
+
+#[test]
+fn a_function_within_std_that_reads_the_clock_is_not_named() {
+    let (_folder, workspace, root) = workspace();
+    let clock = || TracedOperation {
+        operation: "clock".to_owned(),
+        ..TracedOperation::default()
+    };
+    let mut trace = trace(&[
+        (0, 3, "std::sys::pal::unix::time::Timespec::now", clock()),
+        (0, 4, "std::time::Instant::elapsed", held(300)),
+        (0, 4, "std::time::Instant::elapsed", clock()),
+    ]);
+    trace.threads.pop();
+    let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
+    let calls: Vec<_> = found.steps.iter().map(|step| step.what.as_str()).collect();
+    assert_eq!(calls, ["clock", "Instant::elapsed", "Instant::elapsed"]);
+}
