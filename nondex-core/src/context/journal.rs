@@ -80,6 +80,9 @@ pub(crate) fn append(path: &Path, event: &Event) {
 /// then sees a record without an end.
 fn write(path: &Path, text: &str) {
     let mut options = OpenOptions::new();
-    let file = options.append(true).create(true).open(path);
+    options.append(true).create(true);
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, crate::protocol::record::RECORD_MODE);
+    let file = options.open(path);
     let _ = file.and_then(|mut file| file.write_all(text.as_bytes()));
 }

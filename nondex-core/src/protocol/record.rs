@@ -17,6 +17,10 @@ use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 use super::state::{AccessRecord, StateChange};
 
+/// The permissions with which a process creates its record. A system takes no more of them than the nine bits it knows; by the others, whoever
+/// filters the process's system calls knows it.
+pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
+
 /// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
 /// single-threaded or its threads share nothing before they are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]

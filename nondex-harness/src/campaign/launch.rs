@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use nondex_core::RunSpec;
+use nix::sys::signal::Signal;
 use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
+use nondex_core::{Outcome, RunSpec};
 
 use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
@@ -61,14 +62,24 @@ pub(super) fn fresh_folder(place: usize) -> PathBuf {
 /// The variables by which std is asked for backtraces.
 pub const BACKTRACES: [&str; 2] = ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"];
 
+/// Why a run was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unmade {
+    /// The campaign was stopped.
+    Stopped,
+    /// It cannot be confined, and has done nothing that another process could notice.
+    Unconfined,
+}
+
 /// Starts tests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Launcher<'a> {
     records: Utf8PathBuf,
     timeout: Duration,
     stop: &'a StopFlag,
     is_shown: bool,
     has_backtraces: bool,
+    is_confined: bool,
     arguments: Vec<OsString>,
 }
 
@@ -82,6 +93,7 @@ impl<'a> Launcher<'a> {
             stop,
             is_shown: false,
             has_backtraces: false,
+            is_confined: false,
             arguments: Vec::new(),
         }
     }
@@ -147,6 +159,28 @@ impl<'a> Launcher<'a> {
         let result = run(Some(&folder));
         let _ = std::fs::remove_dir_all(&folder);
         result
+    }
+
+    /// As [`run_within`](Self::run_within), in a process that may do nothing which another one could notice.
+    ///
+    /// # Errors
+    /// When it was stopped, and when the test would have done such a thing, or processes cannot be confined here.
+    pub fn run_confined(
+        &self,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        spec: &RunSpec,
+    ) -> Result<Run, Unmade> {
+        let confined = Launcher {
+            is_confined: true,
+            ..self.clone()
+        };
+        match confined.run_within(timeout, binary, test, spec) {
+            None => Err(Unmade::Stopped),
+            Some(run) if run.is_missing => Err(Unmade::Unconfined),
+            Some(run) => Ok(run),
+        }
     }
 
     /// As [`run`](Self::run), with a time limit of its own.
@@ -247,6 +281,9 @@ impl<'a> Launcher<'a> {
                 command.env_remove(name);
             }
         }
+        if self.is_confined && !process::confine(&mut command) {
+            return Some(Err(io::ErrorKind::Unsupported.into()));
+        }
         let started = Instant::now();
         let finished = if self.is_shown {
             process::run_shown(command, timeout, self.stop)
@@ -273,6 +310,10 @@ impl<'a> Launcher<'a> {
         }
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));
+        }
+        if self.is_confined && process_end == Outcome::Signalled(Signal::SIGSYS as i32) {
+            let _ = std::fs::remove_file(&record);
+            return Some(Err(io::ErrorKind::PermissionDenied.into()));
         }
         addresses::resolve(binary.executable_of(test), &mut events);
         Some(Ok(Ended {

@@ -43,15 +43,15 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::{ALGORITHM, RunSpec};
 
 use self::comparison::Builder;
-use self::launch::Launcher;
+use self::launch::{Launcher, Unmade};
 use self::memo::Memo;
-use self::queue::{Workload, execute};
+use self::queue::{Setting, Workload, execute};
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Judgement, Runs, Wanted};
 use crate::judge::run::Run;
 use crate::judge::{Options, TestOptions, specs};
-use crate::project::{Suite, TestCase};
+use crate::project::{Harness, Suite, TestCase};
 use crate::report::schema::RunInfo;
 use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, judged};
@@ -202,6 +202,9 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     tests.iter().map(|(suite, case)| of(suite, case)).collect()
 }
 
+/// Runs that take so long are worth being made at once; the first one that cannot be confined is made twice.
+const LONG: Duration = Duration::from_millis(20);
+
 /// The tests of a campaign, as the executor sees them.
 struct Campaign<'a> {
     tests: &'a [(&'a Suite, &'a TestCase)],
@@ -312,15 +315,26 @@ impl Workload for Campaign<'_> {
         test: usize,
         spec: &RunSpec,
         limit: Option<Duration>,
-        fresh: bool,
-    ) -> Option<Run> {
+        setting: Setting,
+    ) -> Result<Run, Unmade> {
         let (suite, case) = self.tests[test];
+        let binary = &suite.binary;
         let limit = limit.unwrap_or(self.options[test].timeout);
-        if fresh {
-            self.launcher.run_fresh(limit, &suite.binary, case, spec)
-        } else {
-            self.launcher.run_within(limit, &suite.binary, case, spec)
-        }
+        let run = match setting {
+            Setting::Shared => self.launcher.run_within(limit, binary, case, spec),
+            Setting::Fresh => self.launcher.run_fresh(limit, binary, case, spec),
+            Setting::Confined => {
+                return self.launcher.run_confined(limit, binary, case, spec);
+            }
+        };
+        run.ok_or(Unmade::Stopped)
+    }
+
+    fn takes_long(&self, test: usize, runs: &Runs) -> bool {
+        let binary = &self.tests[test].0.binary;
+        let is_ours = binary.harness == Harness::Nondex && binary.runner.is_empty();
+        let made = u32::try_from(runs.count()).unwrap_or(u32::MAX);
+        is_ours && made > 0 && runs.took() / made >= LONG
     }
 
     fn known(&self, test: usize) -> Vec<(RunSpec, Run)> {

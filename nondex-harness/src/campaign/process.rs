@@ -5,10 +5,12 @@
 //! a test does can make the driver hang.
 
 mod addresses;
+mod confined;
 pub mod guardian;
 mod leftover;
 
 pub use addresses::{disable_address_randomisation, enable_address_randomisation};
+pub(super) use confined::confine;
 
 use std::io::{self, PipeReader};
 use std::os::fd::AsFd;

@@ -5,8 +5,9 @@
 //! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
 //! ended first.
 //!
-//! Different tests run at once, as in cargo test and nextest, but never a test with itself: many write to a place that is
-//! their own and no other test's. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
+//! Different tests run at once, as in cargo test and nextest, but hardly ever a test with itself: many write to a place that is
+//! their own and no other test's. Where a run takes long, it is made [confined](Setting::Confined), beside others of its test when
+//! there is nothing else to do. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use nondex_core::{RunSpec, Selection};
 
+use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
 use crate::judge::isolation::{Judgement, Runs, Wanted};
@@ -38,14 +40,40 @@ pub trait Workload: Sync {
     /// The runs to make first.
     fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted>;
 
-    /// Makes one run, with this time limit if it is not the usual one, and if it is to be `fresh`, with an empty folder for temporary
-    /// files. `None` when it was stopped.
-    fn run(&self, test: usize, spec: &RunSpec, limit: Option<Duration>, fresh: bool)
-    -> Option<Run>;
+    /// Whether it is worth while to make runs of a test at once, after these.
+    fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
+        false
+    }
+
+    /// Makes one run, with this time limit if it is not the usual one.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn run(
+        &self,
+        test: usize,
+        spec: &RunSpec,
+        limit: Option<Duration>,
+        setting: Setting,
+    ) -> Result<Run, Unmade>;
 
     /// All is known about a test.
     fn judged(&self, test: usize, runs: &Runs, judgement: &Judgement);
 }
+
+/// What a run is made in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// What all runs share.
+    Shared,
+    /// The same, but for an empty folder for temporary files.
+    Fresh,
+    /// A process that ends before it does anything which another one could notice.
+    Confined,
+}
+
+/// So many runs of one test are made at once at most: each needs as much memory as the others.
+const MAX_BESIDE_ITSELF: usize = 8;
 
 /// The runs of one test, and the judgement unless the executor was stopped before there was one.
 #[derive(Clone, Debug)]
@@ -81,6 +109,7 @@ pub fn execute(
         progress,
         stop,
         changed: Condvar::new(),
+        is_shared: jobs.get() > 1 && tests > 1,
         state: Mutex::new(State {
             queue: BTreeMap::new(),
             tests: (0..tests)
@@ -95,9 +124,10 @@ pub fn execute(
                     wave: Vec::new(),
                     limit: None,
                     is_alone: false,
-                    is_fresh: false,
+                    setting: Setting::Shared,
+                    is_confinable: true,
                     open: 0,
-                    is_busy: false,
+                    busy: 0,
                     judgement: None,
                     panic: None,
                 })
@@ -148,6 +178,8 @@ struct Executor<'a> {
     workload: &'a dyn Workload,
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
+    /// Whether runs are made at once, of several tests.
+    is_shared: bool,
     state: Mutex<State>,
     /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that ends makes one more
     /// run possible, of the same test, which the same thread takes.
@@ -157,7 +189,7 @@ struct Executor<'a> {
 struct State {
     queue: BTreeMap<Turn, RunSpec>,
     tests: Vec<TestState>,
-    /// How many tests run or are judged now.
+    /// How many runs are made or judged now.
     busy: usize,
     /// How many tests are neither judged nor given up.
     unfinished: usize,
@@ -171,12 +203,14 @@ struct TestState {
     limit: Option<Duration>,
     /// Whether they are wanted alone.
     is_alone: bool,
-    /// Whether each is wanted with an empty folder for temporary files.
-    is_fresh: bool,
+    /// What they are made in.
+    setting: Setting,
+    /// Whether no run was made that could not be confined.
+    is_confinable: bool,
     /// How many of those have no result yet.
     open: usize,
-    /// Whether one of them runs now, or all of them are judged.
-    is_busy: bool,
+    /// How many of them run now, or 1 while all of them are judged.
+    busy: usize,
     judgement: Option<Judgement>,
     /// Why it was given up.
     panic: Option<String>,
@@ -191,33 +225,37 @@ impl TestState {
 }
 
 impl State {
-    /// Takes the first run from the queue whose test is not busy already, and which is not disturbed by one that is.
+    /// Takes the first run from the queue whose test is not busy already, and which is not disturbed by one that is; if there is none, one
+    /// that may be made beside others of its test.
     fn take(&mut self) -> Option<(Turn, RunSpec)> {
         // Runs alone are last: while one is made nothing else is left, and a test that wants them wants no other again.
-        let turn = *self.queue.keys().find(|turn| {
-            if turn.phase == Phase::Alone {
-                self.busy == 0
-            } else {
-                !self.tests[turn.test].is_busy
-            }
-        })?;
+        let is_free = |turn: &&Turn| match turn.phase {
+            Phase::Alone => self.busy == 0,
+            _ => self.tests[turn.test].busy == 0,
+        };
+        let has_room = |turn: &&Turn| {
+            let test = &self.tests[turn.test];
+            test.setting == Setting::Confined && test.busy < MAX_BESIDE_ITSELF
+        };
+        let free = self.queue.keys().find(is_free);
+        let turn = *free.or_else(|| self.queue.keys().find(has_room))?;
         let spec = self.queue.remove(&turn)?;
         self.begin(turn.test);
         Some((turn, spec))
     }
 
     fn begin(&mut self, test: usize) {
-        self.tests[test].is_busy = true;
+        self.tests[test].busy += 1;
         self.busy += 1;
     }
 
     fn end(&mut self, test: usize) {
-        self.tests[test].is_busy = false;
+        self.tests[test].busy -= 1;
         self.busy -= 1;
     }
 
-    /// Queues the runs that a test asks for.
-    fn ask(&mut self, index: usize, wanted: Wanted) {
+    /// Queues the runs that a test asks for, which are confined if they can be.
+    fn ask(&mut self, index: usize, wanted: Wanted, confined: bool) {
         let Wanted {
             specs,
             limit,
@@ -231,7 +269,12 @@ impl State {
         let test = &mut self.tests[index];
         test.limit = limit;
         test.is_alone = alone;
-        test.is_fresh = fresh;
+        let is_plain = specs.len() > 1 && specs.iter().all(is_plain);
+        test.setting = match (fresh, alone) {
+            (true, _) => Setting::Fresh,
+            (false, false) if confined && test.is_confinable && is_plain => Setting::Confined,
+            (false, _) => Setting::Shared,
+        };
         test.open = specs.len();
         for (i, spec) in specs.into_iter().enumerate() {
             self.queue
@@ -246,6 +289,11 @@ impl State {
         self.tests[test].panic = Some(panic);
         self.unfinished -= 1;
     }
+}
+
+/// Whether a run is only made to know its end and its choices.
+fn is_plain(spec: &RunSpec) -> bool {
+    spec.before.is_empty() && spec.trace.is_empty() && spec.operations == 0 && !spec.cover
 }
 
 /// The order of the queue.
@@ -294,31 +342,36 @@ impl Executor<'_> {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            let TestState {
-                limit, is_fresh, ..
-            } = state.tests[turn.test];
+            let TestState { limit, setting, .. } = state.tests[turn.test];
             drop(state);
             let made = attempt(|| {
                 let id = self.workload.id(turn.test);
                 self.progress.started(&id, &spec);
-                let mut run = self.workload.run(turn.test, &spec, limit, is_fresh)?;
+                let mut run = self.workload.run(turn.test, &spec, limit, setting)?;
                 self.progress.finished(&id, &spec, &run.outcome);
                 if spec.cover {
                     self.progress.covered(&id, &run.covered);
                     // It is much, and nobody else asks for it.
                     run.covered = [].into();
                 }
-                Some(run)
+                Ok(run)
             });
             state = self.lock();
             state.end(turn.test);
             match made {
-                Ok(None) => break,
+                Ok(Err(Unmade::Stopped)) => break,
+                Ok(Err(Unmade::Unconfined)) => {
+                    // Once the others of its test that are confined have ended.
+                    let test = &mut state.tests[turn.test];
+                    test.is_confinable = false;
+                    test.setting = Setting::Shared;
+                    state.queue.insert(turn, spec);
+                }
                 Err(panic) => {
                     state.give_up(turn.test, panic);
                     self.changed.notify_all();
                 }
-                Ok(Some(run)) => {
+                Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
                     test.wave[turn.index].1 = Some(run);
                     test.open -= 1;
@@ -351,6 +404,7 @@ impl Executor<'_> {
             Ok(Ok(judgement)) => attempt(|| self.workload.judged(index, &runs, judgement)),
             Ok(Err(_)) | Err(_) => Ok(()),
         };
+        let is_confined = self.is_shared && self.workload.takes_long(index, &runs);
         let mut state = self.lock();
         state.end(index);
         state.tests[index].runs = runs;
@@ -362,7 +416,7 @@ impl Executor<'_> {
                     Err(panic) => state.give_up(index, panic),
                 }
             }
-            Ok(Err(wanted)) => state.ask(index, wanted),
+            Ok(Err(wanted)) => state.ask(index, wanted, is_confined),
             Err(panic) => state.give_up(index, panic),
         }
         state

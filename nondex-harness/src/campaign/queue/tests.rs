@@ -1,8 +1,10 @@
 //! Tests of the workers of a campaign.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use nondex_core::Level;
 
 use super::*;
 use crate::campaign::progress::Silent;
@@ -72,13 +74,13 @@ impl Workload for Simulated {
         test: usize,
         _spec: &RunSpec,
         _limit: Option<Duration>,
-        _fresh: bool,
-    ) -> Option<Run> {
+        _setting: Setting,
+    ) -> Result<Run, Unmade> {
         // The second run of the test, so that one is there that must not be lost.
         if self.runs.fetch_add(1, Ordering::Relaxed) > 0 {
             self.panic_at(test, Panics::Run);
         }
-        Some(simulation::run(true, [1]))
+        Ok(simulation::run(true, [1]))
     }
 
     fn judged(&self, test: usize, _runs: &Runs, _judgement: &Judgement) {
@@ -155,9 +157,9 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
             _test: usize,
             _spec: &RunSpec,
             _limit: Option<Duration>,
-            _fresh: bool,
-        ) -> Option<Run> {
-            None
+            _setting: Setting,
+        ) -> Result<Run, Unmade> {
+            Err(Unmade::Stopped)
         }
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
     }
@@ -188,5 +190,129 @@ fn tests_run_while_the_report_of_another_is_written() {
         ..Simulated::new(None)
     };
     let (executed, _) = execute_in_time(workload, 4, 2);
+    assert!(executed.tests.iter().all(|test| test.panic.is_none()));
+}
+
+/// Two tests with runs that take long, of which only the first can be confined.
+#[derive(Default)]
+struct Long {
+    /// How many runs of each are under way.
+    under_way: [AtomicUsize; 2],
+    /// Whether two runs of the first were.
+    has_met: AtomicBool,
+    /// How many runs of the second were refused.
+    refused: AtomicUsize,
+}
+
+impl Workload for Long {
+    fn id(&self, test: usize) -> String {
+        format!("t{test}")
+    }
+
+    fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
+        true
+    }
+
+    fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+        let specs = (0..6).map(|seed| RunSpec::new("t", Level::Full, seed));
+        if runs.count() == 0 {
+            return Err(Wanted {
+                specs: specs.collect(),
+                limit: None,
+                alone: false,
+                fresh: false,
+            });
+        }
+        Ok(Judgement::provisional(Conclusion::Stable))
+    }
+
+    fn run(
+        &self,
+        test: usize,
+        _spec: &RunSpec,
+        _limit: Option<Duration>,
+        setting: Setting,
+    ) -> Result<Run, Unmade> {
+        let under_way = self.under_way[test].fetch_add(1, Ordering::SeqCst) + 1;
+        let result = match (test, setting) {
+            (0, Setting::Confined) => {
+                let begun = Instant::now();
+                while !self.has_met.load(Ordering::SeqCst) && begun.elapsed() < PATIENCE {
+                    let is_met = self.under_way[0].load(Ordering::SeqCst) > 1;
+                    self.has_met.fetch_or(is_met, Ordering::SeqCst);
+                    thread::yield_now();
+                }
+                Ok(simulation::run(true, [1]))
+            }
+            (1, Setting::Confined) => {
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                Err(Unmade::Unconfined)
+            }
+            _ => {
+                assert_eq!(
+                    under_way, 1,
+                    "a test that cannot be confined runs beside itself"
+                );
+                thread::sleep(Duration::from_millis(2));
+                Ok(simulation::run(true, [1]))
+            }
+        };
+        self.under_way[test].fetch_sub(1, Ordering::SeqCst);
+        result
+    }
+
+    fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+}
+
+#[test]
+fn a_test_runs_beside_itself_only_while_it_can_be_confined() {
+    let long = Long::default();
+    let jobs = NonZeroUsize::new(3).unwrap();
+    let executed = execute(&long, 2, jobs, true, &Silent, &StopFlag::new());
+    for test in &executed.tests {
+        assert_eq!((test.runs.count(), &test.panic), (6, &None));
+    }
+    assert!(long.has_met.into_inner(), "its runs are made at once");
+    let refused = long.refused.into_inner();
+    assert!(
+        (1..=3).contains(&refused),
+        "it is not tried again: {refused}"
+    );
+}
+
+#[test]
+fn nothing_is_confined_where_one_run_is_made_at_a_time() {
+    struct Alone(Long);
+    impl Workload for Alone {
+        fn id(&self, test: usize) -> String {
+            self.0.id(test)
+        }
+        fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
+            true
+        }
+        fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
+            self.0.conclude(test, runs)
+        }
+        fn run(
+            &self,
+            test: usize,
+            spec: &RunSpec,
+            limit: Option<Duration>,
+            setting: Setting,
+        ) -> Result<Run, Unmade> {
+            assert_eq!(setting, Setting::Shared);
+            self.0.run(test, spec, limit, setting)
+        }
+        fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
+    }
+    let alone = Alone(Long::default());
+    let executed = execute(
+        &alone,
+        2,
+        NonZeroUsize::MIN,
+        true,
+        &Silent,
+        &StopFlag::new(),
+    );
     assert!(executed.tests.iter().all(|test| test.panic.is_none()));
 }
