@@ -7,6 +7,7 @@ mod adversarial;
 mod attribution;
 mod backtraces;
 mod bad_input;
+mod beside;
 mod bisect;
 mod chance;
 mod changed;
