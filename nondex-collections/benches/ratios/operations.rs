@@ -14,8 +14,10 @@ pub(super) trait Meter {
 /// The operations, each with the numbers of entries it is measured for.
 pub(super) const OPERATIONS: &[(&str, &[u64])] = &[
     ("get", &[1_000, 100_000]),
+    ("get_text", &[1_000]),
     ("insert", &[1_000, 100_000]),
     ("remove", &[1_000, 100_000]),
+    ("remove_text", &[1_000]),
     ("remove_insert", &[1_000, 100_000]),
     ("clone", &[1_000, 100_000]),
     ("clone_insert", &[1_000, 100_000]),
@@ -66,6 +68,13 @@ macro_rules! operations {
                     map.extend(keys(len).map(|key| (key, key)));
                     map
                 };
+                let len_of_text = if operation.ends_with("_text") { len } else { 0 };
+                let words: Vec<String> = keys(len_of_text).map(|key| key.to_string()).collect();
+                let with_text = || {
+                    let mut map = HashMap::with_hasher(hasher.clone());
+                    map.extend(words.iter().map(|word| (word.as_str(), ())));
+                    map
+                };
                 // As many copies at a time as the processor's cache has room for.
                 let at_a_time = (20_000 / len).max(1);
                 let sum = |sum: u64, (key, value): (&u64, &u64)| sum.wrapping_add(key ^ value);
@@ -76,6 +85,12 @@ macro_rules! operations {
                 match operation {
                     "get" => meter.each_on(at_a_time, || (), |()| {
                         keys(len).filter(|key| map.contains_key(black_box(key))).count()
+                    }),
+                    "get_text" => meter.each_on(at_a_time, with_text, |map| {
+                        words.iter().filter(|word| map.contains_key(black_box(word.as_str()))).count()
+                    }),
+                    "remove_text" => meter.each_on(at_a_time, with_text, |map| {
+                        words.iter().filter(|word| map.remove(black_box(word.as_str())).is_some()).count()
                     }),
                     "insert" => meter.each_on(
                         at_a_time,

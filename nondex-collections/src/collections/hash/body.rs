@@ -170,11 +170,13 @@ impl Body {
         if slot != last {
             self.trail(last as usize + 1);
         }
-        if let Some(trail) = &mut self.trail
-            && let Some(moved) = trail.swap_remove(slot)
-        {
-            // SAFETY: the trail has the bucket of each slot that the index has.
-            *unsafe { self.index.get_mut().get_bucket_unchecked_mut(moved) } = slot;
+        if let Some(trail) = &mut self.trail {
+            // SAFETY: the index had this slot, so that the trail has it, with the bucket of each slot that the index has.
+            unsafe {
+                if let Some(moved) = trail.swap_remove(slot) {
+                    *self.index.get_mut().get_bucket_unchecked_mut(moved) = slot;
+                }
+            }
         }
         if let Some(identity) = &mut self.identity {
             identity.swap_remove(slot as usize);

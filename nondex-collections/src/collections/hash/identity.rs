@@ -37,6 +37,12 @@ fn trace(insertions: &mut Vec<Insertion>) {
     insertions.push(insertion);
 }
 
+/// Forgets where the key in a slot was inserted.
+#[cold]
+fn forget_trace(insertions: &mut Vec<Insertion>, slot: usize) {
+    insertions.swap_remove(slot);
+}
+
 impl Identity {
     /// A new identity for a collection, when this thread works for a test. `contents` are the fixed hashes of its keys, by slot;
     /// they are computed only at level EQ.
@@ -112,7 +118,7 @@ impl Identity {
             contents.swap_remove(slot);
         }
         if let Some(insertions) = &mut self.insertions {
-            insertions.swap_remove(slot);
+            forget_trace(insertions, slot);
         }
     }
 

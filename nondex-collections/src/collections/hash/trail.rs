@@ -4,6 +4,7 @@
     reason = "all numbers of a table are looked at with the buckets that they are in"
 )]
 
+use ::std::hint::assert_unchecked;
 use ::std::iter::Rev;
 use ::std::slice;
 
@@ -105,20 +106,29 @@ impl Trail {
     }
 
     /// Notes that a slot was freed and the last one has taken its number; the bucket of that one, if it is not the same.
+    ///
+    /// # Safety
+    /// There must be such a slot.
     #[inline]
-    pub(super) fn swap_remove(&mut self, slot: u32) -> Option<usize> {
-        let freed = self.marks.swap_remove(slot as usize).step;
-        self.steps[freed as usize] = NONE;
+    pub(super) unsafe fn swap_remove(&mut self, slot: u32) -> Option<usize> {
+        // SAFETY: as the caller promises.
+        unsafe { assert_unchecked((slot as usize) < self.marks.len()) }
+        let freed = self.marks.swap_remove(slot as usize).step as usize;
+        // SAFETY: the step of a mark is one of the steps.
+        unsafe { assert_unchecked(freed < self.steps.len()) }
+        self.steps[freed] = NONE;
         let moved = self.marks.get(slot as usize).copied();
         if let Some(moved) = moved {
+            // SAFETY: as above.
+            unsafe { assert_unchecked((moved.step as usize) < self.steps.len()) }
             self.steps[moved.step as usize] = slot;
         }
         // The steps begin and end with one that has a slot, if there is any.
-        if freed as usize == self.first {
+        if freed == self.first {
             while self.steps.get(self.first) == Some(&NONE) {
                 self.first += 1;
             }
-        } else if freed as usize + 1 == self.steps.len() {
+        } else if freed + 1 == self.steps.len() {
             while self.steps.last() == Some(&NONE) {
                 self.steps.pop();
             }
@@ -202,7 +212,8 @@ mod tests {
         for (step, freed) in [3, 0, 7, 5, 4, 4, 0].into_iter().enumerate() {
             let content = slots.swap_remove(freed);
             expected.retain(|&other| other != content);
-            trail.swap_remove(freed as u32);
+            // SAFETY: there are as many slots as numbers in `slots`.
+            unsafe { trail.swap_remove(freed as u32) };
             if step % 3 == 2 {
                 let new = 100 + step as u32;
                 slots.push(new);
@@ -221,7 +232,8 @@ mod tests {
             let freed = step * 7 % slots.len();
             let content = slots.swap_remove(freed);
             expected.retain(|&other| other != content);
-            trail.swap_remove(freed as u32);
+            // SAFETY: there are as many slots as numbers in `slots`.
+            unsafe { trail.swap_remove(freed as u32) };
             slots.push(200 + step as u32);
             expected.push(200 + step as u32);
             trail.push(0);

@@ -73,16 +73,20 @@ impl Sip13 {
         for word in words {
             self.word(u64::from_le_bytes(*word), 8);
         }
+        let (mut last, len) = (0, rest.len());
         if let Some((four, after)) = rest.split_first_chunk() {
-            self.word(u32::from_le_bytes(*four).into(), 4);
+            last = u32::from_le_bytes(*four).into();
             rest = after;
         }
         if let Some((two, after)) = rest.split_first_chunk() {
-            self.word(u16::from_le_bytes(*two).into(), 2);
+            last |= u64::from(u16::from_le_bytes(*two)) << (8 * (len & 4));
             rest = after;
         }
         if let [one] = rest {
-            self.word((*one).into(), 1);
+            last |= u64::from(*one) << (8 * (len & 6));
+        }
+        if len > 0 {
+            self.word(last, len);
         }
     }
 
