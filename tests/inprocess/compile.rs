@@ -1,6 +1,7 @@
 //! Fixtures compiled with libtest, with our harness, and with the interposed functions, too.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,6 +79,8 @@ pub(crate) enum Harness {
     Ours,
     /// Ours, with the mirror and the interposed functions.
     Interposed,
+    /// Libtest, with the mirror and the interposed functions in the program.
+    Swap,
 }
 
 /// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
@@ -111,18 +114,40 @@ fn compile_with(source: &Path, edition: &str, harness: Harness, flags: &[&str]) 
     let stand_in = match harness {
         Harness::Libtest => None,
         Harness::Ours => Some(stand_in(false)),
-        Harness::Interposed => Some(stand_in(true)),
+        Harness::Interposed | Harness::Swap => Some(stand_in(true)),
     };
     if let Harness::Interposed = harness {
         rustc.arg("-g");
     }
     if let Some(stand_in) = stand_in {
-        let library = stand_in.join("libtest.rlib");
-        rustc.arg(format!("--extern=test={}", library.display()));
+        match harness {
+            Harness::Swap => {
+                let mut library = OsString::from("--extern=nondex_collections=");
+                library.push(mirror(&stand_in.join("deps")));
+                rustc.arg("--cfg=swap").arg(library);
+            }
+            _ => {
+                let library = stand_in.join("libtest.rlib");
+                rustc.arg(format!("--extern=test={}", library.display()));
+            }
+        }
         rustc.arg(format!("-Ldependency={}", stand_in.join("deps").display()));
     }
     succeed(&mut rustc);
     executable
+}
+
+/// The library of the mirror among those of the stand-in.
+fn mirror(libraries: &Path) -> PathBuf {
+    let paths = fs::read_dir(libraries)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_it = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("libnondex_collections-") && name.ends_with(".rlib")
+    };
+    let newest = |path: &PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+    paths.filter(is_it).max_by_key(newest).unwrap()
 }
 
 /// A fixture compiled with our harness.

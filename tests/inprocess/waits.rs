@@ -2,13 +2,13 @@
 //! nobody outside needs.
 
 use std::io;
-use std::process::Stdio;
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
-use crate::compile::{compile_threads, fixture};
+use crate::compile::{Harness, compile, compile_threads, fixture};
 use crate::threads::{run_as, run_in, specs, tests_of};
 
 const FIXTURE: &str = "waits.rs";
@@ -86,5 +86,52 @@ fn a_pipe_that_somebody_else_begins_to_read_at_any_time_is_no_deadlock() {
             child.wait().unwrap()
         });
         assert_eq!(record.outcome, Outcome::Passed, "{run} {events}");
+    }
+}
+
+/// Ends what takes longer than any of these runs does.
+fn wait_for_long(command: &mut Command) -> ExitStatus {
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for _ in 0..600 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap()
+}
+
+#[test]
+fn memory_that_the_harness_takes_while_a_test_waits_for_it_is_no_deadlock() {
+    let executable = &compile("held.rs", "2024", Harness::Swap);
+    let spec = RunSpec::clean("memory_is_waited_for_that_the_harness_takes");
+    for _ in 0..5 {
+        let (events, record) = run_as(executable, &spec, wait_for_long);
+        assert_eq!(record.outcome, Outcome::Exited(0), "{events}");
+        assert!(record.schedule.is_some(), "{events}");
+    }
+}
+
+#[test]
+fn a_stack_is_captured_while_a_thread_that_waits_for_its_turn_has_the_lock_of_backtraces() {
+    let executable = &compile_threads(&fixture("panics.rs"));
+    for spec in specs("threads_panic_beside_others", 8) {
+        let found = run_as(executable, &spec, wait_for_long).1;
+        let traced = RunSpec {
+            trace: found.points.into_iter().map(|point| point.site).collect(),
+            ..spec
+        };
+        let (events, record) = run_as(executable, &traced, wait_for_long);
+        let about = format!("{} {} {events}", traced.level, traced.seed);
+        assert_eq!(record.outcome, Outcome::Passed, "{about}");
+        assert!(
+            record.points.iter().any(|point| !point.stack.is_empty()),
+            "{about}"
+        );
     }
 }

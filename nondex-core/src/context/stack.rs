@@ -1,24 +1,44 @@
 //! The stack of a call, for the few sites that a spec asks about.
 
 use std::backtrace::Backtrace;
+use std::cell::Cell;
+use std::thread;
 
+use super::process::has_harness;
 use crate::protocol::site::{Frame, portable_path};
 
-/// A stack that was captured and not read yet.
+thread_local! {
+    static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no stack of it can be captured.
+pub fn in_hook(say: impl FnOnce()) {
+    let was = IS_IN_HOOK.replace(true);
+    say();
+    IS_IN_HOOK.set(was);
+}
+
+/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said so.
+fn may_have_lock() -> bool {
+    IS_IN_HOOK.get() || !has_harness() && thread::panicking()
+}
+
+/// A stack that was captured and not read yet; none in a thread that would wait for itself.
 #[derive(Debug)]
-pub struct Stack(Backtrace);
+pub struct Stack(Option<Backtrace>);
 
 impl Stack {
     /// The stack of the current thread. Costs microseconds.
     #[must_use]
     pub fn capture() -> Self {
-        Stack(Backtrace::force_capture())
+        Stack((!may_have_lock()).then(Backtrace::force_capture))
     }
 
     /// Its frames: see [`capture`].
     #[must_use]
     pub fn frames(&self) -> Vec<Frame> {
-        parse(&format!("{:#}", self.0))
+        let text = self.0.as_ref().map(|stack| format!("{stack:#}"));
+        text.map_or_else(Vec::new, |text| parse(&text))
     }
 }
 
@@ -75,6 +95,12 @@ mod tests {
             parse(text),
             [frame("mine::test", 7), frame("mine::outer", 3)]
         );
+    }
+
+    #[test]
+    fn no_stack_is_captured_of_a_thread_that_says_what_it_panicked_with() {
+        in_hook(|| assert!(capture().is_empty()));
+        assert!(Stack::capture().0.is_some());
     }
 
     #[test]

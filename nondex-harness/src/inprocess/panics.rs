@@ -5,7 +5,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, OnceLock};
 
 use nondex_core::Failure;
-use nondex_core::context::{self, Context, Entered};
+use nondex_core::context::{self, Context, Entered, stack};
 use nondex_core::protocol::site::portable_path;
 
 /// What std says when a second panic ends the process: not why the test failed.
@@ -39,7 +39,7 @@ pub(crate) fn install_hook() {
         panic::set_hook(Box::new(|info| {
             note(info);
             if let Some(previous) = PREVIOUS.get() {
-                previous(info);
+                stack::in_hook(|| previous(info));
             }
         }));
         previous

@@ -100,8 +100,7 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     let (record, threads) = {
         let mut shared = SHARED.lock();
         shared.is_ending = true;
-        let threads: Vec<Ref> = shared.alive.iter().copied().collect();
-        (record(&shared), threads)
+        (record(&shared), shared.alive.clone())
     };
     for (number, thread) in threads.iter().enumerate().take(MAX_REPORTS) {
         thread.order.set(number as u64);
@@ -202,7 +201,7 @@ fn has_done() {
 
 /// Lets all other threads write what they chose so far: whether they come to it by themselves is not in our hands.
 pub(super) fn flush_all(me: Ref) {
-    let threads: Vec<Ref> = SHARED.lock().alive.iter().copied().collect();
+    let threads = SHARED.lock().alive.clone();
     for thread in threads {
         let waits = matches!(thread.state.get(), State::Ready | State::Blocked);
         if waits && !thread.is(me) {

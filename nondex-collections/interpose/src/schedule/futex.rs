@@ -45,6 +45,11 @@ pub(crate) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> Option<c
         match command {
             WAKE | WAKE_BITSET => wake_from_anywhere(address, bits, count),
             REQUEUE | CMP_REQUEUE | WAKE_OP => wake_from_anywhere(address, bits, c_int::MAX),
+            WAIT | WAIT_BITSET if time == 0 => {
+                // SAFETY: the caller passes a futex.
+                let futex: &AtomicU32 = unsafe { &*ptr::with_exposed_provenance(address) };
+                return wait_at_work(futex, value as u32, bits);
+            }
             _ => {}
         }
         return None;
@@ -122,10 +127,11 @@ fn wait(
         return Ok(0);
     }
     let deadline = lateness::later(me, deadline);
+    let mut shared = SHARED.lock();
+    // With the lock: a thread that is not scheduled changes it first, and then looks who waits.
     if futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
-    let mut shared = SHARED.lock();
     let (woken_at, place) = me.woken_at.get();
     me.waits_again
         .set(place == address && me.operations.get() <= woken_at + 2);
@@ -151,6 +157,28 @@ fn wait(
         Woken::Time => Err(libc::ETIMEDOUT),
         Woken::Done | Woken::Free => Ok(0),
     }
+}
+
+/// Waits, in our own work, for what a thread may have that waits for the baton: a lock of std's, or of the program's allocator. `None` in a
+/// thread without the baton, which may wait for real.
+fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
+    let me = super::SELF.get()?;
+    let mut shared = SHARED.lock_from_anywhere()?;
+    if shared.is_ending || !shared.running.is_some_and(|running| running.is(me)) {
+        return None;
+    }
+    if futex.load(Ordering::SeqCst) != expected {
+        return Some(fail(libc::EAGAIN));
+    }
+    // That it is not woken would be our doing: no deadlock of the program's is proven any more.
+    shared.has_company = true;
+    let operation = me.operation.get();
+    me.expected.set(expected);
+    let address = ptr::from_ref(futex).addr();
+    shared.wait_at(me, Operation::FutexWait, address, bits);
+    baton::block(me, shared);
+    me.operation.set(operation);
+    Some(0)
 }
 
 /// Wakes up to `count` threads.

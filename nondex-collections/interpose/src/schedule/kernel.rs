@@ -225,14 +225,28 @@ fn number(name: &[u8]) -> Option<i32> {
 /// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that cannot be known. What waits for a disk goes on
 /// by itself.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
+    let mut text = [0; 512];
+    let text = of_thread(thread, "stat", &mut text)?;
+    let end = text.iter().rposition(|&byte| byte == b')')?;
+    Some(*text.get(end + 2)? == b'S')
+}
+
+/// Whether a thread of this process waits in a futex, as it does for another one; `None` when that cannot be known.
+pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
+    let mut text = [0; 512];
+    let text = of_thread(thread, "syscall", &mut text)?;
+    let call = text.split(|&byte| byte == b' ').next()?;
+    let call = ::std::str::from_utf8(call).ok()?.parse();
+    Some(call == Ok(libc::SYS_futex))
+}
+
+/// What the system shows of a thread in the file of this name.
+fn of_thread<'r>(thread: i32, name: &str, room: &'r mut [u8]) -> Option<&'r [u8]> {
     use ::std::io::Write;
 
     let mut path = [0_u8; 48];
-    write!(&mut path[..47], "/proc/self/task/{thread}/stat").ok()?;
-    let mut text = [0_u8; 512];
-    let text = File::open(&path)?.read(&mut text);
-    let end = text.iter().rposition(|&byte| byte == b')')?;
-    Some(*text.get(end + 2)? == b'S')
+    write!(&mut path[..47], "/proc/self/task/{thread}/{name}").ok()?;
+    Some(File::open(&path)?.read(room)).filter(|text| !text.is_empty())
 }
 
 /// Whether a function of the program treats this signal.

@@ -8,6 +8,7 @@ use super::Operation;
 use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
+use super::wakers::Harness;
 use super::{enclosed, kernel};
 use crate::libc;
 
@@ -124,7 +125,11 @@ impl Shared {
             }
             let is_enclosed = self.is_enclosed();
             self.has_company = self.has_company || is_enclosed && self.may_be_woken();
-            if is_enclosed && !self.has_company {
+            let harness = self.harness();
+            if is_enclosed && !self.has_company && harness == Harness::Runs {
+                return Next::Nobody;
+            }
+            if is_enclosed && !self.has_company && harness == Harness::Waits {
                 // A descriptor that is ready did not count, and may have become so since the threads were asked.
                 self.ask();
                 if self.ready.is_empty() {

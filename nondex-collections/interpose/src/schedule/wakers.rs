@@ -25,6 +25,16 @@ const OF_NOBODY_ELSE: [libc::c_int; 6] = [
     33,
 ];
 
+/// What the harness's own thread does. Until it waits for the test's, or where the test is its own, it may have a lock of the test's allocator.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Harness {
+    /// It waits for another thread.
+    Waits,
+    /// It waits for something else.
+    Sleeps,
+    Runs,
+}
+
 impl Shared {
     /// Whether the running thread, and all that could run, have looked so often at what none of them changes, and nobody else could change it.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
@@ -37,7 +47,7 @@ impl Shared {
         }
         self.has_company =
             self.has_company || self.may_be_woken() || sees_shared_memory(me, &self.ready);
-        !self.has_company
+        !self.has_company && self.harness() == Harness::Waits
     }
 
     /// Whether the running thread, and all that could run, have looked so often since a thread that does something else ran, and were in the
@@ -68,6 +78,21 @@ impl Shared {
     pub(super) fn may_be_woken(&self) -> bool {
         let is_known = |number| self.threads().any(|thread| thread.number.get() == number);
         may_come(self.alive.iter().copied(), is_known)
+    }
+
+    /// What the harness's own thread does, the process's first.
+    pub(super) fn harness(&self) -> Harness {
+        let first = first_thread();
+        let sleeps = || kernel::sleeps(first) == Some(true);
+        if self.threads().any(|thread| thread.number.get() == first) {
+            return Harness::Waits;
+        }
+        match kernel::waits_in_futex(first) {
+            Some(true) => Harness::Waits,
+            None if sleeps() => Harness::Waits,
+            _ if sleeps() => Harness::Sleeps,
+            _ => Harness::Runs,
+        }
     }
 
     /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are any.
@@ -102,11 +127,16 @@ fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> 
 
 /// Whether the process has a thread that is not known, but for the harness's, its first; also when that cannot be found out.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
-    // SAFETY: the call has no arguments.
-    let process = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) } as i32;
+    let first = first_thread();
     !kernel::each_number(b"/proc/self/task\0", |number| {
-        number == process || known(number)
+        number == first || known(number)
     })
+}
+
+/// The number of the process's first thread, which is its own.
+fn first_thread() -> i32 {
+    // SAFETY: the call has no arguments.
+    unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) as i32 }
 }
 
 /// Whether one of these threads waits for a lock of C in memory that other processes may have, too; also when that cannot be found out.
