@@ -6,6 +6,7 @@
 
 mod entered;
 mod failures;
+mod harness;
 pub mod inheritance;
 mod journal;
 mod keys;
@@ -24,7 +25,8 @@ mod text;
 mod thread;
 
 pub use entered::{Entered, Inherited, enter, inherit};
-pub use process::{begin_harness, fork_global, global, has_harness, renounce};
+pub use harness::{begin_harness, has_harness};
+pub use process::{fork_global, global, renounce};
 pub use run::Context;
 pub(crate) use sites::Reached;
 pub use slot::{

@@ -19,4 +19,10 @@ fn a_failure_that_backtraces_prevent_is_replayed_without_them() {
         let is_told = output.stderr.contains("once more without");
         assert_eq!(is_told, asked == "1", "{}", output.stderr);
     }
+    // A debugger shows stacks itself.
+    let debugged = replay().args(["--debugger", "env"]);
+    let output = debugged.env("RUST_BACKTRACE", "1").run();
+    output
+        .expect(ExitCode::Found)
+        .says(&["Failed again as recorded"]);
 }

@@ -119,12 +119,14 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
     ]);
 
     let reproduce = found.reproduce.as_deref().unwrap();
-    let replayed = |more: &str| {
+    let replayed_with = |backtraces: &str, more: &str| {
         let line = format!("{reproduce} --trace {more}");
-        let output = Nondex::pasted(&fixture.path("."), &line).run();
+        let replay = Nondex::pasted(&fixture.path("."), &line);
+        let output = replay.env("RUST_BACKTRACE", backtraces).run();
         output.expect(ExitCode::Found);
         schedule(&[output.stdout, output.stderr].concat())
     };
+    let replayed = |more: &str| replayed_with("0", more);
     let plain = replayed("");
     let is_load = |line: &&String| line.contains(": load #") && line.contains(&format!(":{load}"));
     assert_eq!(plain.iter().filter(is_load).count(), 2, "{plain:#?}");
@@ -133,10 +135,13 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
         "{plain:#?}"
     );
     assert_eq!(replayed(""), plain);
+    assert_eq!(replayed_with("1", ""), plain);
     let has_gdb = Command::new("gdb").arg("--version").output();
     if has_gdb.is_ok_and(|gdb| gdb.status.success()) {
-        let under_gdb = replayed("--debugger 'gdb -batch -ex run --args'");
-        assert_eq!(under_gdb, plain);
+        for backtraces in ["0", "1"] {
+            let under_gdb = replayed_with(backtraces, "--debugger 'gdb -batch -ex run --args'");
+            assert_eq!(under_gdb, plain);
+        }
     } else {
         eprintln!("not compared under gdb, which is not there");
     }

@@ -1,6 +1,5 @@
 //! The context that a process has of its own.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::inheritance;
@@ -12,20 +11,6 @@ use crate::protocol::spec::{LEVEL_VARIABLE, RunSpec, SEED_VARIABLE, SPEC_VARIABL
 static FORKED: OnceLock<Arc<Context>> = OnceLock::new();
 
 pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
-
-/// Whether a harness of ours says when a test begins and ends.
-static HAS_HARNESS: AtomicBool = AtomicBool::new(false);
-
-/// Says that a harness of ours runs the tests of this process.
-pub fn begin_harness() {
-    HAS_HARNESS.store(true, Ordering::Relaxed);
-}
-
-/// Whether a harness of ours runs the tests of this process; else a test is what the process does.
-#[must_use]
-pub fn has_harness() -> bool {
-    HAS_HARNESS.load(Ordering::Relaxed)
-}
 
 /// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and [`LEVEL_VARIABLE`], or none.
 ///

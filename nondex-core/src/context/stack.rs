@@ -4,7 +4,7 @@ use std::backtrace::Backtrace;
 use std::cell::Cell;
 use std::thread;
 
-use super::process::has_harness;
+use super::harness::has_harness;
 use crate::protocol::site::{Frame, portable_path};
 
 thread_local! {

@@ -71,6 +71,13 @@ pub enum Unmade {
     Unconfined,
 }
 
+/// Lets std write no backtraces: they take time and open files, which may be another schedule.
+pub fn without_backtraces(command: &mut Command) {
+    for name in BACKTRACES {
+        command.env_remove(name);
+    }
+}
+
 /// Starts tests.
 #[derive(Clone, Debug)]
 pub struct Launcher<'a> {
@@ -275,11 +282,8 @@ impl<'a> Launcher<'a> {
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.has_backtraces || !named.trace.is_empty() {
-            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. While a scheduled thread writes one it
-            // has std's lock of backtraces, for which another thread would wait whose calls are traced.
-            for name in BACKTRACES {
-                command.env_remove(name);
-            }
+            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. A trace is to show the run that was found.
+            without_backtraces(&mut command);
         }
         if self.is_confined && !process::confine(&mut command) {
             return Some(Err(io::ErrorKind::Unsupported.into()));

@@ -352,6 +352,8 @@ fn debug(
     };
     let mut command: Command = launch::command(&debugged, test, Some(&named));
     command.args(arguments);
+    // The debugger shows stacks.
+    launch::without_backtraces(&mut command);
     command
         .status()
         .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
