@@ -40,6 +40,26 @@ fn a_test_that_chance_may_decide_is_run_twenty_times_before_it_is_called_stable(
 }
 
 #[test]
+fn what_an_address_decides_is_no_other_test_s_doing() {
+    let fixture = Fixture::new("chance");
+    let shown = [
+        "--message-format",
+        "json",
+        "--reruns",
+        "30",
+        "-E",
+        "test(address) + test(counts)",
+    ];
+    let order = Nondex::command(&fixture.path("."), "order").args(shown);
+    let report = order.run().expect(ExitCode::Found).report();
+    for name in ["depends_on_an_address", "depends_on_an_address_otherwise"] {
+        let found = test(&report, &format!("tests::{name}"));
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+    }
+    assert_eq!(test(&report, "tests::counts").verdict, Verdict::Stable);
+}
+
+#[test]
 fn a_passing_test_whose_output_depends_on_a_choice_is_listed_with_the_call() {
     let fixture = Fixture::new("chance");
     let output = Nondex::run_in(&fixture.path("."))

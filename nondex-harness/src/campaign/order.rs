@@ -14,6 +14,7 @@ use std::time::Duration;
 use nondex_core::{Outcome, RunSpec, Threads};
 
 pub(super) use self::hung::Hung;
+use super::comparison::as_ordinary;
 use super::launch::Launcher;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -108,11 +109,18 @@ impl Processes<'_> {
     }
 
     /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first;
-    /// without some when it was stopped.
+    /// without some when it was stopped. Those that are wanted alone confirm what is said of a test: where memory lies must not decide it, so that
+    /// addresses are as random there as in an ordinary run.
     fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
-        self.each(&wanted.orders, wanted.alone, |place, order| {
-            self.experiment(place, order, wanted.alone)
-        })
+        let make = || {
+            self.each(&wanted.orders, wanted.alone, |place, order| {
+                self.experiment(place, order, wanted.alone)
+            })
+        };
+        match wanted.alone {
+            true => as_ordinary(make),
+            false => make(),
+        }
     }
 
     /// Does this with each, several at once unless `alone`: the results in their order, as far as it was not stopped. Once tests are seen to leave files, nobody knows
