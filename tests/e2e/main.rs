@@ -24,6 +24,7 @@ mod doctests;
 mod examples;
 mod findings;
 mod guard;
+mod harnesses;
 mod hostile;
 mod interleavings;
 mod interruption;

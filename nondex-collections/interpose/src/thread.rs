@@ -80,7 +80,8 @@ fn test_of_libtest() -> Option<&'static Arc<Context>> {
     let mut arguments = ::std::env::args_os().skip(1);
     let is_named = arguments.next().is_some_and(|one| one == "--exact")
         && arguments.next().is_some_and(|name| *name == *spec.test);
-    (is_named && has_threads && !is_one("RUST_TEST_THREADS")).then_some(context)
+    let is_serial = arguments.any(|argument| argument == "--test-threads=1");
+    (is_named && has_threads && !is_serial && !is_one("RUST_TEST_THREADS")).then_some(context)
 }
 
 #[unsafe(no_mangle)]

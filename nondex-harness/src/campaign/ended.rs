@@ -155,8 +155,13 @@ pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
         (_, End::Stopped) => return None,
         (_, End::TimedOut) => Outcome::TimedOut,
         (_, End::Signalled(signal)) => Outcome::Signalled(signal),
-        (Harness::Libtest | Harness::Opaque | Harness::Doctest, End::Exited(0)) => Outcome::Passed,
-        (Harness::Libtest | Harness::Doctest, End::Exited(PANICKED)) => Outcome::Failed,
+        (
+            Harness::Libtest | Harness::Serial | Harness::Opaque | Harness::Doctest,
+            End::Exited(0),
+        ) => Outcome::Passed,
+        (Harness::Libtest | Harness::Serial | Harness::Doctest, End::Exited(PANICKED)) => {
+            Outcome::Failed
+        }
         (_, End::Exited(code)) => Outcome::Exited(code),
     })
 }
@@ -200,13 +205,15 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_read_as_its_harness_means_it() {
-        use Harness::{Doctest, Libtest, Nondex, Opaque};
+        use Harness::{Doctest, Libtest, Nondex, Opaque, Serial};
         for (harness, end, expected) in [
             (Nondex, End::Exited(0), Some(Outcome::Exited(0))),
             (Nondex, End::Exited(101), Some(Outcome::Exited(101))),
             (Libtest, End::Exited(0), Some(Outcome::Passed)),
             (Libtest, End::Exited(101), Some(Outcome::Failed)),
             (Libtest, End::Exited(1), Some(Outcome::Exited(1))),
+            (Serial, End::Exited(0), Some(Outcome::Passed)),
+            (Serial, End::Exited(101), Some(Outcome::Failed)),
             (Doctest, End::Exited(0), Some(Outcome::Passed)),
             (Doctest, End::Exited(101), Some(Outcome::Failed)),
             (Doctest, End::Exited(1), Some(Outcome::Exited(1))),

@@ -23,7 +23,7 @@ use super::process;
 use super::record::read_events;
 use super::stop::StopFlag;
 use crate::judge::run::Run;
-use crate::project::{Harness, TestBinary, TestCase, addresses};
+use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
 
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
 const MAX_VARIABLE: usize = 100 << 10;
@@ -344,8 +344,9 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> 
         None => Command::new(executable),
     };
     match binary.harness {
-        Harness::Nondex | Harness::Libtest => {
+        Harness::Nondex | Harness::Libtest | Harness::Serial => {
             command.args(["--exact", &test.name, "--nocapture"]);
+            command.args((binary.harness == Harness::Serial).then_some(ONE_THREAD));
             // Those before it are in the spec.
             command.args(test.ignored.then_some("--ignored"));
         }

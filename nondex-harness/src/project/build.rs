@@ -267,7 +267,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }
     // Cargo tells of them as they are built, which is another order every time.
     binaries.sort_by(|a, b| a.id.cmp(&b.id));
-    let (mut suites, of_benchmarks) = listing::list(&binaries, &workspace_root)?;
+    let (mut suites, of_benchmarks) = listing::list(&binaries, &workspace_root, plan.mode)?;
     notes.extend(of_benchmarks);
     let compiler = Compiler {
         runtime: intercept.runtime.as_ref(),

@@ -13,19 +13,25 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use serde::Deserialize;
 
+use super::plan::Mode;
 use super::suite::{Harness, Suite, TestBinary, TestCase};
 use crate::error::{Error, Result};
 
 /// How long an executable may take to list its tests before it is taken for a program that does something else.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each that has benchmarks.
+/// Has another harness than ours run its tests on the main thread.
+pub const ONE_THREAD: &str = "--test-threads=1";
+
+/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each that has benchmarks. In the whole program,
+/// libtest itself is none of their harnesses.
 ///
 /// # Errors
 /// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
 pub(super) fn list(
     binaries: &[TestBinary],
     workspace_root: &Utf8Path,
+    mode: Mode,
 ) -> Result<(Vec<Suite>, Vec<String>)> {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism()
@@ -38,7 +44,7 @@ pub(super) fn list(
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 binaries.get(index).map(|binary| (index, binary))
             } {
-                done.push((index, suite(binary.clone(), workspace_root)));
+                done.push((index, suite(binary.clone(), workspace_root, mode)));
             }
             done
         };
@@ -69,7 +75,7 @@ pub(super) fn list(
 }
 
 /// The tests of an executable, and how many benchmarks it has.
-fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<(Suite, usize)> {
+fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Result<(Suite, usize)> {
     if let Some(text) = ask(&binary, &["--list", "--format", "json"])?
         && let Some((mut tests, benchmarks)) = from_json(&text)
     {
@@ -95,7 +101,18 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path) -> Result<(Suite, us
         let tests = vec![test];
         return Ok((Suite { binary, tests }, 0));
     };
-    binary.harness = Harness::Libtest;
+    let takes_threads = || {
+        let told = ask(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
+        Ok(told
+            .and_then(|text| from_terse(&text))
+            .as_ref()
+            .map(|(tests, _)| tests)
+            == Some(&all))
+    };
+    binary.harness = match mode == Mode::Program && takes_threads()? {
+        true => Harness::Serial,
+        false => Harness::Libtest,
+    };
     let ignored =
         ask(&binary, &[&terse[..], &["--ignored"]].concat())?.and_then(|text| from_terse(&text));
     let (ignored, _) = ignored.unwrap_or_default();

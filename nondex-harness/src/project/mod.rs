@@ -31,6 +31,7 @@ mod toolchain;
 pub use build::{Project, build, metadata};
 pub use counted::{Counted, Functions};
 pub use doc_place::DocPlace;
+pub use listing::ONE_THREAD;
 pub use plan::{BuildPlan, Doctests, Mode, Names};
 pub use preload::EntropyLibrary;
 pub use runtime::cache_dir;

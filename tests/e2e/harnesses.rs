@@ -1,0 +1,50 @@
+//! Targets with `harness = false` whose harness is neither libtest nor ours.
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use crate::support::{Fixture, Nondex};
+
+#[test]
+fn a_harness_with_a_pool_of_threads_runs_its_test_on_the_main_thread() {
+    let fixture = Fixture::new("pooled");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--test", "pool"])
+        .run();
+    let report = output.expect(ExitCode::Found).report();
+    assert_eq!(report.tests.len(), 3);
+    for found in &report.tests {
+        if found.name == "depends_on_nothing" {
+            assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
+            continue;
+        }
+        assert_eq!(
+            found.verdict,
+            Verdict::ImplementationDependent,
+            "{found:#?}"
+        );
+        assert_eq!(found.weakest_level, Some(Level::Std));
+        // Nothing disturbs it: which of two threads took it was chance.
+        assert!(
+            !found.run_alone && found.culprits[0].confirmed,
+            "{found:#?}"
+        );
+        let mark = found
+            .name
+            .rsplit_once("_an_")
+            .or(found.name.rsplit_once("_on_"));
+        let line = fixture.marked("tests/pool.rs", mark.unwrap().1);
+        assert_eq!(found.culprits[0].line, line, "{found:#?}");
+    }
+}
+
+#[test]
+fn a_harness_that_does_not_know_how_many_threads_it_may_have_is_not_told() {
+    let fixture = Fixture::new("pooled");
+    let output = Nondex::run_in(&fixture.path("."))
+        .args(["--test", "pool-only", "-E", "test(nothing)"])
+        .run();
+    let report = output.expect(ExitCode::Ok).report();
+    assert_eq!(report.tests[0].verdict, Verdict::Stable);
+}
