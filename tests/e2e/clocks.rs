@@ -18,8 +18,18 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     output.expect(ExitCode::Found);
     let report = output.report();
     let counters = if cfg!(target_arch = "x86_64") { 2 } else { 0 };
-    assert_eq!(report.tests.len(), 19 + counters);
+    assert_eq!(report.tests.len(), 20 + counters);
     for found in &report.tests {
+        if found.name.starts_with("today") {
+            // Nearly each ordinary run fails. Here two readings are more than a microsecond apart, so that a coarser clock shows it: that is
+            // not what is said then.
+            let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
+            assert!(
+                is_of_today && found.verdict != Verdict::Stable,
+                "{found:#?}"
+            );
+            continue;
+        }
         let mut notes = found.notes.iter();
         let fell_back = notes.any(|note| note.contains("judged with real threads"));
         assert!(!fell_back, "{found:#?}");
@@ -71,7 +81,7 @@ fn clocks_show_the_present_time_where_their_models_are_left_out() {
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "10", "--levels", "STD,ONE"])
         .args(["--skip-models", "^time/std::(time|fs)"])
-        .args(["-E", "test(/differ|new|milliseconds/)"])
+        .args(["-E", "test(/differ|is_new|milliseconds/) - test(today)"])
         .run();
     output.expect(ExitCode::Ok);
 }

@@ -174,6 +174,19 @@ impl Dependence {
         levels.find(|level| longest <= hold::longest(*level))
     }
 
+    /// Whether nothing but a delay or a clock is responsible, and such as other machines have and this one has not: an ordinary build never fails
+    /// here then, if that is true.
+    #[must_use]
+    pub fn is_of_other_machines(&self) -> bool {
+        let mut sites = self.culprits.sites();
+        let is_clock = sites.any(|site| Model::by_api(&site.api).is_some_and(clock::is_clock));
+        // How long a clock stands still says nothing: it is the level's.
+        let of_clock = || is_clock.then_some(self.spec.level);
+        let level = self.level_of_shortest().or_else(of_clock);
+        let is_timed = self.culprits.sites().all(is_timing);
+        self.passes_clean && is_timed && matches!(level, Some(Level::One | Level::Eq))
+    }
+
     /// The same, when the shortest of each delay is known.
     fn level_of_shortest(&self) -> Option<Level> {
         let mut needed = None;

@@ -2,8 +2,9 @@
 //!
 //! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it fail: one that asserts how large a
 //! map is, or how often it allocates. Such a test is not broken. And what no order decides may still be decided by chance: how often keys
-//! are compared, say. So every test that is about to be called broken, or to fail only with this tool, is run in an ordinary build, as
-//! `cargo test` makes it, and those runs are evidence like all others.
+//! are compared, say. And a reading of a clock takes longer with this tool, so that a test that needs two readings to differ may pass here until
+//! a clock is coarser, as other machines have it, and fail each time without it. So every test that is about to be called broken, or to fail
+//! only with this tool or on other machines, is run in an ordinary build, as `cargo test` makes it, and those runs are evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
 
@@ -23,7 +24,11 @@ pub enum Ordinary {
 /// Whether a test is to be run in an ordinary build before its conclusion stands.
 #[must_use]
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
-    matches!(conclusion, Conclusion::Broken | Conclusion::Artefact(_))
+    match conclusion {
+        Conclusion::Broken | Conclusion::Artefact(_) => true,
+        Conclusion::Dependent(found) => found.is_of_other_machines(),
+        _ => false,
+    }
 }
 
 /// Why runs of an ordinary build would tell nothing of a test with these runs.
@@ -56,6 +61,12 @@ impl Conclusion {
             }
             (Conclusion::Artefact(dependence), Some(Ordinary::Runs([failures, runs])))
                 if *failures > 0 && (dependence.passes_clean || failures < runs) =>
+            {
+                Conclusion::Flaky
+            }
+            // What only a coarser clock or a busier machine should show is seen on this one.
+            (Conclusion::Dependent(found), Some(Ordinary::Runs([failures, _])))
+                if *failures > 0 && found.is_of_other_machines() =>
             {
                 Conclusion::Flaky
             }

@@ -592,3 +592,48 @@ fn a_delay_that_is_not_needed_once_another_is_short_is_not_blamed() {
     assert_eq!(found.culprits.groups[0].sites, [threads.site(20)]);
     assert_eq!(found.culprits.groups[0].calls.len(), 1);
 }
+
+#[test]
+fn a_test_that_passes_until_something_takes_longer_and_never_with_real_threads_is_broken() {
+    let threads = Threads::new(40);
+    for passing in [NO_CHANCE, 0] {
+        let mut natural = 0;
+        let (conclusion, _) = simulate(&options(), |spec| {
+            natural += usize::from(!spec.scheduled);
+            threads.run(spec, |others| match spec.scheduled {
+                true => is_atomic(others, 2, 3),
+                false => natural <= passing,
+            })
+        });
+        match passing {
+            0 => assert_eq!(conclusion, Conclusion::Broken),
+            _ => assert!(matches!(conclusion, Conclusion::Dependent(_))),
+        }
+    }
+}
+
+#[test]
+fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_an_ordinary_build() {
+    use crate::judge::ordinary::{Ordinary, is_wanted};
+    let threads = Threads::new(60);
+    let mut options = options();
+    options.seeds = (0..200).collect();
+    // 500,000 operations take 50 ms, which a busy machine does not; and 100,000 take 10 ms.
+    for (least, is_of_others) in [(500_000, true), (100_000, false)] {
+        let (conclusion, _) = simulate(&options, |spec| {
+            threads.run(spec, |others| others[20] - others[19] < least)
+        });
+        assert_eq!(is_wanted(&conclusion), is_of_others);
+        for (runs, is_flaky) in [
+            ([0, 20], false),
+            ([1, 3], is_of_others),
+            ([3, 3], is_of_others),
+        ] {
+            let found = conclusion
+                .clone()
+                .compared_with(Some(&Ordinary::Runs(runs)));
+            assert_eq!(found == Conclusion::Flaky, is_flaky, "{least} {runs:?}");
+            assert!(is_flaky || found == conclusion);
+        }
+    }
+}
