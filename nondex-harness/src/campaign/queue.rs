@@ -9,6 +9,8 @@
 //! their own and no other test's. Where a run takes long, it is made [confined](Setting::Confined), beside others of its test when
 //! there is nothing else to do. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
+mod turn;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,8 +18,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nondex_core::{RunSpec, Selection};
+use nondex_core::RunSpec;
 
+use self::turn::{Phase, Turn};
 use super::launch::Unmade;
 use super::progress::Progress;
 use super::stop::StopFlag;
@@ -109,7 +112,8 @@ pub fn execute(
         progress,
         stop,
         changed: Condvar::new(),
-        is_shared: jobs.get() > 1 && tests > 1,
+        jobs: jobs.get(),
+        tests,
         state: Mutex::new(State {
             queue: BTreeMap::new(),
             tests: (0..tests)
@@ -178,8 +182,8 @@ struct Executor<'a> {
     workload: &'a dyn Workload,
     progress: &'a dyn Progress,
     stop: &'a StopFlag,
-    /// Whether runs are made at once, of several tests.
-    is_shared: bool,
+    jobs: usize,
+    tests: usize,
     state: Mutex<State>,
     /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that ends makes one more
     /// run possible, of the same test, which the same thread takes.
@@ -296,36 +300,6 @@ fn is_plain(spec: &RunSpec) -> bool {
     spec.before.is_empty() && spec.trace.is_empty() && spec.operations == 0 && !spec.cover
 }
 
-/// The order of the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
-    Clean,
-    Seeds,
-    Search,
-    Alone,
-}
-
-/// The place of a run in the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
-    phase: Phase,
-    test: usize,
-    /// In the test's wave.
-    index: usize,
-}
-
-impl Turn {
-    const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
-        let phase = match spec.choices {
-            _ if alone => Phase::Alone,
-            Selection::None => Phase::Clean,
-            Selection::All => Phase::Seeds,
-            Selection::Only(_) | Selection::Except(_) => Phase::Search,
-        };
-        Turn { phase, test, index }
-    }
-}
-
 impl Executor<'_> {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -404,7 +378,7 @@ impl Executor<'_> {
             Ok(Ok(judgement)) => attempt(|| self.workload.judged(index, &runs, judgement)),
             Ok(Err(_)) | Err(_) => Ok(()),
         };
-        let is_confined = self.is_shared && self.workload.takes_long(index, &runs);
+        let takes_long = self.workload.takes_long(index, &runs);
         let mut state = self.lock();
         state.end(index);
         state.tests[index].runs = runs;
@@ -416,7 +390,12 @@ impl Executor<'_> {
                     Err(panic) => state.give_up(index, panic),
                 }
             }
-            Ok(Err(wanted)) => state.ask(index, wanted, is_confined),
+            Ok(Err(wanted)) => {
+                // The only test is believed to run alone: how long others take must not matter to it.
+                let may_meet = self.tests > 1 || wanted.specs.iter().all(|spec| spec.scheduled);
+                let confined = takes_long && self.jobs > 1 && may_meet;
+                state.ask(index, wanted, confined);
+            }
             Err(panic) => state.give_up(index, panic),
         }
         state

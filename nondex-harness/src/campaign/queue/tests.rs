@@ -202,6 +202,8 @@ struct Long {
     has_met: AtomicBool,
     /// How many runs of the second were refused.
     refused: AtomicUsize,
+    /// Whether their time is virtual.
+    is_scheduled: bool,
 }
 
 impl Workload for Long {
@@ -214,7 +216,10 @@ impl Workload for Long {
     }
 
     fn conclude(&self, _test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
-        let specs = (0..6).map(|seed| RunSpec::new("t", Level::Full, seed));
+        let specs = (0..6).map(|seed| RunSpec {
+            scheduled: self.is_scheduled,
+            ..RunSpec::new("t", Level::Full, seed)
+        });
         if runs.count() == 0 {
             return Err(Wanted {
                 specs: specs.collect(),
@@ -281,7 +286,7 @@ fn a_test_runs_beside_itself_only_while_it_can_be_confined() {
 }
 
 #[test]
-fn nothing_is_confined_where_one_run_is_made_at_a_time() {
+fn nothing_is_confined_where_one_run_is_made_at_a_time_or_its_time_matters() {
     struct Alone(Long);
     impl Workload for Alone {
         fn id(&self, test: usize) -> String {
@@ -306,13 +311,21 @@ fn nothing_is_confined_where_one_run_is_made_at_a_time() {
         fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
     }
     let alone = Alone(Long::default());
-    let executed = execute(
-        &alone,
-        2,
-        NonZeroUsize::MIN,
-        true,
-        &Silent,
-        &StopFlag::new(),
-    );
-    assert!(executed.tests.iter().all(|test| test.panic.is_none()));
+    for (tests, jobs) in [(2, 1), (1, 3)] {
+        let jobs = NonZeroUsize::new(jobs).unwrap();
+        let executed = execute(&alone, tests, jobs, true, &Silent, &StopFlag::new());
+        assert!(executed.tests.iter().all(|test| test.panic.is_none()));
+    }
+}
+
+#[test]
+fn the_only_test_runs_beside_itself_when_its_time_is_virtual() {
+    let long = Long {
+        is_scheduled: true,
+        ..Long::default()
+    };
+    let jobs = NonZeroUsize::new(3).unwrap();
+    let executed = execute(&long, 1, jobs, true, &Silent, &StopFlag::new());
+    assert_eq!(executed.tests[0].runs.count(), 6);
+    assert!(long.has_met.into_inner());
 }

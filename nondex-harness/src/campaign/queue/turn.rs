@@ -1,0 +1,33 @@
+//! The order in which runs are made.
+
+use nondex_core::{RunSpec, Selection};
+
+/// The order of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    Clean,
+    Seeds,
+    Search,
+    Alone,
+}
+
+/// The place of a run in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    pub(super) phase: Phase,
+    pub(super) test: usize,
+    /// In the test's wave.
+    pub(super) index: usize,
+}
+
+impl Turn {
+    pub(super) const fn new(test: usize, index: usize, spec: &RunSpec, alone: bool) -> Self {
+        let phase = match spec.choices {
+            _ if alone => Phase::Alone,
+            Selection::None => Phase::Clean,
+            Selection::All => Phase::Seeds,
+            Selection::Only(_) | Selection::Except(_) => Phase::Search,
+        };
+        Turn { phase, test, index }
+    }
+}
