@@ -8,6 +8,9 @@ use super::trace::Trace;
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
 pub const MAX_STEPS: u64 = 10_000_000;
 
+/// What a thread does that is held back, where the [name of an operation](super::trace::TracedOperation::operation) stands.
+pub const HELD_BACK: &str = "held back";
+
 /// What the scheduler did in one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScheduleRecord {

@@ -67,7 +67,7 @@ impl Behind<'_> {
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
-        let limit = |run: &Option<Run>| deadlock::limit_beside(self.options.timeout, run.as_ref());
+        let limit = |run: &Option<Run>| deadlock::limit_beside(run.as_ref());
         let limits = match runs.all(deadlock::is_proven) {
             true => known.iter().map(limit).collect(),
             false => Vec::new(),

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use nondex_core::protocol::operation::Observed;
 use nondex_core::{Outcome, RunSpec, ScheduleEndKind, StateId, StateKind};
 
+use crate::judge::patience::once_more;
 use crate::judge::run::Run;
 use crate::report::Verdict;
 use crate::report::listing::first;
@@ -34,12 +35,11 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
     fails && !is_known
 }
 
-/// How long that run may take. Of a test that hangs each time, what it does with files before is all that is wanted: a tenth of its limit will do.
+/// How long that run may take. Of a test that hangs each time, what it does with files before is all that is wanted.
 pub(super) fn limit(report: &TestReport, usual: Duration) -> Duration {
-    const PART: u32 = 10;
     let mut failures = report.failures.iter();
     match failures.all(|failure| failure.outcome == Outcome::TimedOut) {
-        true if report.verdict == Verdict::Broken => usual / PART,
+        true if report.verdict == Verdict::Broken => once_more(usual),
         _ => usual,
     }
 }

@@ -74,11 +74,11 @@ fn needed(run: &Run) -> Duration {
 }
 
 /// How long a test may take with real threads, whose first scheduled run is given where it is known, when those that come to a proven deadlock are
-/// all that is asked about.
+/// all that is asked about: where the usual limit is less, that is meant.
 #[must_use]
-pub fn limit_beside(usual: Duration, run: Option<&Run>) -> Duration {
+pub fn limit_beside(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
-    usual.min(LEAST + run.map_or(UNKNOWN, needed))
+    LEAST + run.map_or(UNKNOWN, needed)
 }
 
 /// How long these runs may take, if all are of such tests with real threads, and that is less than usual.
@@ -226,13 +226,8 @@ mod tests {
         let mut run = ended(&RunSpec::clean("t"), Deadlocks, Duration::ZERO);
         run.took = Duration::from_millis(123);
         run.schedule = None;
-        let usual = Duration::from_secs(60);
-        assert_eq!(
-            limit_beside(usual, Some(&run)),
-            Duration::from_millis(2_500)
-        );
-        assert_eq!(limit_beside(usual, None), Duration::from_secs(10));
-        assert_eq!(limit_beside(LEAST / 2, None), LEAST / 2);
+        assert_eq!(limit_beside(Some(&run)), Duration::from_millis(2_500));
+        assert_eq!(limit_beside(None), Duration::from_secs(10));
     }
 
     #[test]

@@ -24,6 +24,12 @@ const PROPORTION: u32 = 10;
 /// How many times as long as the clean run the others get once one hangs for certain.
 const PROPORTION_OF_OTHERS: u32 = 5;
 
+/// How long is enough for one more run of a test that has hung for its `usual` limit as often as it takes to know that.
+#[must_use]
+pub fn once_more(usual: Duration) -> Duration {
+    usual / 10
+}
+
 /// Runs to make, and how long each may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wave {

@@ -1,5 +1,7 @@
 //! What a thread does by which others see it.
 
+use nondex_core::protocol::scheduling::HELD_BACK;
+
 /// An operation by which threads see each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
@@ -46,7 +48,7 @@ impl Operation {
             Operation::FutexWake => "futex wake",
             Operation::Yield => "yield",
             Operation::Sleep => "sleep",
-            Operation::Hold => "held back",
+            Operation::Hold => HELD_BACK,
             Operation::Atomic | Operation::Act | Operation::Count => "atomic",
             Operation::Pthread => "pthread wait",
             Operation::Clock => "clock",

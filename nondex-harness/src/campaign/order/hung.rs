@@ -9,15 +9,13 @@ use std::time::Duration;
 
 use nondex_core::Outcome;
 
+use crate::judge::patience::once_more;
 use crate::judge::run::Run;
 
 /// So often a test must hang behind the same tests for its whole limit.
 const TIMES: u32 = 2;
 
-/// After that, this part of the limit is enough.
-const PART: u32 = 10;
-
-/// But so long is always waited, as far as the limit goes: the machine may be busy.
+/// After that, so long is always waited, as far as the limit goes: the machine may be busy.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// Unless it may take longer when it does not hang: so many times as long as was seen.
@@ -44,7 +42,7 @@ impl Hung {
         }
         let longest = order.last().and_then(|test| known.longest.get(test));
         let longest = longest.copied().unwrap_or(usual);
-        let least = LEAST.max(usual / PART);
+        let least = LEAST.max(once_more(usual));
         usual.min(least.max(longest.saturating_mul(FACTOR)))
     }
 

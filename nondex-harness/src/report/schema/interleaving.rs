@@ -1,5 +1,6 @@
 //! How the operations of a test's threads follow each other when it fails.
 
+use nondex_core::protocol::scheduling::HELD_BACK;
 use serde::{Deserialize, Serialize};
 
 use super::Line;
@@ -57,9 +58,6 @@ impl LaneStepReport {
         self.delay_ns.is_some() && self.file.is_none() && self.what == HELD_BACK
     }
 }
-
-/// What a thread does that is held back, where no call is known.
-const HELD_BACK: &str = "held back";
 
 /// A thread is delayed between what it does to something, and another one does something to it meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
