@@ -255,6 +255,27 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
 }
 
 #[test]
+fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() {
+    let project = Fixture::new("doctests");
+    let check = Nondex::command(&project.path(""), "check");
+    let output = check
+        .args([
+            "--offline",
+            "-p",
+            "newer",
+            "--seeds",
+            "0",
+            "--message-format",
+            "json",
+        ])
+        .run();
+    output.says(&["the tests of `newer::doc/newer` were not tried in other orders"]);
+    let report = output.report();
+    assert_eq!((report.summary.stable, report.summary.not_run), (3, 0));
+    assert!(!report.notes.iter().any(|note| note.contains("not run")));
+}
+
+#[test]
 fn a_package_that_rustdoc_cannot_read_does_not_end_the_run() {
     let project = Fixture::new("doctests");
     let run = Nondex::run_in(&project.path("")).args(["--seeds", "0", "--features"]);

@@ -149,7 +149,7 @@ impl Campaign<'_> {
         let id = &suite.binary.id;
         if suite.binary.harness != Harness::Nondex {
             self.note(format!(
-                "the tests of `{id}` were not run: each has a process of its own, or a harness that runs one in a process"
+                "the tests of `{id}` were not tried in other orders: each has a process of its own, or a harness that runs one in a process"
             ));
             return Vec::new();
         }

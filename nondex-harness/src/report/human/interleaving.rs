@@ -166,7 +166,12 @@ fn sentence(test: &TestReport, found: &InterleavingReport, conflict: &ConflictRe
             place(before),
             place(after)
         ),
-        (Some(before), _) => format!("{who} is stopped at {}: meanwhile {does}", place(before)),
+        (Some(before), Some(_)) => {
+            format!("{who} is stopped at {}: meanwhile {does}", place(before))
+        }
+        (Some(before), None) => {
+            format!("{who} is stopped after {}: meanwhile {does}", place(before))
+        }
         (None, Some(after)) => format!(
             "{who} comes to `{}` at {} too late: before that, {does}",
             found.steps[after].what,
@@ -408,5 +413,44 @@ pub(super) mod tests {
             failed: None,
         });
         assert_eq!(stopped(&test, &delayed(62, 300_000)), None);
+    }
+
+    #[test]
+    fn who_has_nothing_to_do_with_it_after_the_delay_is_stopped_after_what_it_did_before() {
+        let test = TestReport::new("shop", "shop", "waits");
+        let lane = |thread: &str| LaneReport {
+            thread: thread.to_owned(),
+            name: None,
+        };
+        let mut found = InterleavingReport {
+            threads: vec![lane("0.1"), lane("0")],
+            steps: vec![
+                step("Sender::is_closed", Some(8), None),
+                step("held back", Some(9), Some(500)),
+                LaneStepReport {
+                    lane: 1,
+                    ..step("Receiver::poll", Some(20), None)
+                },
+                step("Sender::send", Some(8), None),
+            ],
+            conflicts: Vec::new(),
+            failed: None,
+        };
+        let mut conflict = ConflictReport {
+            object: "channel".to_owned(),
+            before: Some(0),
+            delay: 1,
+            meanwhile: 2,
+            after: None,
+        };
+        let said = sentence(&test, &found, &conflict);
+        assert!(said.contains("is stopped after src/lib.rs:8: "), "{said}");
+        conflict.after = Some(3);
+        let said = sentence(&test, &found, &conflict);
+        assert!(said.contains("is stopped at src/lib.rs:8: "), "{said}");
+        found.steps[3].line = Some(10);
+        let said = sentence(&test, &found, &conflict);
+        let between = "is stopped between src/lib.rs:8 and src/lib.rs:10: ";
+        assert!(said.contains(between), "{said}");
     }
 }
