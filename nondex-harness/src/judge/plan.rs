@@ -61,12 +61,6 @@ pub(super) fn judge(
     {
         return Ok(non_deterministic(natural));
     }
-    if let Conclusion::Dependent(found) = &conclusion
-        && is_of_schedule(found, options, evidence)
-    {
-        // If it fails there each time, it is judged with real threads.
-        evidence.made(&natural, threads::NO_CHANCE)?;
-    }
     // It is said at once that no thread can go on: once more, to see why.
     if conclusion == Conclusion::Broken && clean.iter().any(deadlock::is_proven) {
         evidence.made(&shown_spec(test, options), 1)?;
@@ -79,17 +73,6 @@ pub(super) fn judge(
     }
     let latent = latent::search(test, options, evidence)?;
     Ok(latent.map_or(conclusion, |found| Conclusion::Latent(Box::new(found))))
-}
-
-/// Whether a test passes until the scheduler makes something take longer: what it does may cost more time than its operations do, and then it
-/// fails each time with real threads. What hangs is not waited for.
-fn is_of_schedule(found: &Dependence, options: &Options, evidence: &Evidence) -> bool {
-    let clean = evidence.of(&clean_spec(&found.spec.test, options));
-    let failing = evidence.of(&found.spec).first();
-    found.passes_clean
-        && options.is_scheduled()
-        && failing.is_some_and(|run| run.outcome == Outcome::Failed)
-        && clean.iter().any(timing::has_timing)
 }
 
 /// What the clean runs and the seeds show.

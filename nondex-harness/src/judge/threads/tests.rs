@@ -382,25 +382,6 @@ fn a_delay_that_is_not_needed_once_another_is_short_is_not_blamed() {
 }
 
 #[test]
-fn a_test_that_passes_until_something_takes_longer_and_never_with_real_threads_is_broken() {
-    let threads = Threads::new(40);
-    for passing in [NO_CHANCE, 0] {
-        let mut natural = 0;
-        let (conclusion, _) = simulate(&options(), |spec| {
-            natural += usize::from(!spec.scheduled);
-            threads.run(spec, |others| match spec.scheduled {
-                true => is_atomic(others, 2, 3),
-                false => natural <= passing,
-            })
-        });
-        match passing {
-            0 => assert_eq!(conclusion, Conclusion::Broken),
-            _ => assert!(matches!(conclusion, Conclusion::Dependent(_))),
-        }
-    }
-}
-
-#[test]
 fn what_is_said_to_fail_on_other_machines_only_must_not_fail_in_an_ordinary_build() {
     use crate::judge::ordinary::{Ordinary, is_wanted};
     let threads = Threads::new(60);
