@@ -37,11 +37,7 @@ fn what_only_reads_and_writes_to_its_output_ends_as_ever() {
         ("cat", &["file"][..], "text"),
         ("ls", &[], "file\nfolder\n"),
         ("sleep", &["0.01"], ""),
-        (
-            "sh",
-            &["-c", "cd folder; read line < ../file; echo $((1 + 1))"],
-            "2\n",
-        ),
+        ("grep", &["-c", "text", "file"], "1\n"),
         ("env", &["printf", "done"], "done"),
     ] {
         let output = run(folder.path(), program, arguments);
