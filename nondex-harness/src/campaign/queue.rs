@@ -289,6 +289,10 @@ impl State {
 
     /// Nothing more is run of this test.
     fn give_up(&mut self, test: usize, panic: String) {
+        if self.tests[test].panic.is_some() {
+            // Another run of it was made at the same time.
+            return;
+        }
         self.queue.retain(|turn, _| turn.test != test);
         self.tests[test].panic = Some(panic);
         self.unfinished -= 1;
@@ -339,7 +343,9 @@ impl Executor<'_> {
                     let test = &mut state.tests[turn.test];
                     test.is_confinable = false;
                     test.setting = Setting::Shared;
-                    state.queue.insert(turn, spec);
+                    if test.panic.is_none() {
+                        state.queue.insert(turn, spec);
+                    }
                 }
                 Err(panic) => {
                     state.give_up(turn.test, panic);

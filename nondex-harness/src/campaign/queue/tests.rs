@@ -204,6 +204,8 @@ struct Long {
     refused: AtomicUsize,
     /// Whether their time is virtual.
     is_scheduled: bool,
+    /// Whether this program panics with each run that is confined.
+    panics: bool,
 }
 
 impl Workload for Long {
@@ -247,6 +249,7 @@ impl Workload for Long {
                     self.has_met.fetch_or(is_met, Ordering::SeqCst);
                     thread::yield_now();
                 }
+                assert!(!self.panics, "with several runs at once");
                 Ok(simulation::run(true, [1]))
             }
             (1, Setting::Confined) => {
@@ -328,4 +331,23 @@ fn the_only_test_runs_beside_itself_when_its_time_is_virtual() {
     let executed = execute(&long, 1, jobs, true, &Silent, &StopFlag::new());
     assert_eq!(executed.tests[0].runs.count(), 6);
     assert!(long.has_met.into_inner());
+}
+
+#[test]
+fn a_test_with_two_runs_of_which_this_program_panics_is_given_up_once() {
+    let long = Long {
+        panics: true,
+        ..Long::default()
+    };
+    let jobs = NonZeroUsize::new(3).unwrap();
+    let executed = execute(&long, 2, jobs, true, &Silent, &StopFlag::new());
+    assert_eq!(
+        executed.tests[0].panic.as_deref(),
+        Some("with several runs at once")
+    );
+    assert_eq!(
+        (executed.tests[1].runs.count(), &executed.tests[1].panic),
+        (6, &None)
+    );
+    assert!(!executed.stopped);
 }
