@@ -5,9 +5,9 @@
 //! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
 //! ended first.
 //!
-//! Different tests run at once, as in cargo test and nextest, but hardly ever a test with itself: many write to a place that is
-//! their own and no other test's. Where a run takes long, it is made [confined](Setting::Confined), beside others of its test when
-//! there is nothing else to do. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
+//! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test: many write to a place that is
+//! their own and no other test's. Where a run takes long, it is made [confined](Setting::Confined), at once with others of its test
+//! when there is nothing else to do. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 mod turn;
 
@@ -76,7 +76,7 @@ pub enum Setting {
 }
 
 /// So many runs of one test are made at once at most: each needs as much memory as the others.
-const MAX_BESIDE_ITSELF: usize = 8;
+const MAX_AT_ONCE: usize = 8;
 
 /// The runs of one test, and the judgement unless the executor was stopped before there was one.
 #[derive(Clone, Debug)]
@@ -239,7 +239,7 @@ impl State {
         };
         let has_room = |turn: &&Turn| {
             let test = &self.tests[turn.test];
-            test.setting == Setting::Confined && test.busy < MAX_BESIDE_ITSELF
+            test.setting == Setting::Confined && test.busy < MAX_AT_ONCE
         };
         let free = self.queue.keys().find(is_free);
         let turn = *free.or_else(|| self.queue.keys().find(has_room))?;

@@ -103,11 +103,8 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     };
     let takes_threads = || {
         let told = ask(&binary, &[&terse[..], &[ONE_THREAD]].concat())?;
-        Ok(told
-            .and_then(|text| from_terse(&text))
-            .as_ref()
-            .map(|(tests, _)| tests)
-            == Some(&all))
+        let told = told.and_then(|text| from_terse(&text));
+        Ok(told.is_some_and(|(tests, _)| tests == all))
     };
     binary.harness = match mode == Mode::Program && takes_threads()? {
         true => Harness::Serial,

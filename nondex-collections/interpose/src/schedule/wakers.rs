@@ -89,9 +89,9 @@ impl Shared {
         }
         match kernel::waits_in_futex(first) {
             Some(true) => Harness::Waits,
-            None if sleeps() => Harness::Waits,
-            _ if sleeps() => Harness::Sleeps,
-            _ => Harness::Runs,
+            _ if !sleeps() => Harness::Runs,
+            None => Harness::Waits,
+            Some(false) => Harness::Sleeps,
         }
     }
 

@@ -200,7 +200,8 @@ struct Long {
     under_way: [AtomicUsize; 2],
     /// Whether two runs of the first were.
     has_met: AtomicBool,
-    /// How many runs of the second were refused.
+    /// How many runs were to be confined, and how many of those, of the second, could not be.
+    confined: AtomicUsize,
     refused: AtomicUsize,
     /// Whether their time is virtual.
     is_scheduled: bool,
@@ -241,6 +242,9 @@ impl Workload for Long {
         setting: Setting,
     ) -> Result<Run, Unmade> {
         let under_way = self.under_way[test].fetch_add(1, Ordering::SeqCst) + 1;
+        let is_confined = setting == Setting::Confined;
+        self.confined
+            .fetch_add(is_confined.into(), Ordering::SeqCst);
         let result = match (test, setting) {
             (0, Setting::Confined) => {
                 let begun = Instant::now();
@@ -259,7 +263,7 @@ impl Workload for Long {
             _ => {
                 assert_eq!(
                     under_way, 1,
-                    "a test that cannot be confined runs beside itself"
+                    "two runs of a test that cannot be confined are made at once"
                 );
                 thread::sleep(Duration::from_millis(2));
                 Ok(simulation::run(true, [1]))
@@ -273,7 +277,7 @@ impl Workload for Long {
 }
 
 #[test]
-fn a_test_runs_beside_itself_only_while_it_can_be_confined() {
+fn runs_of_one_test_are_made_at_once_only_while_they_can_be_confined() {
     let long = Long::default();
     let jobs = NonZeroUsize::new(3).unwrap();
     let executed = execute(&long, 2, jobs, true, &Silent, &StopFlag::new());
@@ -290,39 +294,17 @@ fn a_test_runs_beside_itself_only_while_it_can_be_confined() {
 
 #[test]
 fn nothing_is_confined_where_one_run_is_made_at_a_time_or_its_time_matters() {
-    struct Alone(Long);
-    impl Workload for Alone {
-        fn id(&self, test: usize) -> String {
-            self.0.id(test)
-        }
-        fn takes_long(&self, _test: usize, _runs: &Runs) -> bool {
-            true
-        }
-        fn conclude(&self, test: usize, runs: &Runs) -> Result<Judgement, Wanted> {
-            self.0.conclude(test, runs)
-        }
-        fn run(
-            &self,
-            test: usize,
-            spec: &RunSpec,
-            limit: Option<Duration>,
-            setting: Setting,
-        ) -> Result<Run, Unmade> {
-            assert_eq!(setting, Setting::Shared);
-            self.0.run(test, spec, limit, setting)
-        }
-        fn judged(&self, _test: usize, _runs: &Runs, _judgement: &Judgement) {}
-    }
-    let alone = Alone(Long::default());
     for (tests, jobs) in [(2, 1), (1, 3)] {
         let jobs = NonZeroUsize::new(jobs).unwrap();
-        let executed = execute(&alone, tests, jobs, true, &Silent, &StopFlag::new());
+        let long = Long::default();
+        let executed = execute(&long, tests, jobs, true, &Silent, &StopFlag::new());
         assert!(executed.tests.iter().all(|test| test.panic.is_none()));
+        assert_eq!(long.confined.into_inner(), 0);
     }
 }
 
 #[test]
-fn the_only_test_runs_beside_itself_when_its_time_is_virtual() {
+fn runs_of_the_only_test_are_made_at_once_when_its_time_is_virtual() {
     let long = Long {
         is_scheduled: true,
         ..Long::default()

@@ -127,6 +127,12 @@ fn is_atomic(others: &[u64], from: usize, to: usize) -> bool {
     others[from] == others[to]
 }
 
+/// Lets a run reach the choice of an order, at site 100, besides.
+fn reach_an_order(run: &mut Run) {
+    let points = run.points.iter().cloned();
+    run.points = points.chain([point(site(100))]).collect();
+}
+
 fn dependence(conclusion: Conclusion) -> Dependence {
     match conclusion {
         Conclusion::Dependent(found) => *found,
@@ -208,12 +214,7 @@ fn an_order_that_suffices_is_blamed_before_a_delay_and_is_no_race() {
         if made(spec, 100) {
             run.outcome = Outcome::Failed;
         }
-        run.points = run
-            .points
-            .iter()
-            .cloned()
-            .chain([point(site(100))])
-            .collect();
+        reach_an_order(&mut run);
         run
     });
     let found = dependence(conclusion);

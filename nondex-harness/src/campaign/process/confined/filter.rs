@@ -207,8 +207,10 @@ const DEVICE: &[libc::Ioctl] = &[
 
 /// The filters: the first one makes newer libraries start threads in the older way, whose flags can be seen.
 static FILTERS: LazyLock<Option<[BpfProgram; 2]>> = LazyLock::new(|| {
-    let is_known = is_action_known();
-    is_known.then(|| Some([without_clone3().ok()?, confinement().ok()?]))?
+    if !is_action_known() {
+        return None;
+    }
+    Some([without_clone3().ok()?, confinement().ok()?])
 });
 
 /// See [`confine`](super::confine).

@@ -10,12 +10,7 @@ fn a_test_that_only_the_base_schedule_makes_fail_is_judged_with_real_threads_as_
         let test = |spec: &RunSpec| {
             let mut run = threads.run(spec, |_| !spec.scheduled);
             if orders_decide {
-                run.points = run
-                    .points
-                    .iter()
-                    .cloned()
-                    .chain([point(site(100))])
-                    .collect();
+                reach_an_order(&mut run);
                 if !spec.scheduled && made(spec, 100) {
                     run.outcome = Outcome::Failed;
                 }
