@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use nondex_core::channel;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
 use nondex_harness::exit_code::ExitCode;
@@ -99,10 +100,13 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     command.env(SPEC_VARIABLE, json::to_string(&spec));
     let output = command.output().unwrap();
     assert!(!output.status.success(), "the test fails with this seed");
-    let events = fs::read_to_string(record).unwrap();
-    expect_block(&page, "{\"event\":", &events);
+    let recorded = channel::read(&fs::File::open(record).unwrap());
+    let recorded = recorded.unwrap().expect("a channel");
+    let text = String::from_utf8(recorded.events.join(&b'\n')).unwrap() + "\n";
+    expect_block(&page, "{\"event\":", &text);
 
-    let events = RunRecord::parse_events(&events).unwrap();
+    let events = recorded.events.iter().map(Vec::as_slice);
+    let events = RunRecord::parse_events(events).unwrap();
     let exited = Outcome::Exited(output.status.code().unwrap());
     let record = RunRecord::fold(&spec, events, exited);
     let record = serde_json::to_string_pretty(&record).unwrap();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use nondex_core::channel;
 use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
 use nondex_harness::campaign::StopFlag;
 use nondex_harness::campaign::launch::Launcher;
@@ -93,6 +94,24 @@ const ENDS: &[(&str, Outcome, Option<Told>)] = &[
         Some(("far away", Some("panic!(\"far away\")"))),
     ),
     ("closes_all_of_stdio", Outcome::Passed, None),
+    // What it did is known although no file can be opened or written any more.
+    (
+        "nothing_left::leaves_no_descriptor_free",
+        Outcome::Passed,
+        None,
+    ),
+    (
+        "nothing_left::fails_while_no_descriptor_is_free",
+        Outcome::Failed,
+        Some(("nothing is left", Some("panic!(\"nothing is left\")"))),
+    ),
+    ("nothing_left::may_write_no_file", Outcome::Passed, None),
+    (
+        "nothing_left::closes_all_descriptors",
+        Outcome::Passed,
+        None,
+    ),
+    ("nothing_left::may_open_nothing", Outcome::Passed, None),
     (
         "prints_what_looks_like_a_result",
         Outcome::Failed,
@@ -116,12 +135,10 @@ fn record_of(executable: &Path, test: &str) -> RunRecord {
         (Some(code), _) => Outcome::Exited(code),
         (None, signal) => Outcome::Signalled(signal.unwrap()),
     };
-    let events = fs::read_to_string(&path).unwrap_or_default();
-    RunRecord::fold(
-        &spec,
-        RunRecord::parse_events(&events).unwrap(),
-        process_end,
-    )
+    let recorded = channel::read(&fs::File::open(&path).unwrap());
+    let recorded = recorded.unwrap().expect("a channel");
+    let events = recorded.events.iter().map(Vec::as_slice);
+    RunRecord::fold(&spec, RunRecord::parse_events(events).unwrap(), process_end)
 }
 
 #[test]

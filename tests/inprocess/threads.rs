@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 
+use nondex_core::channel;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
 
 use crate::compile::{compile_threads, fixture};
@@ -64,10 +65,13 @@ pub(crate) fn run_as(
         (Some(code), _) => Outcome::Exited(code),
         (None, signal) => Outcome::Signalled(signal.unwrap()),
     };
-    let events = fs::read_to_string(&path).unwrap_or_default();
+    let recorded = channel::read(&fs::File::open(&path).unwrap());
+    let recorded = recorded.unwrap().expect("a channel");
     let _ = fs::remove_file(path);
-    let record = RunRecord::fold(&spec, RunRecord::parse_events(&events).unwrap(), end);
-    (events, record)
+    let events = recorded.events.iter().map(Vec::as_slice);
+    let record = RunRecord::fold(&spec, RunRecord::parse_events(events).unwrap(), end);
+    let text = recorded.events.join(&b'\n');
+    (String::from_utf8(text).unwrap(), record)
 }
 
 /// A clean run and some seeds at the least and the most realistic level.

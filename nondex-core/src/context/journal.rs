@@ -1,9 +1,9 @@
-//! Where events go: appended to the record file, or kept in memory.
+//! Where events go: into the channel that the driver reads, or kept in memory.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+#[cfg(unix)]
+use crate::channel::Channel;
 use crate::fork_lock::ForkLock;
 use crate::json;
 use crate::protocol::event::Event;
@@ -11,15 +11,29 @@ use crate::protocol::event::Event;
 /// The events of one run.
 #[derive(Debug)]
 pub(crate) enum Journal {
-    /// Appended to a file. It is opened for each event: tests close descriptors they do not know, and fork.
-    File(PathBuf),
+    /// Appended to a channel.
+    #[cfg(unix)]
+    Channel(Channel),
+    /// Not kept: the record cannot be opened, as in a child with another root folder. The driver sees a record without an end.
+    Lost,
     /// Kept for the caller.
     Memory(ForkLock<Vec<Event>>),
 }
 
 impl Journal {
-    pub(crate) fn new(file: Option<PathBuf>) -> Self {
-        file.map_or_else(|| Journal::Memory(ForkLock::new(Vec::new)), Journal::File)
+    /// The journal in the record at a path, which is mapped now, or in memory.
+    pub(crate) fn new(record: Option<&Path>) -> Self {
+        record.map_or_else(|| Journal::Memory(ForkLock::new(Vec::new)), Journal::open)
+    }
+
+    #[cfg(unix)]
+    fn open(record: &Path) -> Self {
+        Channel::open(record).map_or(Journal::Lost, Journal::Channel)
+    }
+
+    #[cfg(not(unix))]
+    fn open(_record: &Path) -> Self {
+        Journal::Lost
     }
 
     pub(crate) fn append(&self, event: &Event) {
@@ -30,59 +44,45 @@ impl Journal {
                     events.push(event);
                 }
             }
-            Journal::File(path) => append(path, event),
+            #[cfg(unix)]
+            Journal::Channel(channel) => channel.append(json::to_string(event).as_bytes()),
+            Journal::Lost => {}
         }
     }
 
-    /// Appends what an event is in the file, a whole line, without memory; false when events are kept in memory.
-    pub(crate) fn append_line(&self, line: &str) -> bool {
+    /// Appends an event as its JSON, without memory; false when events are kept in memory.
+    pub(crate) fn append_json(&self, json: &str) -> bool {
         match self {
-            Journal::Memory(_) => false,
-            Journal::File(path) => {
-                write(path, line);
-                true
-            }
+            Journal::Memory(_) => return false,
+            #[cfg(unix)]
+            Journal::Channel(channel) => channel.append(json.as_bytes()),
+            Journal::Lost => {}
         }
+        true
     }
 
     /// How many events are kept in memory.
     pub(crate) fn len(&self) -> usize {
-        match self {
-            Journal::Memory(events) => events.lock().map_or(0, |events| events.len()),
-            Journal::File(_) => 0,
-        }
+        self.memory()
+            .map_or(0, |events| events.lock().map_or(0, |events| events.len()))
     }
 
     /// The events that are kept in memory.
     pub(crate) fn kept(&self) -> Vec<Event> {
-        match self {
-            Journal::Memory(events) => events.lock().map_or_else(Vec::new, |events| events.clone()),
-            Journal::File(_) => Vec::new(),
-        }
+        let events = self.memory().and_then(ForkLock::lock);
+        events.map_or_else(Vec::new, |events| events.clone())
     }
 
+    /// As [`kept`](Self::kept), and forgets them.
     pub(crate) fn take(&self) -> Vec<Event> {
+        let events = self.memory().and_then(ForkLock::lock);
+        events.map_or_else(Vec::new, |mut events| std::mem::take(&mut *events))
+    }
+
+    const fn memory(&self) -> Option<&ForkLock<Vec<Event>>> {
         match self {
-            Journal::Memory(events) => events
-                .lock()
-                .map_or_else(Vec::new, |mut events| std::mem::take(&mut *events)),
-            Journal::File(_) => Vec::new(),
+            Journal::Memory(events) => Some(events),
+            _ => None,
         }
     }
-}
-
-/// Appends an event to a record file.
-pub(crate) fn append(path: &Path, event: &Event) {
-    write(path, &(json::to_string(event) + "\n"));
-}
-
-/// Appends to a file. A test that makes this fail (no descriptors left, a read-only root) must go on as without us; the driver
-/// then sees a record without an end.
-fn write(path: &Path, text: &str) {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(target_os = "linux")]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, crate::protocol::record::RECORD_MODE);
-    let file = options.open(path);
-    let _ = file.and_then(|mut file| file.write_all(text.as_bytes()));
 }

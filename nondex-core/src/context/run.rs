@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::failures::Failures;
 use super::inheritance::Child;
-use super::journal::{self, Journal};
+use super::journal::Journal;
 use super::keys::Keys;
 use super::stacks::Stacks;
 use super::system::Company;
@@ -26,7 +26,9 @@ use crate::protocol::state::{AccessRecord, StateChange};
 #[derive(Debug)]
 pub struct Context {
     pub(super) spec: RunSpec,
-    pub(super) journal: Journal,
+    pub(super) journal: Arc<Journal>,
+    /// Where the forks of this process append their events. It is opened before the first test, which may leave no descriptor free.
+    forks: Option<Arc<Journal>>,
     /// The path of the main thread: empty in the test's own process, see [`inheritance`](super::inheritance).
     pub(super) process: String,
     /// The number of the test's own process.
@@ -67,7 +69,8 @@ impl Context {
     }
 
     fn of_process(spec: RunSpec, process: String, root: u32) -> Arc<Self> {
-        let journal = Journal::new(spec.record.clone());
+        let journal = Journal::new(spec.record.as_deref());
+        let forks = forks_record(&spec).map(|record| Arc::new(Journal::new(Some(&record))));
         let shared = Shared {
             keys: Keys::new(&spec),
             environment: OnceLock::new(),
@@ -80,7 +83,8 @@ impl Context {
         };
         Arc::new(Context {
             spec,
-            journal,
+            journal: Arc::new(journal),
+            forks,
             process,
             root,
             pid: std::process::id(),
@@ -94,7 +98,8 @@ impl Context {
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
         let pid = std::process::id();
         Arc::new(Context {
-            journal: Journal::new(spec.record.clone()),
+            journal: Arc::clone(self.forks.as_ref().unwrap_or(&self.journal)),
+            forks: None,
             spec,
             process: self.process.clone(),
             root: pid,
@@ -158,16 +163,20 @@ impl Context {
         self.journal.take()
     }
 
+    /// Notes that the tests of this process have ended and forks begin: the driver waits for these with limits of their own.
+    pub fn note_forks(&self) {
+        if let Some(forks) = &self.forks {
+            forks.append_json("");
+        }
+    }
+
     /// Says how the fork that has just ended did so, after its events.
     pub fn note_fork(&self, fork: ForkRecord) {
-        if let Some(record) = self.forks_record() {
-            journal::append(
-                &record,
-                &Event::Forked {
-                    test: self.spec.test.clone(),
-                    fork,
-                },
-            );
+        if let Some(forks) = &self.forks {
+            forks.append(&Event::Forked {
+                test: self.spec.test.clone(),
+                fork,
+            });
         }
     }
 
@@ -212,11 +221,10 @@ impl Context {
         });
     }
 
-    /// The file to which forks append their events; `None` when nothing is written.
+    /// The record to which forks append their events; `None` when there are none, or nothing is written.
     #[must_use]
     pub fn forks_record(&self) -> Option<PathBuf> {
-        let record = self.spec.record.as_ref()?;
-        Some(record.with_extension(Forks::RECORD))
+        forks_record(&self.spec)
     }
 
     /// How many events are kept in memory.
@@ -255,4 +263,9 @@ impl Context {
     pub(super) fn model_is_off(&self, model: &Model, family: Family) -> bool {
         !self.spec.models_off.is_empty() && self.spec.models_off.contains(&model.name(family))
     }
+}
+
+fn forks_record(spec: &RunSpec) -> Option<PathBuf> {
+    let record = spec.record.as_ref().filter(|_| spec.forks.is_some())?;
+    Some(record.with_extension(Forks::RECORD))
 }

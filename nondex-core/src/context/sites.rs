@@ -158,7 +158,7 @@ impl SiteState {
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
         let is_written = self.stack.is_empty()
             && first_reach(test, thread, self, size)
-                .is_ok_and(|line| context.journal.append_line(line.as_str()));
+                .is_ok_and(|line| context.journal.append_json(line.as_str()));
         if !is_written {
             context.journal.append(&Event::Site {
                 test: test.to_owned(),
@@ -285,7 +285,7 @@ impl Sites {
     }
 }
 
-/// The event of a thread that reaches a site for the first time, a whole line of the record file. A test may count what it
+/// The event of a thread that reaches a site for the first time, as JSON. A test may count what it
 /// allocates, so this takes no memory; it fails when there is too much to say.
 fn first_reach(
     test: &str,
@@ -308,7 +308,7 @@ fn first_reach(
     json::string(portable_path(file), text)?;
     write!(text, r#","line":{row},"column":{column}}},"thread":"#)?;
     json::string(thread, text)?;
-    writeln!(text, r#","count":1,"max_len":{size}}}}}"#)?;
+    write!(text, r#","count":1,"max_len":{size}}}}}"#)?;
     Ok(line)
 }
 

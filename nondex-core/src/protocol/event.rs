@@ -1,6 +1,6 @@
-//! The lines of a record file.
+//! What a test process appends to its record.
 //!
-//! A test process appends [`Event`]s to its record file, one JSON object on a line, each in one write, so that what
+//! A test process appends [`Event`]s to its record, each a JSON object, into memory that it shares with the driver, so that what
 //! happened before a crash is kept. The driver folds them into a [`RunRecord`](crate::RunRecord):
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
@@ -15,7 +15,7 @@
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
 //! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
-//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the file of the [forks](Forks).
+//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the record of the [forks](Forks).
 //! - `unforked`: no forks were made after the test, and why.
 
 use crate::json;
@@ -32,7 +32,7 @@ use super::scheduling::ScheduleRecord;
 use super::source::Source;
 use super::state::{AccessRecord, StateChange};
 
-/// One line of a record file; see the [module](self).
+/// One event of a record; see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// First reach of a site by a thread.

@@ -1,4 +1,4 @@
-//! What one run did, folded from the [events](super::event) of its record file: the only output of the runtime.
+//! What one run did, folded from the [events](super::event) of its record: the only output of the runtime.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,6 @@ use super::site::Site;
 use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 use super::state::{AccessRecord, StateChange};
-
-/// The permissions with which a process creates its record. A system takes no more of them than the nine bits it knows; by the others, whoever
-/// filters the process's system calls knows it.
-pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
 
 /// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
 /// single-threaded or its threads share nothing before they are joined.
@@ -190,24 +186,21 @@ impl RunRecord {
         }
     }
 
-    /// Parses the lines of a record file. A last line that was cut short by a crash is left out.
+    /// Parses the events of a record, each a JSON object.
     ///
     /// # Errors
-    /// When a complete line is not an event; the message has its number.
+    /// When one is not an event; the message has its number.
     #[inline]
-    pub fn parse_events(text: &str) -> Result<Vec<Event>, String> {
-        let mut events = Vec::new();
-        for (index, line) in text.split_inclusive('\n').enumerate() {
-            let Some(line) = line.strip_suffix('\n') else {
-                break;
-            };
-            events.push(
-                json::from_str(line).map_err(|e| {
-                    format!("line {} of the record is not an event: {e}", index + 1)
-                })?,
-            );
-        }
-        Ok(events)
+    pub fn parse_events<'a>(
+        events: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<Vec<Event>, String> {
+        let numbered = (1..).zip(events);
+        let parse = |(number, event): (u64, &[u8])| {
+            let text = str::from_utf8(event).map_err(|e| e.to_string());
+            text.and_then(|text| json::from_str(text).map_err(|e| e.to_string()))
+                .map_err(|e| format!("item {number} of the record is not an event: {e}"))
+        };
+        numbered.map(parse).collect()
     }
 
     /// How many choices the run had, over all sites and threads.

@@ -57,18 +57,14 @@ proptest! {
     }
 
     #[test]
-    fn events_survive_the_round_trip_and_a_cut_last_line(
-        events in prop::collection::vec(event(), 0..5), cut in 1..40_usize,
-    ) {
-        let lines: String = events.iter().map(|event| json::to_string(event) + "\n").collect();
-        prop_assert_eq!(&RunRecord::parse_events(&lines).unwrap(), &events);
-        for (line, event) in lines.lines().zip(&events) {
-            prop_assert_eq!(line, serde_json::to_string(event).unwrap());
-            prop_assert_eq!(&serde_json::from_str::<Event>(line).unwrap(), event);
+    fn events_survive_the_round_trip(events in prop::collection::vec(event(), 0..5)) {
+        let texts: Vec<String> = events.iter().map(json::to_string).collect();
+        let bytes = texts.iter().map(String::as_bytes);
+        prop_assert_eq!(&RunRecord::parse_events(bytes).unwrap(), &events);
+        for (text, event) in texts.iter().zip(&events) {
+            prop_assert_eq!(text, &serde_json::to_string(event).unwrap());
+            prop_assert_eq!(&serde_json::from_str::<Event>(text).unwrap(), event);
         }
-        let mut last = String::from(r#"{"event":"end","test":"t","passed":true}"#);
-        last.truncate(cut.min(last.len()));
-        prop_assert_eq!(&RunRecord::parse_events(&(lines + &last)).unwrap(), &events);
     }
 }
 

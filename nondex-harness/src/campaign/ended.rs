@@ -1,16 +1,16 @@
 //! What a process that has ended says of its tests: from its record to a [`Run`] of each.
 
-use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec, Selection};
+use nondex_core::{Failure, Outcome, RunRecord, RunSpec, Selection};
 
 use super::experiment::records;
 use super::message;
 use super::output::Output;
 use super::process::End;
+use super::record::Recorded;
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
 use crate::report::difference;
@@ -26,27 +26,33 @@ pub(super) struct Ended {
     pub(super) left_child: bool,
     pub(super) output: Output,
     pub(super) took: Duration,
-    pub(super) events: Vec<Event>,
+    pub(super) recorded: Recorded,
     /// Why the record cannot be read.
     pub(super) problem: Option<String>,
 }
 
 impl Ended {
-    /// A run of each of `tests`, which are those of `named`. The record is removed if all passed.
+    /// A run of each of `tests`, which are those of `named`. The record is kept as text if one failed.
     pub(super) fn runs(
         self,
         named: &RunSpec,
         tests: &[&TestCase],
         limits: &[Duration],
     ) -> Vec<Run> {
-        let complete = self.problem.is_none() && is_complete(&self.events);
+        let complete = self.problem.is_none() && self.recorded.is_complete();
+        let lost = self.recorded.lost;
         let left_child = self
             .left_child
             .then(|| "it left a child process behind".to_owned());
         let mut runs = Vec::new();
-        let records = records(named, self.events, self.process_end);
+        let records = records(named, self.recorded.events, self.process_end);
         for ((mut folded, test), &timeout) in records.into_iter().zip(tests).zip(limits) {
             let mut notes: Vec<String> = left_child.iter().cloned().collect();
+            if lost > 0 {
+                notes.push(format!(
+                    "the record of a run is incomplete: {lost} events did not fit into it"
+                ));
+            }
             if let Some(message) = &self.problem {
                 // Nothing is known of what it reached, and for our own harness not even how it ended.
                 let record = &self.record;
@@ -73,6 +79,7 @@ impl Ended {
             }
             let run = run_of(folded, (self.took, timeout), complete, notes);
             runs.push(Run {
+                lost: lost > 0,
                 written: if is_written {
                     difference::fingerprint(&output())
                 } else {
@@ -84,6 +91,8 @@ impl Ended {
         }
         if runs.iter().all(Run::passed) {
             let _ = std::fs::remove_file(&self.record);
+        } else {
+            Recorded::keep(&self.recorded.text, &self.record);
         }
         runs
     }
@@ -163,23 +172,6 @@ pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
             Outcome::Failed
         }
         (_, End::Exited(code)) => Outcome::Exited(code),
-    })
-}
-
-/// Whether every thread that reached a choice point has said how often.
-pub(super) fn is_complete(events: &[Event]) -> bool {
-    let flushed: HashSet<_> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Points { test, points, .. } => Some((test, points)),
-            _ => None,
-        })
-        .flat_map(|(test, points)| points.iter().map(move |point| (test, point)))
-        .map(|(test, point)| (test, &point.site, &point.thread))
-        .collect();
-    events.iter().all(|event| match event {
-        Event::Site { test, point } => flushed.contains(&(test, &point.site, &point.thread)),
-        _ => true,
     })
 }
 

@@ -20,7 +20,7 @@ use super::ended::{Ended, not_started, outcome_of};
 use super::flags;
 use super::limits::TestLimits;
 use super::process;
-use super::record::read_events;
+use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
 use crate::judge::run::Run;
 use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
@@ -233,38 +233,41 @@ impl<'a> Launcher<'a> {
                     .collect(),
             );
         }
-        let mut named = self.named(spec, before);
+        let (mut named, record) = self.named(spec, before);
         for state in named.watch.iter_mut().chain(&mut named.restore) {
             let rest = state.name.strip_prefix(IN_TEMPORARY);
             if let Some((rest, folder)) = rest.zip(temporary) {
                 state.name = format!("{}{rest}", folder.display());
             }
         }
-        let progress = TestLimits::new(&named, limits);
+        let progress = TestLimits::new(&record, limits);
         let first = progress.first();
-        let ended =
-            match self.launch(temporary, first, binary, test, &named, &|| progress.more())? {
-                Ok(ended) => ended,
-                Err(e) => {
-                    return Some(
-                        tests
-                            .iter()
-                            .map(|test| not_started(binary, test, &e))
-                            .collect(),
-                    );
-                }
-            };
+        let ended = match self.launch(temporary, first, binary, test, (&named, &record), &|| {
+            progress.more()
+        })? {
+            Ok(ended) => ended,
+            Err(e) => {
+                return Some(
+                    tests
+                        .iter()
+                        .map(|test| not_started(binary, test, &e))
+                        .collect(),
+                );
+            }
+        };
         Some(ended.runs(&named, tests, limits))
     }
 
     /// `spec` with these tests before its own, and a record.
-    pub(super) fn named(&self, spec: &RunSpec, before: &[&TestCase]) -> RunSpec {
+    pub(super) fn named(&self, spec: &RunSpec, before: &[&TestCase]) -> (RunSpec, RecordFile) {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        RunSpec {
+        let record = RecordFile::create(self.records.join(format!("{number}.jsonl")));
+        let named = RunSpec {
             before: before.iter().map(|test| test.name.clone()).collect(),
-            record: Some(self.records.join(format!("{number}.jsonl")).into()),
+            record: Some(record.path().into()),
             ..spec.clone()
-        }
+        };
+        (named, record)
     }
 
     /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it is given `more`. `None` when
@@ -275,7 +278,7 @@ impl<'a> Launcher<'a> {
         timeout: Duration,
         binary: &TestBinary,
         test: &TestCase,
-        named: &RunSpec,
+        (named, record): (&RunSpec, &RecordFile),
         more: &dyn Fn() -> Option<Duration>,
     ) -> Option<io::Result<Ended>> {
         let mut command = command(binary, test, Some(named));
@@ -300,33 +303,29 @@ impl<'a> Launcher<'a> {
         };
         let took = started.elapsed();
         let process_end = outcome_of(binary, test, finished.end)?;
-        let record: Utf8PathBuf = named
-            .record
-            .clone()
-            .and_then(|record| record.try_into().ok())
-            .unwrap_or_default();
-        let (mut events, problem) = match read_events(&record) {
-            Ok(events) => (events, None),
-            Err(message) => (Vec::new(), Some(message)),
+        let (mut recorded, problem) = match record.read() {
+            Ok(recorded) => (recorded, None),
+            Err(message) => (Recorded::default(), Some(message)),
         };
+        let record = record.path();
         if named.cover {
-            events.extend(flags::told(&record, named));
+            recorded.events.extend(flags::told(record, named));
         }
         for extension in [inheritance::NOTES, RunSpec::FILE] {
             let _ = std::fs::remove_file(record.with_extension(extension));
         }
         if self.is_confined && process_end == Outcome::Signalled(Signal::SIGSYS as i32) {
-            let _ = std::fs::remove_file(&record);
+            let _ = std::fs::remove_file(record);
             return Some(Err(io::ErrorKind::PermissionDenied.into()));
         }
-        addresses::resolve(binary.executable_of(test), &mut events);
+        addresses::resolve(binary.executable_of(test), &mut recorded.events);
         Some(Ok(Ended {
-            record,
+            record: record.to_owned(),
             process_end,
             left_child: finished.left_child,
             output: finished.output,
             took,
-            events,
+            recorded,
             problem,
         }))
     }

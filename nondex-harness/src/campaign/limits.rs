@@ -3,28 +3,26 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
-use nondex_core::{Event, RunSpec};
+use nondex_core::Event;
 
-use super::record::read_events;
+use super::record::RecordFile;
 
 /// How often it is looked whether a test has ended in a process of several.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The time limit of each test of a process.
 pub(super) struct TestLimits<'a> {
-    record: Utf8PathBuf,
+    record: &'a RecordFile,
     limits: &'a [Duration],
     /// How many tests had ended when the last end was seen, and when that was.
     seen: Cell<(usize, Instant)>,
 }
 
 impl<'a> TestLimits<'a> {
-    /// Those of the tests of `spec`, which begin now.
-    pub(super) fn new(spec: &RunSpec, limits: &'a [Duration]) -> Self {
-        let record = spec.record.clone().unwrap_or_default();
+    /// Those of the tests that are recorded there, which begin now.
+    pub(super) fn new(record: &'a RecordFile, limits: &'a [Duration]) -> Self {
         TestLimits {
-            record: record.try_into().unwrap_or_default(),
+            record,
             limits,
             seen: Cell::new((0, Instant::now())),
         }
@@ -45,7 +43,7 @@ impl<'a> TestLimits<'a> {
         let (known, since) = self.seen.get();
         let now = Instant::now();
         if self.limits.len() > 1 {
-            let events = read_events(&self.record).unwrap_or_default();
+            let events = self.record.read().unwrap_or_default().events;
             let is_end = |event: &&Event| matches!(event, Event::End { .. });
             let ended = events.iter().filter(is_end).count();
             if ended > known {

@@ -2,17 +2,16 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use camino::Utf8Path;
 use nondex_core::{Event, ForkRecord, Forks, RunSpec};
 
-use super::ended::{explain, is_complete, not_started, run_of};
+use super::ended::{explain, not_started, run_of};
 use super::experiment::record_of_fork;
 use super::launch::Launcher;
-use super::record::read_events;
+use super::record::{RecordFile, have_all_points};
 use crate::judge::run::Run;
 use crate::project::{Harness, TestBinary, TestCase};
 
@@ -112,7 +111,7 @@ impl Launcher<'_> {
                 .map(|(_, limit)| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
                 .collect(),
         };
-        let named = self.named(
+        let (named, own) = self.named(
             &RunSpec {
                 test: test.name.clone(),
                 forks: Some(forks),
@@ -120,21 +119,20 @@ impl Launcher<'_> {
             },
             before,
         );
-        let record = named.record.clone().unwrap_or_default();
-        let record = record.with_extension(Forks::RECORD);
-        let record = Utf8Path::from_path(&record)?;
+        let record = RecordFile::create(own.path().with_extension(Forks::RECORD));
         let longest = then.iter().map(|(_, limit)| *limit).max();
         let longest = longest.unwrap_or_default();
         // As long as forks come to their ends, the process does not hang.
         let seen = Cell::new(None);
         let more = || {
-            let length = fs::metadata(record).ok()?.len();
+            let length = record.read().ok()?.text.len();
+            let length = NonZeroUsize::new(length)?;
             (seen.replace(Some(length)) != Some(length)).then_some(longest + SLACK)
         };
         pairs.executions += 1;
-        let runs = match self.launch(temporary, limit, binary, test, &named, &more)? {
+        let runs = match self.launch(temporary, limit, binary, test, (&named, &own), &more)? {
             Ok(ended) => {
-                pairs.unforked = ended.events.iter().find_map(unforked);
+                pairs.unforked = ended.recorded.events.iter().find_map(unforked);
                 ended.runs(&named, first, &vec![limit; first.len()])
             }
             Err(e) => {
@@ -143,8 +141,9 @@ impl Launcher<'_> {
             }
         };
         let tests: Vec<String> = named.tests().map(str::to_owned).collect();
-        let mut forks = read_forks(record);
-        let _ = fs::remove_file(record);
+        let forks = record.read().unwrap_or_default();
+        let is_whole = forks.is_whole();
+        let mut forks = read_forks(forks.events);
         for (test, limit) in then {
             let own = RunSpec {
                 before: tests.clone(),
@@ -154,7 +153,7 @@ impl Launcher<'_> {
             };
             let run = forks.remove(&test.name).map(|(fork, events)| {
                 pairs.forks += 1;
-                run_of_fork(test, &own, fork, events, *limit)
+                run_of_fork(test, &own, fork, (events, is_whole), *limit)
             });
             pairs.then.push(run);
         }
@@ -175,10 +174,10 @@ fn unforked(event: &Event) -> Option<String> {
 }
 
 /// Each fork by its test, with its events: those before its end and after the end of the one before.
-fn read_forks(record: &Utf8Path) -> BTreeMap<String, (ForkRecord, Vec<Event>)> {
+fn read_forks(recorded: Vec<Event>) -> BTreeMap<String, (ForkRecord, Vec<Event>)> {
     let mut forks = BTreeMap::new();
     let mut events = Vec::new();
-    for event in read_events(record).unwrap_or_default() {
+    for event in recorded {
         match event {
             Event::Forked { fork, .. } => {
                 let events: Vec<Event> = std::mem::take(&mut events);
@@ -195,10 +194,10 @@ fn run_of_fork(
     test: &TestCase,
     spec: &RunSpec,
     fork: ForkRecord,
-    events: Vec<Event>,
+    (events, is_whole): (Vec<Event>, bool),
     limit: Duration,
 ) -> Run {
-    let complete = is_complete(&events);
+    let complete = is_whole && have_all_points(&events);
     let mut folded = record_of_fork(spec, events, fork.end);
     if !folded.outcome.passed() && folded.failure.is_none() {
         folded.failure = Some(explain(test, &folded.outcome, "", limit));

@@ -22,6 +22,7 @@ field() { printf %s "$NONDEX_SPEC" | sed "s/.*\"$1\":\"*\([^\",}]*\).*/\1/"; }
 record=$(field record)
 level=$(field level)
 seed=$(field seed)
+[ -n "$NONDEX_SPEC" ] && rm -f "$record"
 emit() { [ -n "$NONDEX_SPEC" ] && printf '%s\n' "$1" >> "$record"; }
 made() {
     case "$NONDEX_SPEC" in

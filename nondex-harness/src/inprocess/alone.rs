@@ -5,6 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use nondex_core::channel;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Outcome, RunRecord, RunSpec};
 
@@ -30,8 +31,9 @@ pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let status = wait(command.spawn().ok()?)?;
-    let text = std::fs::read_to_string(&record.0).ok()?;
-    let events = RunRecord::parse_events(&text).ok()?;
+    let file = std::fs::File::open(&record.0).ok()?;
+    let recorded = channel::read(&file).ok()??;
+    let events = RunRecord::parse_events(recorded.events.iter().map(Vec::as_slice)).ok()?;
     Some(RunRecord::fold(&spec, events, outcome(status)))
 }
 

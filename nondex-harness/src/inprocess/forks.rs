@@ -27,8 +27,7 @@ pub(crate) fn run(
         context.note_unforked(company);
         return;
     }
-    // The driver sees by it that the tests have ended, and where the notes about children are to end.
-    let _ = std::fs::File::create(&record);
+    context.note_forks();
     let notes = Notes::of(&record);
     let before: Vec<String> = context.spec().tests().map(str::to_owned).collect();
     let limits = || forks.tests.iter().zip(&forks.limits_ms);

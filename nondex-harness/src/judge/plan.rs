@@ -102,7 +102,8 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     }
     // A test that never ends would take the time limit at every seed.
     let hangs = clean.iter().all(|run| run.outcome == Outcome::TimedOut);
-    let has_choice = clean.iter().any(|run| !run.points.is_empty());
+    // Of a run whose record lost events nobody knows which choices it reached.
+    let has_choice = clean.iter().any(|run| !run.points.is_empty() || run.lost);
     if hangs || options.prune && !has_choice {
         return Ok(unchanged);
     }

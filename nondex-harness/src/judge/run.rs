@@ -35,6 +35,9 @@ pub struct Run {
     pub limit: Duration,
     /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
     pub complete: bool,
+    /// Whether events of its record were lost, so that what it did is not known.
+    #[serde(default)]
+    pub lost: bool,
     /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
     /// passing one that made all choices but some.
     pub output: Option<String>,
@@ -98,6 +101,7 @@ impl Run {
             took: Duration::ZERO,
             limit: Duration::ZERO,
             complete: true,
+            lost: false,
             output: None,
             written: 0,
             notes: Vec::new(),

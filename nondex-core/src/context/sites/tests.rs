@@ -5,7 +5,7 @@ use crate::catalogue::model::{HASH_MAP_ITER, HASH_MAP_KEYS};
 use crate::protocol::spec::RunSpec;
 
 #[test]
-fn the_line_of_a_first_reach_is_that_of_its_event() {
+fn the_text_of_a_first_reach_is_that_of_its_event() {
     let context = Context::new(RunSpec::new("test", Level::Full, 1));
     for file in ["src/lib.rs", "/rustc/1/src/\u{e4} \"\\\n\u{1}.rs"] {
         let caller = Caller {
@@ -26,7 +26,7 @@ fn the_line_of_a_first_reach_is_that_of_its_event() {
                 stack: Vec::new(),
             },
         };
-        assert_eq!(line.as_str(), json::to_string(&event) + "\n");
+        assert_eq!(line.as_str(), json::to_string(&event));
     }
     let long = "x".repeat(3_000).leak();
     let caller = Caller {

@@ -357,9 +357,10 @@ fn debug(
     command
         .status()
         .map_err(|e| Error::setup(format!("failed to start `{}`: {e}", debugger.join(" "))))?;
-    let mut events = record::read_events(&record).map_err(|message| {
+    let recorded = record::read(&record).map_err(|message| {
         Error::setup(format!("the record of the run cannot be read: {message}"))
     })?;
+    let mut events = recorded.events;
     addresses::resolve(binary.executable_of(test), &mut events);
     // Nothing but the end of the test function says how it ended.
     let unknown = Outcome::Exited(0);

@@ -71,7 +71,7 @@ fn what_a_misbehaving_test_does_is_the_result_of_that_test() {
                 "garbles",
                 Broken,
                 Some(Outcome::Exited(0)),
-                "the record of the run cannot be read: line 1 of the record is"
+                "the record of the run cannot be read: item 1 of the record is"
             ),
             ("leaves", Stable, None, ""),
             ("closes", Stable, None, ""),

@@ -26,6 +26,13 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         report.notes.push(notes::missing(why.unwrap_or_default()));
         return None;
     }
+    let mut runs = basis.evidence.all().map(|(_, run)| run);
+    let is_stable = matches!(conclusion, Conclusion::Stable | Conclusion::Latent(_));
+    if is_stable && runs.any(|run| run.lost) {
+        // Its notes say how many events there were; `stable` would be said of what nobody has seen.
+        report.unjudged = true;
+        return None;
+    }
     match conclusion {
         // No explanation is of an explanation.
         Conclusion::Explained(_) => None,

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use nix::libc;
-use nondex_core::protocol::record::RECORD_MODE;
+use nondex_core::channel::RECORD_MODE;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, apply_filter,

@@ -1,0 +1,165 @@
+//! The record channel: a shared mapping that a test process fills and the driver reads.
+//!
+//! The process maps the file of its record before `main`. After that, appending an event is one atomic addition and a copy: no
+//! file is opened, no memory is taken, no system call is made. So an event arrives whatever the test has done to its limits, its
+//! descriptors, its root folder or its user, and an event that was appended outlives a SIGKILL. A forked child inherits the
+//! mapping and writes into it as any thread does.
+//!
+//! The file is a header of [`HEADER`] bytes and slots of [`SLOT`] bytes. A slot begins with a head word; the rest is payload. An
+//! event takes as many slots in a row as its payload needs. The head of the first one has its length and is stored last: a head
+//! of 0 is a *hole*, a slot that was taken and not filled because its thread was killed. Every slot has a head, so a reader finds
+//! the next event after a hole. What does not fit is counted in the header. Numbers are in the byte order of the machine.
+
+#![expect(
+    unsafe_code,
+    reason = "a mapping that several processes write into is reached through raw pointers"
+)]
+
+mod map;
+mod read;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use read::{Contents, read};
+
+/// Bytes before the first slot.
+const HEADER: usize = 4096;
+
+/// Bytes of a slot: a cache line, so that two threads that append do not write into one.
+const SLOT: usize = 64;
+
+/// Bytes of a slot without its head.
+const PAYLOAD: usize = SLOT - size_of::<u64>();
+
+/// Number of slots. Most runs fill a few hundred; pages that no event reaches are never made. A thread and call site takes some
+/// five slots, so this is enough for 50,000 of them.
+const SLOTS: usize = 1 << 18;
+
+/// Size of the file.
+const BYTES: usize = HEADER + SLOTS * SLOT;
+
+/// First word of a file that is a channel; the last byte is the version of the layout.
+const MAGIC: u64 = u64::from_be_bytes(*b"nondex\0\x01");
+
+/// Head of a slot that continues an event. Other heads are the event's length in bytes, plus 1.
+const CONTINUED: u64 = u64::MAX;
+
+/// The permissions with which a process opens its record. A system takes no more of them than the nine bits that it knows; by the
+/// others, whoever filters the process's system calls recognises the call.
+pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
+
+/// Words of the header.
+#[derive(Clone, Copy)]
+#[repr(usize)]
+enum Word {
+    Magic = 0,
+    /// Number of slots that were taken; it may be beyond the capacity.
+    Taken = 1,
+    /// Number of events for which there was no room.
+    Lost = 2,
+}
+
+/// A channel that is mapped into this process.
+#[derive(Debug)]
+pub struct Channel {
+    base: NonNull<AtomicU64>,
+}
+
+// SAFETY: all of the mapping is accessed as atomic words.
+unsafe impl Send for Channel {}
+// SAFETY: as above.
+unsafe impl Sync for Channel {}
+
+impl Channel {
+    /// Maps the file at `path`, which is made if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be opened, made as large as a channel, or mapped.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        #[cfg(target_os = "linux")]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, RECORD_MODE);
+        let file = match options.open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let file = options.create(true).truncate(false).open(path)?;
+                prepare(&file)?;
+                file
+            }
+            Err(e) => return Err(e),
+        };
+        let base = map::shared(&file, BYTES)?;
+        let channel = Channel { base };
+        // Of a process of ours whose file is just being made, or of a driver that has prepared it.
+        channel.word(Word::Magic).store(MAGIC, Ordering::Relaxed);
+        Ok(channel)
+    }
+
+    fn word(&self, word: Word) -> &AtomicU64 {
+        self.at(word as usize)
+    }
+
+    /// The word at a position, which must be in the mapping.
+    fn at(&self, position: usize) -> &AtomicU64 {
+        debug_assert!(position < BYTES / size_of::<u64>());
+        // SAFETY: the mapping has so many words, is aligned to a page, and stays while this value lives.
+        unsafe { self.base.add(position).as_ref() }
+    }
+
+    /// Appends an event. Takes no memory, waits for nobody, makes no system call. May be called in a signal handler and in a
+    /// forked child. Costs some nanoseconds and the copy.
+    pub fn append(&self, payload: &[u8]) {
+        let slots = payload.len().div_ceil(PAYLOAD).max(1);
+        let first = self
+            .word(Word::Taken)
+            .fetch_add(slots as u64, Ordering::Relaxed);
+        let first = usize::try_from(first).unwrap_or(SLOTS);
+        if SLOTS.checked_sub(first).is_none_or(|left| left < slots) {
+            self.word(Word::Lost).fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let mut rest = payload;
+        for slot in first..first + slots {
+            let start = (HEADER + slot * SLOT) / size_of::<u64>();
+            let (part, others) = rest.split_at(rest.len().min(PAYLOAD));
+            rest = others;
+            for (word, bytes) in part.chunks(size_of::<u64>()).enumerate() {
+                let mut padded = [0; size_of::<u64>()];
+                padded[..bytes.len()].copy_from_slice(bytes);
+                let value = u64::from_ne_bytes(padded);
+                self.at(start + 1 + word).store(value, Ordering::Relaxed);
+            }
+            if slot > first {
+                self.at(start).store(CONTINUED, Ordering::Relaxed);
+            }
+        }
+        // Last: who sees the head sees the event, whole.
+        let start = (HEADER + first * SLOT) / size_of::<u64>();
+        let head = payload.len() as u64 + 1;
+        self.at(start).store(head, Ordering::Release);
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        map::unmap(self.base, BYTES);
+    }
+}
+
+/// Makes a new file a channel without events. Its pages are made when they are first written.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn prepare(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    file.set_len(BYTES as u64)?;
+    file.write_all_at(&MAGIC.to_ne_bytes(), 0)
+}
+
+#[cfg(test)]
+mod tests;

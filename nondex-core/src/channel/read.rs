@@ -1,0 +1,90 @@
+//! What a channel has, read from its file.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::{CONTINUED, HEADER, MAGIC, PAYLOAD, SLOT, SLOTS, Word};
+
+/// What a channel had when it was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// The events, in the order in which their room was taken.
+    pub events: Vec<Vec<u8>>,
+    /// Number of events for which there was no room.
+    pub lost: u64,
+    /// Number of places that were taken for an event and not filled: a thread was killed, or still writes.
+    pub holes: u64,
+}
+
+/// Reads the events that are whole. The processes that write may go on meanwhile. `None` when the file is no channel.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read(file: &File) -> io::Result<Option<Contents>> {
+    let mut header = [0; 3 * size_of::<u64>()];
+    match file.read_exact_at(&mut header, 0) {
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        result => result?,
+    }
+    let word = |word: Word| {
+        let start = word as usize * size_of::<u64>();
+        let bytes = &header[start..start + size_of::<u64>()];
+        u64::from_ne_bytes(bytes.try_into().unwrap_or_default())
+    };
+    if word(Word::Magic) != MAGIC {
+        return Ok(None);
+    }
+    let taken = usize::try_from(word(Word::Taken)).map_or(SLOTS, |taken| taken.min(SLOTS));
+    let mut slots = vec![0; taken * SLOT];
+    file.read_exact_at(&mut slots, HEADER as u64)?;
+    let mut contents = Contents {
+        lost: word(Word::Lost),
+        ..Contents::default()
+    };
+    let slots: Vec<(u64, &[u8])> = slots
+        .chunks_exact(SLOT)
+        .map(|slot| {
+            let (head, payload) = slot.split_at(SLOT - PAYLOAD);
+            (
+                u64::from_ne_bytes(head.try_into().unwrap_or_default()),
+                payload,
+            )
+        })
+        .collect();
+    let mut at = 0;
+    let mut was_hole = false;
+    while let Some(&(head, _)) = slots.get(at) {
+        let length = match head {
+            0 | CONTINUED => None,
+            head => usize::try_from(head - 1).ok(),
+        };
+        let event = length.and_then(|length| {
+            let count = length.div_ceil(PAYLOAD).max(1);
+            let parts = slots.get(at..at.checked_add(count)?)?;
+            let mut event: Vec<u8> = parts
+                .iter()
+                .flat_map(|(_, part)| part.iter().copied())
+                .collect();
+            event.truncate(length);
+            Some((count, event))
+        });
+        match event {
+            Some((count, event)) => {
+                contents.events.push(event);
+                at += count;
+            }
+            None => {
+                // An event that takes several slots is one hole.
+                contents.holes += u64::from(!was_hole);
+                at += 1;
+            }
+        }
+        was_hole = length.is_none();
+    }
+    // The room of an event that did not fit may reach into the last slots: it is lost, not a hole.
+    if was_hole && contents.lost > 0 {
+        contents.holes -= 1;
+    }
+    Ok(Some(contents))
+}
