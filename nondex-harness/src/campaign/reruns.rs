@@ -1,8 +1,11 @@
 //! Reruns of tests that neither a choice nor an order makes fail, under other circumstances: see [`judge::reruns`](crate::judge::reruns).
 
-use std::path::PathBuf;
+pub mod explained;
 
-use nondex_core::{Failure, Level, Outcome, RunSpec, Selection};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
 use super::comparison::{Builder, Comparison, as_ordinary};
@@ -10,13 +13,19 @@ use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
 use crate::judge::order::End;
-use crate::judge::reruns::{Circumstance, Next, RerunCounts, Tried, next};
+use crate::judge::reruns::{Circumstance, Next, Reached, RerunCounts, Tried, next};
 use crate::judge::timing::is_of_timing;
 use crate::judge::{Options, specs};
 use crate::project::{Suite, TestCase};
 use crate::report::judged::order;
 use crate::report::schema::{FailureReport, Step, Timing};
 use crate::report::{TestReport, Verdict};
+
+/// Duration of all runs under further seeds after which no more are made.
+const PATIENCE_FOR_SEEDS: Duration = Duration::from_secs(20);
+
+/// Minimum number of further seeds, however long a run takes.
+const FEWEST_SEEDS: u64 = 20;
 
 /// Who reruns tests, one at a time.
 #[expect(
@@ -61,18 +70,21 @@ impl<'a> Reruns<'a> {
         }
     }
 
-    /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that.
-    pub fn investigate(&self, suite: &Suite, case: &TestCase, report: &mut TestReport) {
-        let uses_chance = !report.sources.is_empty() || !self.options.prune;
+    /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that. Returns the run of a seed
+    /// that made it fail, which a campaign explains.
+    pub fn investigate(
+        &self,
+        suite: &Suite,
+        case: &TestCase,
+        report: &mut TestReport,
+    ) -> Option<RunSpec> {
+        let reached = self.reached(report);
         let mut limits = self.limits;
-        let mut points = report.points.iter();
-        if !points.any(|point| is_of_timing(point.family)) {
-            limits.forget(Circumstance::FurtherSeeds);
-        }
         let mut tried: Vec<Tried> = Vec::new();
         let mut first: Option<Ended> = None;
+        let mut for_seeds = Duration::ZERO;
         let conclusion = loop {
-            let circumstance = match next(&limits, uses_chance, &tried) {
+            let circumstance = match next(&limits, reached, &tried) {
                 Next::Run(circumstance) => circumstance,
                 done => break done,
             };
@@ -82,27 +94,16 @@ impl<'a> Reruns<'a> {
                     circumstance.name()
                 ));
                 // What the runs until then show stands.
-                break next(&RerunCounts::new(0, 0, 0), uses_chance, &tried);
+                break next(&RerunCounts::new(0, 0, 0), reached, &tried);
             }
-            if tried
-                .last()
-                .is_none_or(|last| last.circumstance != circumstance)
-            {
-                tried.push(Tried {
-                    circumstance,
-                    runs: 0,
-                    failures: 0,
-                });
-            }
-            let number = tried.last().map_or(0, |last| last.runs);
-            match self.once(circumstance, number, suite, case) {
+            let number = Tried::of(circumstance, &mut tried).runs;
+            let begin = Instant::now();
+            match self.once(circumstance, number, reached, suite, case) {
                 Ok(ended) => {
-                    let Some(last) = tried.last_mut() else {
-                        continue;
-                    };
-                    last.runs += 1;
+                    let these = Tried::of(circumstance, &mut tried);
+                    these.runs += 1;
                     if !ended.outcome.passed() {
-                        last.failures += 1;
+                        these.failures += 1;
                         first.get_or_insert(ended);
                     }
                 }
@@ -111,6 +112,13 @@ impl<'a> Reruns<'a> {
                     report
                         .notes
                         .push(format!("`{}` was given up: {reason}", circumstance.name()));
+                }
+            }
+            if circumstance == Circumstance::FurtherSeeds {
+                for_seeds += begin.elapsed();
+                let made = Tried::of(circumstance, &mut tried).runs;
+                if for_seeds > PATIENCE_FOR_SEEDS && made >= FEWEST_SEEDS {
+                    limits.forget(circumstance);
                 }
             }
         };
@@ -122,8 +130,25 @@ impl<'a> Reruns<'a> {
             failures: tried.failures,
         }));
         conclude(report, conclusion, &tried);
-        if let Some(first) = first.filter(|_| report.verdict != Verdict::Stable) {
-            self.fail(report, suite, first);
+        let first = first.filter(|_| report.verdict != Verdict::Stable)?;
+        let seeded = first.spec.clone();
+        let seeded = seeded.filter(|spec| spec.choices != Selection::None);
+        self.fail(report, suite, first);
+        seeded
+    }
+
+    /// What the runs of `report` reached that further runs could change.
+    fn reached(&self, report: &TestReport) -> Reached {
+        let is_open = |is_wanted: fn(Family) -> bool| {
+            let mut points = report.points.iter();
+            points.any(|point| is_wanted(point.family))
+        };
+        // Of one that passed with every order there is, no further seed makes another choice.
+        let is_verified = report.verified.contains(&Level::Std);
+        Reached {
+            chance: !report.sources.is_empty() || !self.options.prune,
+            values: is_open(|family| !is_of_timing(family)) && !is_verified,
+            timing: is_open(is_of_timing),
         }
     }
 
@@ -158,6 +183,7 @@ impl<'a> Reruns<'a> {
         &self,
         circumstance: Circumstance,
         number: u64,
+        reached: Reached,
         suite: &Suite,
         case: &TestCase,
     ) -> Result<Ended, String> {
@@ -174,7 +200,7 @@ impl<'a> Reruns<'a> {
             });
         }
         let spec = match circumstance {
-            Circumstance::FurtherSeeds => self.further(&case.name, number),
+            Circumstance::FurtherSeeds => self.further(suite, case, number, reached),
             _ => specs::natural_spec(&case.name, self.options),
         };
         let run = under(circumstance, &suite.binary, &self.folder, |binary| {
@@ -190,19 +216,23 @@ impl<'a> Reruns<'a> {
     }
 
     /// A run with a seed that the campaign has not tried, at the levels that machines of today show.
-    fn further(&self, test: &str, number: u64) -> RunSpec {
+    fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
         let seeds = self.options.seeds.iter().max();
         let first = seeds.map_or(0, |last| last.saturating_add(1));
-        let level = [Level::Std, Level::One][(number % 2) as usize];
-        let options = self.options.of(test);
-        specs::seed_spec(test, level, first.saturating_add(number / 2), &options)
+        // Orders and values at `STD` are those of every run today; only delays are longer at `ONE`.
+        let (level, number) = match reached.values {
+            true => (Level::Std, number),
+            false => ([Level::Std, Level::One][(number % 2) as usize], number / 2),
+        };
+        let options = self.options.of(&suite.test_id(case));
+        specs::seed_spec(&case.name, level, first.saturating_add(number), &options)
     }
 }
 
 /// `beside busy threads on all processors`.
 const fn under_what(circumstance: Circumstance) -> &'static str {
     match circumstance {
-        Circumstance::FurtherSeeds => "with threads and time from further seeds",
+        Circumstance::FurtherSeeds => "with choices from further seeds",
         Circumstance::Alone => "in base order, while no other test ran",
         Circumstance::OneCore => "with all its threads on one processor",
         Circumstance::Load => "beside busy threads on all processors",
@@ -233,15 +263,17 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
             return;
         }
         Next::Environment(circumstance) => {
+            report.verdict = Verdict::ImplementationDependent;
+            report.environment = Some(circumstance);
             report.notes.push(format!(
                 "it depends on its environment: {} {} failed",
                 rate(circumstance),
                 under_what(circumstance)
             ));
-            return;
         }
         Next::NonDeterministic(circumstance) => {
             report.verdict = Verdict::NonDeterministic;
+            report.environment = Some(circumstance).filter(|one| one.is_environment());
             if circumstance == Circumstance::FurtherSeeds {
                 report.reason = Some(Timing::Race);
             }

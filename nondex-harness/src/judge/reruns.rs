@@ -1,17 +1,19 @@
 //! What is tried of a test that no choice and no order makes fail, before it is called stable or of unknown cause.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs such a test a hundred times and gives up. Here
-//! the circumstances change, too: schedules from further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The effects of computational resources on flaky
+//! the circumstances change, too: choices from further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The effects of computational resources on flaky
 //! tests", 2023), an empty environment (Bell et al., "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without
 //! this tool. A step ends early when it has shown enough.
 
 use serde::{Deserialize, Serialize};
 
+use super::certainty::runs_without_failure;
+
 /// Under what circumstances a test is run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Circumstance {
-    /// With threads and time from seeds that were not tried before.
+    /// With choices from seeds that were not tried before.
     FurtherSeeds,
     /// As in a clean run, while no other test runs.
     Alone,
@@ -27,6 +29,17 @@ pub enum Circumstance {
     Locale,
     /// In an ordinary build, without this tool.
     Natural,
+}
+
+/// What a test reaches that the runs of one circumstance could change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Whether it uses what no choice controls: a clock, threads, programs.
+    pub chance: bool,
+    /// Whether it reaches choices of orders or values, such as random bytes.
+    pub values: bool,
+    /// Whether it reaches choices of threads and time.
+    pub timing: bool,
 }
 
 impl Circumstance {
@@ -55,6 +68,25 @@ impl Circumstance {
             Circumstance::Locale => "locale",
             Circumstance::Natural => "natural",
         }
+    }
+
+    /// Whether it is a part of the environment, which is the same in every run on one machine.
+    #[must_use]
+    pub const fn is_environment(self) -> bool {
+        match self {
+            Circumstance::OneCore
+            | Circumstance::Load
+            | Circumstance::CleanEnvironment
+            | Circumstance::TimeZone
+            | Circumstance::Locale => true,
+            Circumstance::FurtherSeeds | Circumstance::Alone | Circumstance::Natural => false,
+        }
+    }
+
+    /// Whether a test that fails in every run under it depends on it, and not on chance. A loaded
+    /// machine only makes chance more likely.
+    const fn is_certain(self) -> bool {
+        self.is_environment() && !matches!(self, Circumstance::Load)
     }
 }
 
@@ -101,23 +133,35 @@ impl RerunCounts {
 
     /// How often a test is run under `circumstance`. One that uses nothing that chance could act on is not run a hundred times.
     #[must_use]
-    pub fn of(&self, circumstance: Circumstance, uses_chance: bool) -> u64 {
+    pub fn of(&self, circumstance: Circumstance, reached: Reached) -> u64 {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
         }
         let most = match circumstance {
-            Circumstance::FurtherSeeds | Circumstance::Alone => self.alone,
+            Circumstance::FurtherSeeds => match (reached.values, reached.timing) {
+                (true, _) => return self.alone.saturating_mul(VALUES),
+                (false, true) => return self.alone,
+                (false, false) => return 0,
+            },
+            Circumstance::Alone => self.alone,
             Circumstance::Natural => self.natural,
             // They are no chance.
             Circumstance::TimeZone | Circumstance::Locale => self.changed.min(SHOWN),
             _ => self.changed,
         };
-        match uses_chance {
+        match reached.chance {
             true => most,
             false => most.min(CERTAIN),
         }
     }
 }
+
+/// How many more seeds are tried for orders and values than for threads and time. Their runs are
+/// short, and a failure of one run in a hundred is found with a probability of 95 percent.
+const VALUES: u64 = 3;
+
+/// Maximum number of further seeds, however seldom the ordinary build fails.
+const MAX_SEEDS: u64 = 1000;
 
 /// So many runs are enough of a test that reads no clock, does not sleep, and starts no threads or programs.
 const CERTAIN: u64 = 10;
@@ -134,6 +178,24 @@ pub struct Tried {
     pub runs: u64,
     /// How many of them failed.
     pub failures: u64,
+}
+
+impl Tried {
+    /// Those of `tried` under `circumstance`, which are appended where there are none.
+    pub fn of(circumstance: Circumstance, tried: &mut Vec<Tried>) -> &mut Tried {
+        let known = tried
+            .iter()
+            .position(|tried| tried.circumstance == circumstance);
+        let at = known.unwrap_or_else(|| {
+            tried.push(Tried {
+                circumstance,
+                runs: 0,
+                failures: 0,
+            });
+            tried.len() - 1
+        });
+        &mut tried[at]
+    }
 }
 
 /// What follows from the runs so far.
@@ -153,52 +215,71 @@ pub enum Next {
 
 /// What follows for a test that passed in every run before, from those that were `tried` since.
 #[must_use]
-pub fn next(limits: &RerunCounts, uses_chance: bool, tried: &[Tried]) -> Next {
+pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
     let of = |circumstance| {
         let mut tried = tried.iter();
-        tried.find(|tried| tried.circumstance == circumstance)
+        let tried = tried.find(|tried| tried.circumstance == circumstance);
+        tried.map_or((0, 0), |tried| (tried.runs, tried.failures))
     };
     for circumstance in Circumstance::ALL {
-        let (runs, failures) =
-            of(circumstance).map_or((0, 0), |tried| (tried.runs, tried.failures));
-        if failures < SHOWN && runs < limits.of(circumstance, uses_chance) {
+        let (runs, failures) = of(circumstance);
+        let limit = limits.of(circumstance, reached);
+        if failures < SHOWN && runs < limit {
             return Next::Run(circumstance);
         }
         match circumstance {
             _ if failures == 0 => {}
-            Circumstance::CleanEnvironment | Circumstance::TimeZone | Circumstance::Locale
-                if failures == runs =>
-            {
+            _ if circumstance.is_certain() && failures == runs => {
                 return Next::Environment(circumstance);
             }
-            Circumstance::Natural => return Next::Unknown,
+            Circumstance::Natural => return unknown((runs, failures), of, limits, reached),
             _ => return Next::NonDeterministic(circumstance),
         }
     }
     Next::Stable
 }
 
+/// What follows for a test that failed only in an ordinary build: its cause is unknown, unless more
+/// seeds are needed before one that fails as seldom is expected to show itself.
+fn unknown(
+    (runs, failures): (u64, u64),
+    of: impl Fn(Circumstance) -> (u64, u64),
+    limits: &RerunCounts,
+    reached: Reached,
+) -> Next {
+    let is_possible = limits.of(Circumstance::FurtherSeeds, reached) > 0 && reached.values;
+    let needed = runs_without_failure(failures as f64 / runs as f64);
+    let needed = u64::try_from(needed).unwrap_or(u64::MAX).min(MAX_SEEDS);
+    let (seeds, _) = of(Circumstance::FurtherSeeds);
+    match is_possible && seeds < needed {
+        true => Next::Run(Circumstance::FurtherSeeds),
+        false => Next::Unknown,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TIMED: Reached = Reached {
+        chance: true,
+        values: false,
+        timing: true,
+    };
+
+    const PLAIN: Reached = Reached {
+        chance: false,
+        values: false,
+        timing: false,
+    };
+
     /// What is said of a test that fails in every so many runs under each circumstance (0: never), and how often it was run.
-    fn classify(fails: impl Fn(Circumstance) -> u64, uses_chance: bool) -> (Next, u64) {
+    fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (Next, u64) {
         let mut tried: Vec<Tried> = Vec::new();
         loop {
-            match next(&RerunCounts::default(), uses_chance, &tried) {
+            match next(&RerunCounts::default(), reached, &tried) {
                 Next::Run(circumstance) => {
-                    if tried
-                        .last()
-                        .is_none_or(|last| last.circumstance != circumstance)
-                    {
-                        tried.push(Tried {
-                            circumstance,
-                            runs: 0,
-                            failures: 0,
-                        });
-                    }
-                    let last = tried.last_mut().unwrap();
+                    let last = Tried::of(circumstance, &mut tried);
                     last.runs += 1;
                     let every = fails(circumstance);
                     last.failures += u64::from(every > 0 && last.runs.is_multiple_of(every));
@@ -220,17 +301,13 @@ mod tests {
                 Next::NonDeterministic(Circumstance::Alone),
             ),
             (
-                Circumstance::OneCore,
-                Next::NonDeterministic(Circumstance::OneCore),
-            ),
-            (
                 Circumstance::Load,
                 Next::NonDeterministic(Circumstance::Load),
             ),
             (Circumstance::Natural, Next::Unknown),
         ] {
             for every in [1, 2, 7] {
-                let (found, _) = classify(|tried| if tried == fails { every } else { 0 }, true);
+                let (found, _) = classify(|tried| if tried == fails { every } else { 0 }, TIMED);
                 assert_eq!(found, expected, "{fails:?} {every}");
             }
         }
@@ -239,6 +316,7 @@ mod tests {
     #[test]
     fn an_environment_in_which_it_always_fails_is_no_chance() {
         for environment in [
+            Circumstance::OneCore,
             Circumstance::CleanEnvironment,
             Circumstance::TimeZone,
             Circumstance::Locale,
@@ -250,19 +328,19 @@ mod tests {
                 }
             };
             let always = Next::Environment(environment);
-            assert_eq!(classify(fails(1), true).0, always);
+            assert_eq!(classify(fails(1), TIMED).0, always);
             let sometimes = Next::NonDeterministic(environment);
-            assert_eq!(classify(fails(2), true).0, sometimes);
+            assert_eq!(classify(fails(2), TIMED).0, sometimes);
         }
     }
 
     #[test]
     fn what_never_fails_is_stable_and_costs_less_where_nothing_is_left_to_chance() {
         assert_eq!(
-            classify(|_| 0, true),
+            classify(|_| 0, TIMED),
             (Next::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
         );
-        assert_eq!(classify(|_| 0, false), (Next::Stable, 6 * 10 + 2 * SHOWN));
+        assert_eq!(classify(|_| 0, PLAIN), (Next::Stable, 5 * 10 + 2 * SHOWN));
     }
 
     #[test]
@@ -273,7 +351,7 @@ mod tests {
                 runs: 2,
                 failures,
             };
-            next(&RerunCounts::new(0, 0, 0), true, &[tried])
+            next(&RerunCounts::new(0, 0, 0), TIMED, &[tried])
         };
         assert_eq!(tried(0), Next::Stable);
         assert_eq!(tried(1), Next::NonDeterministic(Circumstance::Alone));
@@ -281,6 +359,44 @@ mod tests {
 
     #[test]
     fn a_failure_in_a_step_ends_it_early() {
-        assert_eq!(classify(|_| 1, true).1, SHOWN);
+        assert_eq!(classify(|_| 1, TIMED).1, SHOWN);
+    }
+
+    #[test]
+    fn seeds_of_values_are_many_and_more_where_the_ordinary_build_seldom_fails() {
+        let values = Reached {
+            values: true,
+            ..PLAIN
+        };
+        let seeds = |natural: u64, limits: RerunCounts| {
+            let mut tried = vec![Tried {
+                circumstance: Circumstance::Natural,
+                runs: 100,
+                failures: natural,
+            }];
+            for circumstance in Circumstance::ALL {
+                if circumstance != Circumstance::Natural {
+                    let runs = limits.of(circumstance, values);
+                    Tried::of(circumstance, &mut tried).runs = runs;
+                }
+            }
+            loop {
+                match next(&limits, values, &tried) {
+                    Next::Run(one) => Tried::of(one, &mut tried).runs += 1,
+                    done => {
+                        let seeds = Tried::of(Circumstance::FurtherSeeds, &mut tried).runs;
+                        return (done, seeds);
+                    }
+                }
+            }
+        };
+        let usual = RerunCounts::default();
+        assert_eq!(seeds(0, usual), (Next::Stable, 300));
+        assert_eq!(seeds(11, usual), (Next::Unknown, 300));
+        assert_eq!(seeds(1, usual), (Next::Unknown, 459));
+        assert_eq!(seeds(11, RerunCounts::new(1, 1, 100)), (Next::Unknown, 40));
+        let mut none = usual;
+        none.forget(Circumstance::FurtherSeeds);
+        assert_eq!(seeds(11, none), (Next::Unknown, 0));
     }
 }

@@ -9,11 +9,14 @@ use super::console::Console;
 use super::run;
 use super::session::{Session, Stages};
 use crate::cli::ClassifyArgs;
-use nondex_harness::campaign::reruns::Reruns;
+use nondex_core::RunSpec;
+use nondex_harness::campaign::reruns::{Reruns, explained};
+use nondex_harness::campaign::{self, Selected};
 use nondex_harness::error::Result;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::judge::order::OrderOptions;
-use nondex_harness::report::{Report, Verdict, combined};
+use nondex_harness::project::{Suite, TestCase};
+use nondex_harness::report::{Report, TestReport, Verdict, combined};
 
 /// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
 pub(super) fn classify(
@@ -57,11 +60,40 @@ fn investigate(
             continue;
         }
         console.status("Rerunning", &test.id);
-        reruns.investigate(suite, case, test);
+        if let Some(spec) = reruns.investigate(suite, case, test) {
+            explain(session, suite, case, &spec, test);
+        }
         if session.stop.is_set() {
             report.partial = true;
             break;
         }
     }
     combined::sum_up(report);
+}
+
+/// Searches for the calls that are responsible for this failing run of a test. Without a result, `report` stays as it is.
+fn explain(
+    session: &Session<'_>,
+    suite: &Suite,
+    case: &TestCase,
+    spec: &RunSpec,
+    report: &mut TestReport,
+) {
+    let options = explained::options(session.options, &report.id, spec);
+    let selected = [Selected {
+        suite,
+        tests: vec![(case.clone(), true)],
+    }];
+    let found = campaign::run(
+        &selected,
+        &options,
+        session.directory,
+        Some(session.ordinary),
+        &campaign::Silent,
+        session.stop,
+    );
+    let tests = found.into_iter().flat_map(|report| report.tests);
+    for test in tests {
+        explained::adopt(report, test);
+    }
 }

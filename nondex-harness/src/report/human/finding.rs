@@ -7,6 +7,7 @@ use nondex_core::Level;
 use super::diagnostic::{Diagnostic, Location, Severity};
 use super::interleaving::is_deadlock;
 use super::{View, state, timing, verdict_style};
+use crate::judge::reruns::Circumstance;
 use crate::report::schema::{FailureReport, Line, TestReport, Verdict};
 use crate::statistics::wilson;
 
@@ -26,6 +27,9 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         return String::new();
     }
     match test.verdict {
+        Verdict::ImplementationDependent if !test.is_dependent() => {
+            other(test, &surroundings(test), view)
+        }
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
         Verdict::NotRun if test.unjudged => other(test, unjudged(test), view),
         Verdict::NotRun if view.verbose == 0 => String::new(),
@@ -46,6 +50,19 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::OrderDependentBrittle => other(test, "fails unless another test ran before", view),
         Verdict::Unknown => other(test, "is flaky for an unknown reason", view),
     }
+}
+
+/// On what a test depends that is the same in every run: a part of its environment.
+fn surroundings(test: &TestReport) -> String {
+    let part = match test.environment {
+        Some(Circumstance::OneCore) => "the number of processors",
+        Some(Circumstance::Load) => "what else the machine does",
+        Some(Circumstance::CleanEnvironment) => "what is in its home or in the temporary folder",
+        Some(Circumstance::TimeZone) => "the time zone",
+        Some(Circumstance::Locale) => "the locale",
+        _ => "its environment",
+    };
+    format!("depends on {part}")
 }
 
 /// Why a test that was run is not judged.

@@ -10,6 +10,7 @@ use super::{
     ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent, Order,
     Race, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
+use crate::judge::reruns::Circumstance;
 use crate::statistics::wilson;
 
 /// What is known about one test.
@@ -117,6 +118,10 @@ pub struct TestReport {
     /// Of a stable test: the choices on which what it writes depends, though it never fails.
     #[serde(default)]
     pub latent: Option<Latent>,
+    /// The part of its environment in which it fails, and nowhere else: `one-core`, `load`, `clean-environment`, `time-zone` or `locale`.
+    /// Absent when none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Circumstance>,
     /// What was tried of it, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
@@ -164,10 +169,13 @@ impl TestReport {
         }
     }
 
-    /// Whether its outcome depends on choices: of orders and values (`ID`), or of threads and time (`ND` with a reason, or with a level where
+    /// Whether its outcome depends on choices of a run: of orders and values (`ID`), or of threads and time (`ND` with a reason, or with a level where
     /// the search for the reason was stopped).
     #[must_use]
     pub fn is_dependent(&self) -> bool {
+        if self.environment.is_some() {
+            return false;
+        }
         let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
@@ -194,7 +202,7 @@ impl TestReport {
 /// One step of what was tried of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds` (of threads and time), `alone`, `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
+    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds`, `alone`, `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
     pub name: String,
     /// How many runs were made.
     pub runs: u64,

@@ -1,0 +1,94 @@
+//! What a campaign with a seed that was found late says of a test, in the report of the first campaign.
+
+use nondex_core::{Level, RunSpec};
+
+use crate::judge::Options;
+use crate::judge::reruns::Circumstance;
+use crate::report::TestReport;
+
+/// The options of a campaign that explains this failing run: that seed, at that level.
+#[must_use]
+pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
+    let mut own = usual.of(test_id).into_owned();
+    own.levels = vec![spec.level];
+    own.seeds = vec![spec.seed];
+    own.schedule = spec.schedule;
+    own.exhaustive = 0;
+    own.regressions.clear();
+    own.per_test.clear();
+    // It is the session's.
+    own.max_time = None;
+    own
+}
+
+/// Takes the cause that `explained` names into `report`. Does nothing if that seed did not fail again.
+pub fn adopt(report: &mut TestReport, explained: TestReport) {
+    if !explained.is_dependent() {
+        return;
+    }
+    let name = Circumstance::FurtherSeeds.name();
+    let mut steps = report.steps.iter();
+    let seeds = steps.find(|step| step.name == name);
+    let seeds = seeds.map_or([0, 0], |step| [step.failures, step.runs]);
+    report.verdict = explained.verdict;
+    report.reason = explained.reason;
+    report.weakest_level = explained.weakest_level;
+    report.delay_level = explained.delay_level;
+    report.culprits = explained.culprits;
+    report.failures = explained.failures;
+    report.reproduce = explained.reproduce;
+    report.replay = explained.replay;
+    report.output = explained.output;
+    report.difference = explained.difference;
+    report.interleaving = explained.interleaving;
+    report.scheduled = explained.scheduled;
+    report.search_runs += explained.search_runs;
+    report.runs += explained.runs;
+    report.elapsed_ms += explained.elapsed_ms;
+    for note in explained.notes {
+        if !report.notes.contains(&note) {
+            report.notes.push(note);
+        }
+    }
+    let search = explained.steps.into_iter();
+    let search = search.filter(|step| step.name == "search");
+    report.steps.extend(search);
+    if report.reason.is_none() && report.weakest_level == Some(Level::Std) {
+        let rate = report.failure_rate.entry(Level::Std).or_default();
+        rate[0] += seeds[0];
+        rate[1] += seeds[1];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Verdict;
+    use crate::report::schema::Step;
+
+    #[test]
+    fn seeds_that_were_tried_later_count_in_the_rate() {
+        let mut report = TestReport::new("p", "p", "t");
+        report.verdict = Verdict::NonDeterministic;
+        report.failure_rate.insert(Level::Std, [0, 10]);
+        report.steps.push(Step {
+            name: "further-seeds".to_owned(),
+            runs: 27,
+            failures: 3,
+        });
+        let stable = TestReport {
+            verdict: Verdict::Stable,
+            ..report.clone()
+        };
+        adopt(&mut report, stable);
+        assert_eq!(report.verdict, Verdict::NonDeterministic);
+        let explained = TestReport {
+            verdict: Verdict::ImplementationDependent,
+            weakest_level: Some(Level::Std),
+            ..TestReport::new("p", "p", "t")
+        };
+        adopt(&mut report, explained);
+        assert_eq!(report.verdict, Verdict::ImplementationDependent);
+        assert_eq!(report.failure_rate[&Level::Std], [3, 37]);
+    }
+}
