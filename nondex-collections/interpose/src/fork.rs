@@ -12,6 +12,7 @@ pub(crate) fn prepare() {
 }
 
 unsafe extern "C" fn before() {
+    schedule::child::before_fork();
     context::before_fork();
     // The locks that the child is to find free, and what they protect whole.
     directory::before_fork();
@@ -26,7 +27,7 @@ unsafe extern "C" fn after() {
 unsafe extern "C" fn after_in_parent() {
     // SAFETY: it is called after the same `fork`.
     unsafe { after() };
-    schedule::child::begun();
+    schedule::child::after_fork();
 }
 
 unsafe extern "C" fn after_in_child() {

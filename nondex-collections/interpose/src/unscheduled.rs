@@ -110,9 +110,15 @@ pub(crate) const fn has_events(_epoll: c_int) -> bool {
 pub(crate) mod child {
     use ::std::ffi::c_int;
 
-    pub(crate) const fn begun() {}
+    pub(crate) const fn before_fork() {}
 
-    pub(crate) fn start(call: impl FnOnce() -> c_int, _: impl FnOnce(c_int) -> bool) -> c_int {
+    pub(crate) const fn after_fork() {}
+
+    pub(crate) fn start<R>(call: impl FnOnce() -> R, _: impl FnOnce(R) -> bool) -> R {
+        call()
+    }
+
+    pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
         call()
     }
 

@@ -1,39 +1,83 @@
-//! Child processes: while one lives, time is as late as real time, because the child lives in that.
+//! Child processes: while one lives, virtual time keeps up with real time, because the child lives in that.
 
 use ::std::ffi::c_int;
-use ::std::sync::atomic::{AtomicU32, Ordering};
+use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::descriptor::is_scheduled;
-use super::shared::{IS_ON, SHARED};
-use super::{Busy, Operation, me, outside, point};
+use super::real_time::{self, real_time};
+use super::shared::{IS_ON, SHARED, Shared};
+use super::{Busy, Operation, me, orphans, outside, point};
 use crate::libc;
 
-/// How many children there are that nobody has waited for.
+/// Number of children that nobody has waited for.
 static CHILDREN: AtomicU32 = AtomicU32::new(0);
+
+/// Whether all children were waited for and one has left others behind, which may live.
+static ARE_ORPHANS: AtomicBool = AtomicBool::new(false);
+
+/// When these were looked for last, in real time.
+static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
+
+/// How often they are looked for, in nanoseconds.
+const INTERVAL: u64 = 5_000_000;
+
+/// The real time before the `fork` that is under way.
+static FORK_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether there is a child that nobody has waited for.
 pub(super) fn is_there() -> bool {
     CHILDREN.load(Ordering::Relaxed) > 0
 }
 
-/// Makes a call that starts a child if it returns true.
-pub(crate) fn start(
-    call: impl FnOnce() -> c_int,
-    has_started: impl FnOnce(c_int) -> bool,
-) -> c_int {
+/// Makes a call that starts a child if `has_started` accepts its result.
+pub(crate) fn start<R: Copy>(call: impl FnOnce() -> R, has_started: impl FnOnce(R) -> bool) -> R {
     if !is_scheduled() {
         return call();
     }
     point(Operation::Child);
+    let before = will_start();
     let result = call();
     if has_started(result) {
-        begun();
+        begun(before);
     }
     result
 }
 
-/// Notes that this thread has a child more.
-pub(crate) fn begun() {
+/// Makes a call that starts a child and waits for it.
+pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
+    if !is_scheduled() {
+        return call();
+    }
+    let before = will_start();
+    if let Some(me) = me() {
+        let _busy = Busy::begin(me);
+        SHARED.lock().catch_up_with(before);
+    }
+    outside(Operation::Child, call)
+}
+
+/// The real time, before the call that starts a child: the child may have done much when the call returns.
+fn will_start() -> u64 {
+    if let Some(me) = me() {
+        let _busy = Busy::begin(me);
+        real_time::wait_for_lead();
+        return real_time();
+    }
+    0
+}
+
+/// Notes that this thread is about to fork.
+pub(crate) fn before_fork() {
+    FORK_AT.store(will_start(), Ordering::Relaxed);
+}
+
+/// Notes that this thread has forked.
+pub(crate) fn after_fork() {
+    begun(FORK_AT.load(Ordering::Relaxed));
+}
+
+/// Notes that this thread has one child more, which started at this real time or later.
+fn begun(before: u64) {
     let Some(me) = me() else {
         return;
     };
@@ -41,7 +85,8 @@ pub(crate) fn begun() {
     CHILDREN.fetch_add(1, Ordering::Relaxed);
     let mut shared = SHARED.lock();
     shared.counts.outside += 1;
-    shared.add_outside();
+    shared.catch_up_with(before);
+    shared.add_outside_since(before);
 }
 
 /// Makes a call that waits for a child, unless its `options` say otherwise, and returns whether one has ended, too.
@@ -67,12 +112,42 @@ fn ended() {
         return;
     };
     let _busy = Busy::begin(me);
-    let is_known = CHILDREN
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |children| {
-            children.checked_sub(1)
-        })
-        .is_ok();
-    if is_known && IS_ON.load(Ordering::Relaxed) {
+    let children = CHILDREN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |children| {
+        children.checked_sub(1)
+    });
+    let Ok(before) = children else {
+        return;
+    };
+    if !IS_ON.load(Ordering::Relaxed) {
+        return;
+    }
+    let was_last = before == 1;
+    if was_last && !ARE_ORPHANS.load(Ordering::Relaxed) && orphans::are_there() {
+        // The fence of this child stays open for them.
+        LOOKED_AT.store(real_time(), Ordering::Relaxed);
+        ARE_ORPHANS.store(true, Ordering::Relaxed);
+        SHARED.lock().sync_time();
+    } else {
         SHARED.lock().remove_outside();
+    }
+}
+
+impl Shared {
+    /// Whether the last of those that children left behind has ended since this was asked last.
+    pub(super) fn orphans_have_ended(&mut self) -> bool {
+        if !ARE_ORPHANS.load(Ordering::Relaxed) {
+            return false;
+        }
+        let real = real_time();
+        if real.saturating_sub(LOOKED_AT.load(Ordering::Relaxed)) < INTERVAL {
+            return false;
+        }
+        LOOKED_AT.store(real, Ordering::Relaxed);
+        if is_there() || orphans::are_there() {
+            return false;
+        }
+        ARE_ORPHANS.store(false, Ordering::Relaxed);
+        self.remove_outside();
+        true
     }
 }

@@ -63,6 +63,7 @@ pub(super) fn begin(spec: &RunSpec) {
 
 /// How much later than asked a thread wakes, which is at this time: from a sleep, or else from a timed wait.
 pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
+    me.late.set(0);
     if !IS_ON.load(Ordering::Relaxed) {
         return 0;
     }
@@ -87,6 +88,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     }
     // It is no sleep of the program's.
     SHARED.lock().prolong(late);
+    me.late.set(late);
     late
 }
 

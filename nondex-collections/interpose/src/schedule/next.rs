@@ -115,6 +115,9 @@ impl Shared {
                 continue;
             }
             if is_any_outside() {
+                if self.orphans_have_ended() {
+                    continue;
+                }
                 return Next::Nobody;
             }
             if self.pass_time() {
@@ -164,7 +167,7 @@ impl Shared {
     /// Begins to wait for the world outside; whether that was too long.
     fn has_idled(&mut self) -> bool {
         let real = kernel::clock(libc::CLOCK_MONOTONIC);
-        self.real_at = Some(real);
+        self.run_with_real_time(real);
         let since = *self.idle_since.get_or_insert(real);
         real - since > OUTSIDE_LIMIT
     }

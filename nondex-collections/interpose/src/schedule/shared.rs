@@ -13,6 +13,7 @@ use super::Operation;
 use super::kernel;
 use super::lists::{List, Timers};
 use super::lock::Lock;
+use super::real_time::Anchor;
 use super::stamps::Stamps;
 use super::thread::{Place, Ref, State, Thread, Woken};
 use crate::libc;
@@ -83,8 +84,8 @@ pub(super) struct Shared {
     pub(super) slice_end: u64,
     /// Whether a hold has just ended.
     pub(super) preempts: bool,
-    /// When virtual time was last brought to the real one, if it runs with it.
-    pub(super) real_at: Option<u64>,
+    /// When virtual time began to run with real time, if it does.
+    pub(super) real_at: Option<Anchor>,
     /// Since when there is nothing but the world outside to wait for.
     pub(super) idle_since: Option<u64>,
     /// When it was last asked, while others could run.
@@ -190,6 +191,7 @@ impl Shared {
         }
         if thread.timer.get() != 0 {
             self.timers.remove(thread);
+            thread.late.set(0);
             if thread.operation.get() == Operation::Hold {
                 self.holding -= 1;
             }

@@ -132,6 +132,8 @@ pub(super) struct Thread {
     /// The operation of all threads at which it was held back last.
     pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
+    /// How much of it the tool has added.
+    pub(super) late: Cell<u64>,
     pub(super) order: Cell<u64>,
     /// Where it stands among the timers, plus one.
     pub(super) timer: Cell<usize>,
@@ -191,6 +193,7 @@ impl Thread {
             held_back_at: Cell::new(None),
             held_at: Cell::new(0),
             deadline: Cell::new(0),
+            late: Cell::new(0),
             order: Cell::new(0),
             timer: Cell::new(0),
         };

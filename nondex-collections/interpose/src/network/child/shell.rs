@@ -8,7 +8,7 @@ use ::std::ffi::{CStr, CString, c_char, c_int};
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
 use crate::libc;
-use crate::schedule::{self, Operation, counter};
+use crate::schedule::{self, counter};
 use crate::{Errno, original};
 
 const SHELL: &CStr = c"/bin/sh";
@@ -90,7 +90,7 @@ unsafe extern "C" fn system(command: *const c_char) -> c_int {
     // SAFETY: the caller's argument, or one that does the same.
     unsafe {
         run(command, |command| {
-            schedule::outside(Operation::Child, || original(command))
+            schedule::child::run(|| original(command))
         })
     }
 }
@@ -103,7 +103,22 @@ unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut 
         return ::std::ptr::null_mut();
     };
     // SAFETY: the caller's arguments, or a command that does the same.
-    unsafe { run(command, |command| original(command, mode)) }
+    unsafe {
+        run(command, |command| {
+            schedule::child::start(|| original(command, mode), |file| !file.is_null())
+        })
+    }
+}
+
+/// Waits for the command, in the C library's own way.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pclose(file: *mut libc::FILE) -> c_int {
+    let Some(original) = original!(c"pclose": unsafe extern "C" fn(*mut libc::FILE) -> c_int)
+    else {
+        return -1;
+    };
+    // SAFETY: the caller's argument, unchanged.
+    schedule::child::wait(0, || (unsafe { original(file) }, true))
 }
 
 #[cfg(test)]
