@@ -10,7 +10,7 @@
 use ::std::sync::atomic::{AtomicU32, Ordering};
 use ::std::time::Duration;
 
-use super::shared::{NOW, Shared, tick};
+use super::shared::{Anchor, NOW, Shared, tick};
 use super::thread::Ref;
 use super::{MONOTONIC_START, Operation, kernel, stamps};
 use crate::libc;
@@ -23,13 +23,6 @@ const SEEN_LEAD: u64 = 1_000_000;
 
 /// The largest lead that is waited for before a child starts. A longer one is an hour that the test sleeps, or a delay of the tool.
 const MAX_WAITED_LEAD: u64 = 3_000_000_000;
-
-/// A moment in both times.
-#[derive(Clone, Copy)]
-pub(super) struct Anchor {
-    real: u64,
-    now: u64,
-}
 
 /// The real time now, on the monotonic clock.
 pub(super) fn real_time() -> u64 {

@@ -13,7 +13,6 @@ use super::Operation;
 use super::kernel;
 use super::lists::{List, Timers};
 use super::lock::Lock;
-use super::real_time::Anchor;
 use super::stamps::Stamps;
 use super::thread::{Place, Ref, State, Thread, Woken};
 use crate::libc;
@@ -64,6 +63,13 @@ pub(super) struct Counts {
     pub(super) leaks: u64,
     pub(super) outside: u64,
     pub(super) asynchronous: u64,
+}
+
+/// A moment in real and in virtual time.
+#[derive(Clone, Copy)]
+pub(super) struct Anchor {
+    pub(super) real: u64,
+    pub(super) now: u64,
 }
 
 /// What all threads share.
