@@ -1,14 +1,17 @@
 //! The record channel: a shared mapping that a test process fills and the driver reads.
 //!
-//! The process maps the file of its record before `main`. After that, appending an event is one atomic addition and a copy: no
-//! file is opened, no memory is taken, no system call is made. So an event arrives whatever the test has done to its limits, its
-//! descriptors, its root folder or its user, and an event that was appended outlives a SIGKILL. A forked child inherits the
-//! mapping and writes into it as any thread does.
+//! The process maps the file of its record before `main`. After that, appending an event is one
+//! atomic addition and a copy: no file is opened, no memory is taken, no system call is made. So an
+//! event arrives whatever the test has done to its limits, descriptors, root folder or user. An
+//! event that was appended outlives a SIGKILL. A forked child inherits the mapping and writes into
+//! it as any thread does.
 //!
-//! The file is a header of [`HEADER`] bytes and slots of [`SLOT`] bytes. A slot begins with a head word; the rest is payload. An
-//! event takes as many slots in a row as its payload needs. The head of the first one has its length and is stored last: a head
-//! of 0 is a *hole*, a slot that was taken and not filled because its thread was killed. Every slot has a head, so a reader finds
-//! the next event after a hole. What does not fit is counted in the header. Numbers are in the byte order of the machine.
+//! The file is a header of `HEADER` bytes and slots of `SLOT` bytes. A slot begins with a head
+//! word; the rest is payload. An event takes as many slots in a row as its payload needs. The head
+//! of the first one has the event's length and is stored last. A head of 0 is a *hole*: a slot that
+//! was taken and not filled, because its thread was killed. Every slot has a head, so a reader
+//! finds the next event after a hole. Events without room are counted in the header. Numbers are in
+//! the byte order of the machine.
 
 #![expect(
     unsafe_code,
@@ -35,8 +38,8 @@ const SLOT: usize = 64;
 /// Bytes of a slot without its head.
 const PAYLOAD: usize = SLOT - size_of::<u64>();
 
-/// Number of slots. Most runs fill a few hundred; pages that no event reaches are never made. A thread and call site takes some
-/// five slots, so this is enough for 50,000 of them.
+/// Number of slots. The first reach of a call site by a thread takes about five, so there is room
+/// for 50,000 of these. Pages that no event reaches take no memory.
 const SLOTS: usize = 1 << 18;
 
 /// Size of the file.
@@ -48,8 +51,8 @@ const MAGIC: u64 = u64::from_be_bytes(*b"nondex\0\x01");
 /// Head of a slot that continues an event. Other heads are the event's length in bytes, plus 1.
 const CONTINUED: u64 = u64::MAX;
 
-/// The permissions with which a process opens its record. A system takes no more of them than the nine bits that it knows; by the
-/// others, whoever filters the process's system calls recognises the call.
+/// Permissions with which a process opens its record. The system uses the nine bits that it knows.
+/// By the others, a filter of the process's system calls recognises this call.
 pub const RECORD_MODE: u32 = 0x6e64_0000 | 0o666;
 
 /// Words of the header.
@@ -95,7 +98,7 @@ impl Channel {
         };
         let base = map::shared(&file, BYTES)?;
         let channel = Channel { base };
-        // Of a process of ours whose file is just being made, or of a driver that has prepared it.
+        // A child may map the file while its parent is still preparing it.
         channel.word(Word::Magic).store(MAGIC, Ordering::Relaxed);
         Ok(channel)
     }
@@ -107,12 +110,13 @@ impl Channel {
     /// The word at a position, which must be in the mapping.
     fn at(&self, position: usize) -> &AtomicU64 {
         debug_assert!(position < BYTES / size_of::<u64>());
-        // SAFETY: the mapping has so many words, is aligned to a page, and stays while this value lives.
+        // SAFETY: the position is in the mapping, which is aligned to a page and stays while this
+        // value lives.
         unsafe { self.base.add(position).as_ref() }
     }
 
-    /// Appends an event. Takes no memory, waits for nobody, makes no system call. May be called in a signal handler and in a
-    /// forked child. Costs some nanoseconds and the copy.
+    /// Appends an event. Takes no memory, waits for nobody, makes no system call. May be called in
+    /// a signal handler and in a forked child. Costs some nanoseconds and the copy.
     pub fn append(&self, payload: &[u8]) {
         let slots = payload.len().div_ceil(PAYLOAD).max(1);
         let first = self
@@ -138,7 +142,7 @@ impl Channel {
                 self.at(start).store(CONTINUED, Ordering::Relaxed);
             }
         }
-        // Last: who sees the head sees the event, whole.
+        // Last: a reader that sees the head sees the whole event.
         let start = (HEADER + first * SLOT) / size_of::<u64>();
         let head = payload.len() as u64 + 1;
         self.at(start).store(head, Ordering::Release);

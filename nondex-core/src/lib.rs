@@ -6,7 +6,8 @@
 //!
 //! The house, from the ground: each room uses only those before it.
 //!
-//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`hidden`], [`word`], [`channel`]: tools without a word about choices.
+//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`hidden`], [`word`], [`channel`]: tools
+//!   without a word about choices.
 //! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
 //! - [`protocol`]: what goes into a test process and what comes out, versioned.
 //! - [`context`]: which test a thread works for, and the recording of what it does.

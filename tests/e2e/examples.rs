@@ -105,8 +105,7 @@ fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     let text = String::from_utf8(recorded.events.join(&b'\n')).unwrap() + "\n";
     expect_block(&page, "{\"event\":", &text);
 
-    let events = recorded.events.iter().map(Vec::as_slice);
-    let events = RunRecord::parse_events(events).unwrap();
+    let events = RunRecord::parse_events(&recorded.events).unwrap();
     let exited = Outcome::Exited(output.status.code().unwrap());
     let record = RunRecord::fold(&spec, events, exited);
     let record = serde_json::to_string_pretty(&record).unwrap();

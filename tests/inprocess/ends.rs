@@ -137,8 +137,8 @@ fn record_of(executable: &Path, test: &str) -> RunRecord {
     };
     let recorded = channel::read(&fs::File::open(&path).unwrap());
     let recorded = recorded.unwrap().expect("a channel");
-    let events = recorded.events.iter().map(Vec::as_slice);
-    RunRecord::fold(&spec, RunRecord::parse_events(events).unwrap(), process_end)
+    let events = RunRecord::parse_events(&recorded.events).unwrap();
+    RunRecord::fold(&spec, events, process_end)
 }
 
 #[test]

@@ -68,8 +68,8 @@ pub(crate) fn run_as(
     let recorded = channel::read(&fs::File::open(&path).unwrap());
     let recorded = recorded.unwrap().expect("a channel");
     let _ = fs::remove_file(path);
-    let events = recorded.events.iter().map(Vec::as_slice);
-    let record = RunRecord::fold(&spec, RunRecord::parse_events(events).unwrap(), end);
+    let events = RunRecord::parse_events(&recorded.events).unwrap();
+    let record = RunRecord::fold(&spec, events, end);
     let text = recorded.events.join(&b'\n');
     (String::from_utf8(text).unwrap(), record)
 }

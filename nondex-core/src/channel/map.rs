@@ -1,4 +1,5 @@
-//! Mapping a file. Declared here: a process maps its record before anything else of the runtime stands.
+//! Mapping a file. The functions are declared here because a process maps its record before
+//! anything else of the runtime stands.
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;

@@ -13,11 +13,13 @@ pub struct Contents {
     pub events: Vec<Vec<u8>>,
     /// Number of events for which there was no room.
     pub lost: u64,
-    /// Number of places that were taken for an event and not filled: a thread was killed, or still writes.
+    /// Number of places that were taken for an event and not filled: a thread was killed, or still
+    /// writes.
     pub holes: u64,
 }
 
-/// Reads the events that are whole. The processes that write may go on meanwhile. `None` when the file is no channel.
+/// Reads the events that are whole, while processes may go on writing. `None` when the file is no
+/// channel.
 ///
 /// # Errors
 /// When the file cannot be read.

@@ -14,7 +14,8 @@ pub(crate) enum Journal {
     /// Appended to a channel.
     #[cfg(unix)]
     Channel(Channel),
-    /// Not kept: the record cannot be opened, as in a child with another root folder. The driver sees a record without an end.
+    /// Not kept: the record cannot be opened, as in a child with another root folder. The driver
+    /// sees a record without an end.
     Lost,
     /// Kept for the caller.
     Memory(ForkLock<Vec<Event>>),

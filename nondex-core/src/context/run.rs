@@ -27,7 +27,8 @@ use crate::protocol::state::{AccessRecord, StateChange};
 pub struct Context {
     pub(super) spec: RunSpec,
     pub(super) journal: Arc<Journal>,
-    /// Where the forks of this process append their events. It is opened before the first test, which may leave no descriptor free.
+    /// Where the forks of this process append their events. It is opened before the first test,
+    /// which may leave no descriptor free.
     forks: Option<Arc<Journal>>,
     /// The path of the main thread: empty in the test's own process, see [`inheritance`](super::inheritance).
     pub(super) process: String,
@@ -163,7 +164,8 @@ impl Context {
         self.journal.take()
     }
 
-    /// Notes that the tests of this process have ended and forks begin: the driver waits for these with limits of their own.
+    /// Records that the tests of this process have ended and forks begin. The driver applies other
+    /// time limits from then on.
     pub fn note_forks(&self) {
         if let Some(forks) = &self.forks {
             forks.append_json("");
@@ -221,7 +223,8 @@ impl Context {
         });
     }
 
-    /// The record to which forks append their events; `None` when there are none, or nothing is written.
+    /// The record to which forks append their events; `None` when there are none, or nothing is
+    /// written.
     #[must_use]
     pub fn forks_record(&self) -> Option<PathBuf> {
         forks_record(&self.spec)

@@ -1,7 +1,8 @@
 //! What a test process appends to its record.
 //!
-//! A test process appends [`Event`]s to its record, each a JSON object, into memory that it shares with the driver, so that what
-//! happened before a crash is kept. The driver folds them into a [`RunRecord`](crate::RunRecord):
+//! A test process appends [`Event`]s to its record, each a JSON object, into memory that it shares
+//! with the driver, so that what happened before a crash is kept. The driver folds them into a
+//! [`RunRecord`](crate::RunRecord):
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
 //! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
@@ -15,7 +16,8 @@
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
 //! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
-//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the record of the [forks](Forks).
+//! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the
+//!   record of the [forks](Forks).
 //! - `unforked`: no forks were made after the test, and why.
 
 use crate::json;

@@ -1,4 +1,5 @@
-//! What one run did, folded from the [events](super::event) of its record: the only output of the runtime.
+//! What one run did, folded from the [events](super::event) of its record: the only output of the
+//! runtime.
 
 use std::collections::BTreeMap;
 
@@ -191,16 +192,20 @@ impl RunRecord {
     /// # Errors
     /// When one is not an event; the message has its number.
     #[inline]
-    pub fn parse_events<'a>(
-        events: impl IntoIterator<Item = &'a [u8]>,
+    pub fn parse_events(
+        events: impl IntoIterator<Item: AsRef<[u8]>>,
     ) -> Result<Vec<Event>, String> {
-        let numbered = (1..).zip(events);
-        let parse = |(number, event): (u64, &[u8])| {
-            let text = str::from_utf8(event).map_err(|e| e.to_string());
-            text.and_then(|text| json::from_str(text).map_err(|e| e.to_string()))
-                .map_err(|e| format!("item {number} of the record is not an event: {e}"))
+        let parse = |event: &[u8]| {
+            let text = str::from_utf8(event).map_err(|e| e.to_string())?;
+            json::from_str(text).map_err(|e| e.to_string())
         };
-        numbered.map(parse).collect()
+        (1..)
+            .zip(events)
+            .map(|(number, event): (u64, _)| {
+                parse(event.as_ref())
+                    .map_err(|e| format!("item {number} of the record is not an event: {e}"))
+            })
+            .collect()
     }
 
     /// How many choices the run had, over all sites and threads.

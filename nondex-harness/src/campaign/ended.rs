@@ -32,7 +32,8 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// A run of each of `tests`, which are those of `named`. The record is kept as text if one failed.
+    /// A run of each of `tests`, which are those of `named`. The record is kept as text if one
+    /// failed.
     pub(super) fn runs(
         self,
         named: &RunSpec,

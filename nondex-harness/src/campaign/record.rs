@@ -10,8 +10,8 @@ use nondex_core::{Event, RunRecord};
 
 /// The record of a run that is about to be made: memory which the test process maps before `main`.
 ///
-/// The file at its path is a link to this memory, so that a full disk or a limit on the size of files is none of its concern.
-/// Where the system has no such memory, the process makes a file there.
+/// The file at its path is a link to this memory, so neither a full disk nor a limit on the size of
+/// files matters. Where the system has no such memory, the process makes a file there.
 #[derive(Debug)]
 pub struct RecordFile {
     path: Utf8PathBuf,
@@ -39,7 +39,7 @@ impl RecordFile {
         let own = self.memory.as_ref().map(Recorded::of).transpose()?;
         match own.filter(|recorded| !recorded.is_empty()) {
             Some(recorded) => Ok(recorded),
-            // A process that cannot reach the memory of this one, as in a container, has made a file of its own.
+            // A process that cannot reach this memory, as in a container, has made a file.
             None => read(&self.path),
         }
     }
@@ -92,9 +92,9 @@ impl Recorded {
                 ..Contents::default()
             },
         };
-        let texts = contents.events.iter().map(Vec::as_slice);
-        // An empty one says only that the process has come so far.
-        let events = RunRecord::parse_events(texts.filter(|text| !text.is_empty()))?;
+        // An empty one is a mark that forks have begun.
+        let texts = contents.events.iter().filter(|text| !text.is_empty());
+        let events = RunRecord::parse_events(texts)?;
         Ok(Recorded {
             events,
             text: contents.events,
@@ -115,7 +115,8 @@ impl Recorded {
         self.lost == 0 && self.holes == 0
     }
 
-    /// Whether all events are there, and every thread that reached a choice point has reported how often.
+    /// Whether all events are there, and every thread that reached a choice point has reported how
+    /// often.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_whole() && have_all_points(&self.events)
@@ -123,7 +124,8 @@ impl Recorded {
 
     /// Writes the events to a file, one on a line, for people.
     pub fn keep(text: &[Vec<u8>], path: &Utf8Path) {
-        // Not into the memory that the file is a link to. What cannot be kept is missing in the folder of the report only.
+        // The file may be a link to the memory of the record. A failure to write is ignored: only
+        // the report's folder lacks the text then.
         let _ = std::fs::remove_file(path);
         let _ = std::fs::write(path, [text.join(&b'\n'), b"\n".to_vec()].concat());
     }
@@ -132,7 +134,8 @@ impl Recorded {
 /// The largest record as text that is read.
 const MAX_TEXT: u64 = 256 << 20;
 
-/// The events of a record as text, one on a line. A last line that was cut short by a crash is left out.
+/// The events of a record as text, one on a line. A last line that was cut short by a crash is left
+/// out.
 fn lines(file: &File) -> io::Result<Vec<Vec<u8>>> {
     let mut text = Vec::new();
     file.take(MAX_TEXT).read_to_end(&mut text)?;

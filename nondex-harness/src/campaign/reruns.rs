@@ -70,8 +70,8 @@ impl<'a> Reruns<'a> {
         }
     }
 
-    /// Runs a test again of which `report` says that it is stable, until what is said of it is settled, and says that. Returns the run of a seed
-    /// that made it fail, which a campaign explains.
+    /// Reruns a test that `report` calls stable until its verdict is settled, and reports that.
+    /// Returns the run of a seed that made it fail, for a campaign to explain.
     pub fn investigate(
         &self,
         suite: &Suite,

@@ -33,7 +33,7 @@ pub(crate) fn run(spec: &RunSpec, test: &str) -> Option<RunRecord> {
     let status = wait(command.spawn().ok()?)?;
     let file = std::fs::File::open(&record.0).ok()?;
     let recorded = channel::read(&file).ok()??;
-    let events = RunRecord::parse_events(recorded.events.iter().map(Vec::as_slice)).ok()?;
+    let events = RunRecord::parse_events(&recorded.events).ok()?;
     Some(RunRecord::fold(&spec, events, outcome(status)))
 }
 

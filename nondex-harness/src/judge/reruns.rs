@@ -1,9 +1,11 @@
 //! What is tried of a test that no choice and no order makes fail, before it is called stable or of unknown cause.
 //!
-//! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs such a test a hundred times and gives up. Here
-//! the circumstances change, too: choices from further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The effects of computational resources on flaky
-//! tests", 2023), an empty environment (Bell et al., "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without
-//! this tool. A step ends early when it has shown enough.
+//! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
+//! such a test a hundred times and gives up. Here the circumstances change, too: choices from
+//! further seeds, one processor, another time zone and locale, a busy machine (Silva et al., "The
+//! effects of computational resources on flaky tests", 2023), an empty environment (Bell et al.,
+//! "`DeFlaker`", ICSE 2018, whose last tier is a clean machine), and a build without this tool. A
+//! step ends early when it has shown enough.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Child processes: while one lives, virtual time keeps up with real time, because the child lives in that.
+//! Child processes. A child lives in real time, so virtual time keeps up with it while one lives.
 
 use ::std::ffi::c_int;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,16 +12,16 @@ use crate::libc;
 /// Number of children that nobody has waited for.
 static CHILDREN: AtomicU32 = AtomicU32::new(0);
 
-/// Whether all children were waited for and one has left others behind, which may live.
+/// Whether all children were waited for, and one has left orphans behind that may live.
 static ARE_ORPHANS: AtomicBool = AtomicBool::new(false);
 
-/// When these were looked for last, in real time.
+/// Real time at which orphans were last looked for.
 static LOOKED_AT: AtomicU64 = AtomicU64::new(0);
 
-/// How often they are looked for, in nanoseconds.
+/// Shortest time between two looks for orphans, in nanoseconds.
 const INTERVAL: u64 = 5_000_000;
 
-/// The real time before the `fork` that is under way.
+/// Real time before the `fork` that is under way.
 static FORK_AT: AtomicU64 = AtomicU64::new(0);
 
 /// Whether there is a child that nobody has waited for.
@@ -56,7 +56,8 @@ pub(crate) fn run<R>(call: impl FnOnce() -> R) -> R {
     outside(Operation::Child, call)
 }
 
-/// The real time, before the call that starts a child: the child may have done much when the call returns.
+/// Returns the real time, before the call that starts a child. It is read here because the child
+/// may have run for long when that call returns.
 fn will_start() -> u64 {
     if let Some(me) = me() {
         let _busy = Busy::begin(me);
@@ -76,7 +77,7 @@ pub(crate) fn after_fork() {
     begun(FORK_AT.load(Ordering::Relaxed));
 }
 
-/// Notes that this thread has one child more, which started at this real time or later.
+/// Counts a child of this thread, which started at this real time or later.
 fn begun(before: u64) {
     let Some(me) = me() else {
         return;
@@ -123,7 +124,7 @@ fn ended() {
     }
     let was_last = before == 1;
     if was_last && !ARE_ORPHANS.load(Ordering::Relaxed) && orphans::are_there() {
-        // The fence of this child stays open for them.
+        // The fence of this child stays open for the orphans.
         LOOKED_AT.store(real_time(), Ordering::Relaxed);
         ARE_ORPHANS.store(true, Ordering::Relaxed);
         SHARED.lock().sync_time();
@@ -133,7 +134,7 @@ fn ended() {
 }
 
 impl Shared {
-    /// Whether the last of those that children left behind has ended since this was asked last.
+    /// Whether the last orphan has ended since this was asked last.
     pub(super) fn orphans_have_ended(&mut self) -> bool {
         if !ARE_ORPHANS.load(Ordering::Relaxed) {
             return false;

@@ -2,6 +2,7 @@
 
 use ::std::cell::Cell;
 use ::std::ffi::c_long;
+use ::std::fmt::Arguments;
 use ::std::ptr;
 use ::std::sync::atomic::AtomicU32;
 use ::std::time::Duration;
@@ -216,8 +217,8 @@ fn entry(entries: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((entries.get(NAME..len)?, &entries[len..]))
 }
 
-/// The number that a name which ends in NUL is.
-fn number(name: &[u8]) -> Option<i32> {
+/// The number that a word is, which may end in NUL.
+pub(super) fn number(name: &[u8]) -> Option<i32> {
     let digits = name.split(|&byte| byte == 0).next()?;
     ::std::str::from_utf8(digits).ok()?.parse().ok()
 }
@@ -226,9 +227,14 @@ fn number(name: &[u8]) -> Option<i32> {
 /// by itself.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
-    let text = of_thread(thread, "stat", &mut text)?;
-    let end = text.iter().rposition(|&byte| byte == b')')?;
-    Some(*text.get(end + 2)? == b'S')
+    Some(state(of_thread(thread, "stat", &mut text)?)? == b'S')
+}
+
+/// The state of a thread or a process in the text of its `stat` file: after its name, which stands
+/// in parentheses and may hold anything.
+pub(super) fn state(stat: &[u8]) -> Option<u8> {
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    stat.get(end + 2).copied()
 }
 
 /// Whether a thread of this process waits in a futex, as it does for another one; `None` when that cannot be known.
@@ -242,11 +248,27 @@ pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
 
 /// What the system shows of a thread in the file of this name.
 fn of_thread<'r>(thread: i32, name: &str, room: &'r mut [u8]) -> Option<&'r [u8]> {
-    use ::std::io::Write;
+    shown(format_args!("/proc/self/task/{thread}/{name}"), room)
+}
 
-    let mut path = [0_u8; 48];
-    write!(&mut path[..47], "/proc/self/task/{thread}/{name}").ok()?;
-    Some(File::open(&path)?.read(room)).filter(|text| !text.is_empty())
+/// What the system shows in the file at this path, which is short; `None` if that is nothing.
+pub(super) fn shown<'r>(path: Arguments<'_>, room: &'r mut [u8]) -> Option<&'r [u8]> {
+    let path = Path::of(path)?;
+    Some(File::open(&path.0)?.read(room)).filter(|text| !text.is_empty())
+}
+
+/// A short path that ends in NUL, on the stack.
+pub(super) struct Path(pub(super) [u8; 64]);
+
+impl Path {
+    /// The path with this text; `None` for a longer one.
+    pub(super) fn of(text: Arguments<'_>) -> Option<Self> {
+        use ::std::io::Write;
+
+        let mut path = [0; 64];
+        (&mut path[..63]).write_fmt(text).ok()?;
+        Some(Path(path))
+    }
 }
 
 /// Whether a function of the program treats this signal.

@@ -1,11 +1,13 @@
-//! What only real time sees the end of: while a thread, or a child, does such a thing, virtual time keeps up with real time.
+//! Real time beside virtual time. A child process, a call whose end another process decides, and a
+//! thread that the scheduler does not see live in real time: they are *outside*. While anybody is
+//! outside, a *fence* is open, and virtual time keeps up with real time.
 //!
-//! Such a thing opens a *fence*. R is the real time and V the virtual time since the start of the test. Three rules hold:
+//! R is the real time and V the virtual time since the start of the test. Three rules hold:
 //!
-//! 1. Opening: R is read before the call that may start something, and V is at least R then where a child may see the clock. Delays
-//!    that the tool injected end, because they would now pass in real time.
-//! 2. Open: V goes on by at least as much as R between any two readings, and does not jump.
-//! 3. Closing: V is brought up after the call that reports the end.
+//! 1. Opening: R is read before the call that starts something. Where a child can see the clock, V
+//!    is at least R from then on. Delays that the tool injected end: they would take real time.
+//! 2. Open: between any two readings V advances at least as much as R. V does not jump.
+//! 3. Closing: V is brought up to date after the call that reports the end.
 
 use ::std::sync::atomic::{AtomicU32, Ordering};
 use ::std::time::Duration;
@@ -15,13 +17,14 @@ use super::thread::Ref;
 use super::{MONOTONIC_START, Operation, kernel, stamps};
 use crate::libc;
 
-/// Number of threads and children that do something which only real time sees the end of. Written with the lock.
+/// Number of threads and children that are outside. Written with the lock.
 static OUTSIDE: AtomicU32 = AtomicU32::new(0);
 
-/// The smallest lead of virtual time over real time that a child could see, in nanoseconds.
+/// Smallest lead of virtual time over real time that a child could see, in nanoseconds.
 const SEEN_LEAD: u64 = 1_000_000;
 
-/// The largest lead that is waited for before a child starts. A longer one is an hour that the test sleeps, or a delay of the tool.
+/// Largest lead that is waited for before a child starts, in nanoseconds. A longer one is a long
+/// sleep of the test or an injected delay.
 const MAX_WAITED_LEAD: u64 = 3_000_000_000;
 
 /// The real time now, on the monotonic clock.
@@ -34,8 +37,8 @@ fn since_start(real: u64) -> u64 {
     real.saturating_sub(MONOTONIC_START.load(Ordering::Relaxed))
 }
 
-/// Waits in real time until that has come to virtual time, so that a child which is about to start sees no earlier time than the
-/// test did.
+/// Sleeps until real time has reached virtual time, so that a child which is about to start sees no
+/// earlier time than its test did. Does nothing for a lead that is too long to wait for.
 pub(super) fn wait_for_lead() {
     let lead = NOW
         .load(Ordering::Relaxed)
@@ -51,12 +54,12 @@ impl Shared {
         self.sleep_limit = self.sleep_limit.saturating_add(time);
     }
 
-    /// Counts what real time sees the end of, and which begins now.
+    /// Counts one more that is outside from now on.
     pub(super) fn add_outside(&mut self) {
         self.add_outside_since(real_time());
     }
 
-    /// As [`add_outside`](Self::add_outside), for what began at this real time or later.
+    /// As [`add_outside`](Self::add_outside), from this real time on.
     pub(super) fn add_outside_since(&mut self, real: u64) {
         self.sync_time();
         if OUTSIDE.fetch_add(1, Ordering::Relaxed) == 0 {
@@ -66,13 +69,13 @@ impl Shared {
         self.sync_time();
     }
 
-    /// Lets virtual time run with real time from this real time on, if it does not yet.
+    /// Makes virtual time run with real time from this real time on, unless it does already.
     pub(super) fn run_with_real_time(&mut self, real: u64) {
         let now = NOW.load(Ordering::Relaxed);
         self.real_at.get_or_insert(Anchor { real, now });
     }
 
-    /// Lets virtual time be no earlier than this real time.
+    /// Advances virtual time to this real time, unless it is later already.
     pub(super) fn catch_up_with(&mut self, real: u64) {
         let behind = since_start(real).saturating_sub(NOW.load(Ordering::Relaxed));
         if behind > 0 {
@@ -81,7 +84,7 @@ impl Shared {
         }
     }
 
-    /// See [`add_outside`](Self::add_outside).
+    /// Counts one less that is outside. The last one closes the fence.
     pub(super) fn remove_outside(&mut self) {
         self.sync_time();
         OUTSIDE.fetch_sub(1, Ordering::Relaxed);
@@ -91,7 +94,7 @@ impl Shared {
         }
     }
 
-    /// Lets virtual time be as late as real time, where it runs with it.
+    /// Brings virtual time up to date, where it runs with real time.
     pub(super) fn sync_time(&mut self) {
         let Some(anchor) = self.real_at else {
             return;
@@ -104,7 +107,7 @@ impl Shared {
         self.prolong(passed);
     }
 
-    /// Ends all delays that this tool has injected: they would take real time from now on.
+    /// Ends all delays that this tool has injected.
     fn end_delays(&mut self) {
         let is_delay = |thread: &Ref| thread.operation.get() == Operation::Hold;
         while let Some(delayed) = { self.timers.iter().find(is_delay) } {
@@ -119,7 +122,7 @@ impl Shared {
     }
 }
 
-/// Whether a thread, or a child, does something that only real time sees the end of.
+/// Whether a thread or a child is outside.
 pub(super) fn is_any_outside() -> bool {
     OUTSIDE.load(Ordering::Relaxed) > 0
 }

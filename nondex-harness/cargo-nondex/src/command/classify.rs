@@ -71,7 +71,8 @@ fn investigate(
     combined::sum_up(report);
 }
 
-/// Searches for the calls that are responsible for this failing run of a test. Without a result, `report` stays as it is.
+/// Searches for the calls that are responsible for this failing run of a test. Without a result,
+/// `report` stays as it is.
 fn explain(
     session: &Session<'_>,
     suite: &Suite,

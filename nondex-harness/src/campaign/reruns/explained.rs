@@ -1,4 +1,5 @@
-//! What a campaign with a seed that was found late says of a test, in the report of the first campaign.
+//! The cause that a second campaign finds for a seed that failed late, in the report of the first
+//! campaign.
 
 use nondex_core::{Level, RunSpec};
 
@@ -16,12 +17,13 @@ pub fn options(usual: &Options, test_id: &str, spec: &RunSpec) -> Options {
     own.exhaustive = 0;
     own.regressions.clear();
     own.per_test.clear();
-    // It is the session's.
+    // The session has one limit for everything.
     own.max_time = None;
     own
 }
 
-/// Takes the cause that `explained` names into `report`. Does nothing if that seed did not fail again.
+/// Copies the cause that `explained` names into `report`. Does nothing if that seed did not fail
+/// again.
 pub fn adopt(report: &mut TestReport, explained: TestReport) {
     if !explained.is_dependent() {
         return;

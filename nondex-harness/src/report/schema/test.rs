@@ -118,8 +118,8 @@ pub struct TestReport {
     /// Of a stable test: the choices on which what it writes depends, though it never fails.
     #[serde(default)]
     pub latent: Option<Latent>,
-    /// The part of its environment in which it fails, and nowhere else: `one-core`, `load`, `clean-environment`, `time-zone` or `locale`.
-    /// Absent when none is known.
+    /// The part of its environment in which it fails, and nowhere else: `one-core`, `load`,
+    /// `clean-environment`, `time-zone` or `locale`. Absent when none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
     /// What was tried of it, in order.
@@ -169,8 +169,8 @@ impl TestReport {
         }
     }
 
-    /// Whether its outcome depends on choices of a run: of orders and values (`ID`), or of threads and time (`ND` with a reason, or with a level where
-    /// the search for the reason was stopped).
+    /// Whether its outcome depends on choices of a run: of orders and values (`ID`), or of threads
+    /// and time (`ND` with a reason, or with a level where the search for the reason was stopped).
     #[must_use]
     pub fn is_dependent(&self) -> bool {
         if self.environment.is_some() {
@@ -202,7 +202,9 @@ impl TestReport {
 /// One step of what was tried of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for the calls that are responsible), `order`, `further-seeds`, `alone`, `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
+    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too),
+    /// `search` (for the calls that are responsible), `order`, `further-seeds`, `alone`,
+    /// `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
     pub name: String,
     /// How many runs were made.
     pub runs: u64,

@@ -10,7 +10,8 @@ pub enum Verdict {
     /// It passed in every run.
     #[serde(rename = "stable")]
     Stable,
-    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a specification leaves open, or on a part of its
+    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a
+    /// specification leaves open, or on a part of its
     /// [environment](super::TestReport::environment).
     #[serde(rename = "ID")]
     ImplementationDependent,
