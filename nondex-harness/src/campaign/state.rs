@@ -3,6 +3,7 @@
 mod numbers;
 
 use std::cell::Cell;
+use std::path::Path;
 
 use nondex_core::protocol::site::portable_path;
 use nondex_core::{AccessRecord, RunSpec, StateChange, StateId, StateKind};
@@ -176,6 +177,7 @@ impl<'a> States<'a> {
         })?;
         let (_, first) = recorded.split_last()?;
         let mut all = self.parts(first.iter().flat_map(|run| run.states.iter()));
+        all.retain(|part| !self.is_of_others(&part.state));
         all.sort_by_key(|part| part.state.kind.is_held());
         all.truncate(MAX_PARTS);
         let first = all.partition_point(|part| !part.state.kind.is_held());
@@ -282,6 +284,12 @@ impl<'a> States<'a> {
             }
         }
         parts
+    }
+
+    /// Whether this is a file that processes outside of the campaign write.
+    fn is_of_others(&self, state: &StateId) -> bool {
+        let tree = self.processes.tree;
+        state.kind == StateKind::File && tree.is_of_others(Path::new(&state.name))
     }
 
     /// Whether this is a static of a dependency.

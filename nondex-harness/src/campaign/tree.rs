@@ -2,11 +2,14 @@
 //!
 //! What a test leaves in the source tree every later process meets. Nothing is lost when it is put back: what was there is kept.
 
-use std::collections::BTreeMap;
+mod writers;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// With more entries below a folder, its files are not looked at.
 const MAX_ENTRIES: usize = 20_000;
@@ -79,6 +82,8 @@ pub struct Tree {
     kept: PathBuf,
     next: AtomicU64,
     is_left: AtomicBool,
+    /// What processes outside of the campaign were seen to write. It is theirs for good.
+    foreign: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Tree {
@@ -118,6 +123,7 @@ impl Tree {
             kept,
             next: AtomicU64::new(0),
             is_left: AtomicBool::new(false),
+            foreign: Mutex::default(),
         }
     }
 
@@ -133,7 +139,7 @@ impl Tree {
         self.is_left.load(Ordering::Relaxed)
     }
 
-    /// What is different now; of what is new only the outermost folder.
+    /// What is different now and not written by others; of what is new only the outermost folder.
     pub(super) fn left(&self) -> Vec<PathBuf> {
         let mut now = Entries::new();
         for root in &self.roots {
@@ -146,7 +152,49 @@ impl Tree {
             });
             self.before.get(*path) != Some(*entry) && !is_within
         });
-        gone.chain(new.map(|(path, _)| path)).cloned().collect()
+        let left: Vec<PathBuf> = gone.chain(new.map(|(path, _)| path)).cloned().collect();
+        self.without_foreign(left)
+    }
+
+    /// Whether a process outside of the campaign writes this file.
+    pub(super) fn is_of_others(&self, path: &Path) -> bool {
+        self.has(path) && self.without_foreign(vec![path.to_owned()]).is_empty()
+    }
+
+    /// Leaves out what processes outside of the campaign write.
+    ///
+    /// A file may be closed by the time that it is found. One that is a source is taken for an
+    /// editor's, because editors write sources and tests do not.
+    fn without_foreign(&self, mut left: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut foreign = self.foreign.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of a folder, what is in it comes next.
+        let is_known = |foreign: &BTreeSet<PathBuf>, path: &PathBuf| {
+            let next = foreign.range(path.clone()..).next();
+            next.is_some_and(|file| file.starts_with(path))
+        };
+        if left.iter().all(|path| is_known(&foreign, path)) {
+            return Vec::new();
+        }
+        // The system names files by paths without links.
+        let roots = self.roots.iter();
+        let roots: Vec<(PathBuf, &PathBuf)> = roots
+            .filter_map(|root| Some((root.canonicalize().ok()?, root)))
+            .collect();
+        let ours = |file: &Path| {
+            roots.iter().find_map(|(resolved, root)| {
+                let within = file.strip_prefix(resolved).ok()?;
+                Some(root.join(within))
+            })
+        };
+        let written = writers::written_by_others(|file| ours(file).is_some());
+        foreign.extend(written.iter().filter_map(|file| ours(file)));
+        let edited = left.iter().filter(|path| {
+            let before = self.before.get(*path);
+            before.is_some_and(|entry| entry.stamp.is_some()) && is_source(path)
+        });
+        foreign.extend(edited.cloned());
+        left.retain(|path| !is_known(&foreign, path));
+        left
     }
 
     /// Where what tests left is.
@@ -212,6 +260,14 @@ impl Tree {
         let _ = fs::create_dir_all(&self.kept);
         fs::rename(path, self.kept.join(format!("{number}-{name}"))).is_ok()
     }
+}
+
+/// Whether a file is a source of the project, which people edit while a campaign runs.
+fn is_source(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    path.extension().is_some_and(|extension| extension == "rs")
+        || name == "Cargo.toml"
+        || name == "Cargo.lock"
 }
 
 /// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is not `known`.
@@ -293,5 +349,26 @@ mod tests {
             .collect();
         kept.sort();
         assert_eq!(kept, ["0-a", "1-new", "2-of-tests", "3-report"]);
+    }
+
+    #[test]
+    fn what_others_write_stays_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |path: &str| folder.path().join("package").join(path);
+        fs::create_dir_all(of("src")).unwrap();
+        fs::write(of("src/lib.rs"), "1").unwrap();
+        let tree = Tree::of([of("")], folder.path().join("kept"));
+        // This process is none that a campaign started.
+        let output = fs::File::create(of("out.txt")).unwrap();
+        fs::create_dir(of("logs")).unwrap();
+        let log = fs::File::create(of("logs/today")).unwrap();
+        fs::write(of("src/lib.rs"), "edited").unwrap();
+        fs::write(of("left"), "by a test").unwrap();
+        assert_eq!(tree.left(), [of("left")]);
+        assert!(tree.restore());
+        drop((output, log));
+        assert!(!tree.restore());
+        assert_eq!(fs::read_to_string(of("src/lib.rs")).unwrap(), "edited");
+        assert!(of("out.txt").exists() && of("logs/today").exists() && !of("left").exists());
     }
 }

@@ -5,8 +5,8 @@ use std::fs;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
 
-use super::{expect_truth, nondex, reported, reproduced};
-use crate::support::{Fixture, test};
+use super::{called, expect_truth, nondex, reported, reproduced};
+use crate::support::{Fixture, Nondex, Output, test};
 
 #[test]
 fn polluters_setters_and_cleaners_are_those_of_the_truth_whatever_the_seed() {
@@ -90,7 +90,15 @@ fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
 #[test]
 fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_the_first_files() {
     let fixture = Fixture::new("order-package");
-    let output = reported(&fixture, "order", &[]);
+    // What is not a test's stays where it is: our own output, in files of the package.
+    let line = "cargo nondex order --offline --message-format json > report.json 2> notes.txt";
+    let code = called(&fixture, Nondex::pasted(&fixture.path(""), line)).code;
+    let written = |name: &str| fs::read_to_string(fixture.path(name)).unwrap();
+    let output = Output {
+        code,
+        stdout: written("report.json"),
+        stderr: written("notes.txt"),
+    };
     let report = output.expect(ExitCode::Found).report();
     expect_truth(&fixture, &report);
     let settings = || fs::read_to_string(fixture.path("settings.txt")).unwrap();

@@ -1,0 +1,93 @@
+//! The files that processes outside of the campaign have open for writing: our own output that is
+//! redirected into a file, the log of a server that runs meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Returns the files, of those that `is_asked` for, that a process has open for writing which this
+/// one did not start. This process itself is one of these, and so is one that cannot be looked into,
+/// of which nothing is known.
+pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
+    let parents = parents();
+    let us = std::process::id();
+    let others = parents.keys().filter(|id| !is_below(**id, us, &parents));
+    let mut found = BTreeSet::new();
+    for id in others {
+        let folder = PathBuf::from(format!("/proc/{id}"));
+        let descriptors = fs::read_dir(folder.join("fd")).into_iter().flatten();
+        for descriptor in descriptors.flatten() {
+            let file = fs::read_link(descriptor.path()).unwrap_or_default();
+            let info = folder.join("fdinfo").join(descriptor.file_name());
+            if is_asked(&file) && fs::read_to_string(info).is_ok_and(|text| is_for_writing(&text)) {
+                found.insert(file);
+            }
+        }
+    }
+    found
+}
+
+/// The parent of every process.
+fn parents() -> BTreeMap<u32, u32> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(|id: u32| {
+        let text = fs::read(format!("/proc/{id}/stat")).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        // The name of the program stands in parentheses and may hold anything.
+        let after = text.rsplit_once(')')?.1;
+        Some((id, after.split_ascii_whitespace().nth(1)?.parse().ok()?))
+    })
+    .collect()
+}
+
+/// Whether a process is a child of `of`, or a child of one that is.
+fn is_below(id: u32, of: u32, parents: &BTreeMap<u32, u32>) -> bool {
+    let mut above = parents.get(&id);
+    // A process may have been replaced by another one while they were read.
+    for _ in 0..parents.len() {
+        match above {
+            Some(parent) if *parent == of => return true,
+            Some(parent) => above = parents.get(parent),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Whether a descriptor with this information was opened for writing.
+fn is_for_writing(information: &str) -> bool {
+    let flags = information
+        .lines()
+        .find_map(|line| line.strip_prefix("flags:"))
+        .and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & nix::libc::O_ACCMODE != nix::libc::O_RDONLY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_of_ours_writes_is_not_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().canonicalize().unwrap().join("of-a-child");
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .stdout(fs::File::create(&file).unwrap())
+            .spawn()
+            .unwrap();
+        let found = written_by_others(|path| path == file);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.is_empty());
+    }
+
+    #[test]
+    fn only_a_descriptor_for_writing_counts() {
+        assert!(is_for_writing("pos:\t0\nflags:\t0100001\n"));
+        assert!(is_for_writing("flags:\t0100002\n"));
+        assert!(!is_for_writing("flags:\t0100000\n"));
+        assert!(!is_for_writing("pos:\t0\n"));
+    }
+}
