@@ -343,3 +343,30 @@ fn a_statement_that_is_commented_out_or_compiled_to_nothing_is_met_by_what_runs_
         git_at_noon(&project, &["checkout", "--quiet", "."]);
     }
 }
+
+#[test]
+fn what_begins_on_the_first_line_of_a_crate_is_run_by_the_tests_that_call_it_and_by_no_other() {
+    let first = "pub fn first() -> u32 { 1 }\n";
+    let chance = "#[test]\nfn is_even() {\n    \
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap();\n    \
+        assert!(now.subsec_nanos() % 2 == 0);\n}\n";
+    let always = "#[test]\nfn calls_it() {\n    assert_eq!(first(), 1);\n}\n";
+    let program = "fn main() {}\n#[test]\nfn calls_main() {\n    main();\n    \
+        assert!(option_env!(\"PATH\").is_none());\n}\n";
+    let project = committed(&[
+        ("src/lib.rs", &format!("{first}{chance}{always}")),
+        ("src/main.rs", program),
+    ]);
+    edit(&project, "src/lib.rs", &[("{ 1 }", "{ 2 }")]);
+    edit(&project, "src/main.rs", &[("main() {}", "main() { ; }")]);
+    let report = deflake(&project).run().report();
+    let blamed = blamed(&report);
+    assert_eq!(
+        blamed["is_even"],
+        (Blame::Flaky, Some(Witness::Rerun), vec![])
+    );
+    let regression = (Blame::Regression, Some(Witness::Coverage), vec![1]);
+    assert_eq!(blamed["calls_it"], regression);
+    // It fails without the change, too: what counts is that its run of `main` is seen.
+    assert_eq!(blamed["calls_main"].2, [1]);
+}

@@ -12,6 +12,7 @@ mod coverage;
 mod doc_place;
 pub mod doctest;
 mod dwarf;
+mod entry;
 mod folder;
 pub mod intercept;
 mod listing;
