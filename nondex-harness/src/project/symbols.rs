@@ -99,16 +99,7 @@ const ROLES: [(&str, &str); 4] = [
 ];
 
 /// What macros and std put after the path of a static: `thread_local!`, `lazy_static!`.
-const AFTER: [&str; 8] = [
-    "::{{constant}}",
-    "::{{closure}}",
-    "::{{const}}",
-    "::{constant#0}",
-    "::{closure#0}",
-    "::VAL",
-    "::__KEY",
-    "::__RUST_STD_INTERNAL_VAL",
-];
+const AFTER: [&str; 3] = ["::VAL", "::__KEY", "::__RUST_STD_INTERNAL_VAL"];
 
 /// The statics and thread-locals of an executable.
 #[derive(Clone, Debug, Default)]
@@ -310,13 +301,23 @@ fn path(symbol: &str) -> (String, String) {
     {
         path = own;
     }
-    while let Some(shorter) = AFTER.iter().find_map(|after| path.strip_suffix(after)) {
+    while let Some(shorter) = without_last(path) {
         path = shorter;
     }
     // `<krate::Type>::method::NAME` is one within a method.
     let krate = path.trim_start_matches(['<', '&', '*']).split("::").next();
     let krate = krate.unwrap_or_default();
     (path.to_owned(), krate.to_owned())
+}
+
+/// Returns a path without its last part, where that is no name that the user wrote: one of
+/// [`AFTER`], or what the older mangling calls `{{closure}}` and v0 calls `{closure#1}` or `{K#0}`.
+fn without_last(path: &str) -> Option<&str> {
+    if let Some(shorter) = AFTER.iter().find_map(|after| path.strip_suffix(after)) {
+        return Some(shorter);
+    }
+    let (shorter, last) = path.rsplit_once("::")?;
+    (last.starts_with('{') && last.ends_with('}')).then_some(shorter)
 }
 
 #[cfg(test)]
@@ -350,6 +351,17 @@ mod tests {
                 "_RNvNvMNtNtCsjrHSEGnQ3l9_3std6thread2idNtB4_8ThreadId3new7COUNTER",
                 "<std::thread::id::ThreadId>::new::COUNTER",
                 "std",
+            ),
+            // The second thread-local in one function, and one in a method of a generic type.
+            (
+                "_RNvNCNKNvCs7H9TJeda22h_5krate5CONST0s_023___RUST_STD_INTERNAL_VAL",
+                "krate::CONST",
+                "krate",
+            ),
+            (
+                "_RNvNCNKNvNvMNtCs7H9TJeda22h_5krate1mINtBa_1TpE1f3TIN0s_023___RUST_STD_INTERNAL_VAL",
+                "<krate::m::T<_>>::f::TIN",
+                "krate",
             ),
             ("completed.0", "completed.0", ""),
         ] {
