@@ -101,7 +101,7 @@ pub(super) fn with_own_paths(arguments: Vec<&OsString>) -> Vec<&OsString> {
 }
 
 /// The value of the last of these arguments that is this option of `-C`.
-fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
+pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<String> {
     let arguments = arguments.iter().rev();
     let mut options = arguments.filter_map(|argument| {
         let argument = argument.as_ref().to_str()?;

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::accesses;
 use super::atomics;
 use super::coverage::{self, Covered};
+use super::lines;
 use super::lto;
 use super::platform;
 use super::runtime::Runtime;
@@ -139,6 +140,7 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
         if arguments.iter().any(|argument| argument == "--test") {
             command.arg(format!("--extern=test={}", runtime.test));
         }
+        command.args(lines::arguments(&arguments[1..], is_of_others));
         // Before the other pass, which is over functions.
         if let Some(covered) = covered {
             command.args(covered.arguments(arguments));

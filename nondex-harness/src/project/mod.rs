@@ -15,6 +15,7 @@ mod dwarf;
 mod entry;
 mod folder;
 pub mod intercept;
+mod lines;
 mod listing;
 mod locks;
 mod lto;
