@@ -52,19 +52,25 @@ impl Backend {
 /// # Errors
 /// When the lock file cannot be read.
 pub(super) fn backend(lock: &Utf8Path, fetch: impl FnOnce() -> bool) -> Result<Backend> {
-    match std::fs::read_to_string(lock) {
-        Ok(text) if !is_locked(&text) => return Ok(Backend::Unchanged),
-        Ok(_) => {}
-        // Cargo is about to write it.
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-        Err(e) => return Err(Error::setup(format!("failed to read `{lock}`: {e}"))),
+    // Without one, cargo is about to write it.
+    if read(lock)?.is_some_and(|text| !is_locked(&text)) {
+        return Ok(Backend::Unchanged);
     }
     let fetched = fetch();
-    match std::fs::read_to_string(lock) {
-        Ok(text) if is_locked(&text) => {}
-        _ => return Ok(Backend::Unchanged),
+    if !read(lock)?.is_some_and(|text| is_locked(&text)) {
+        return Ok(Backend::Unchanged);
     }
     Ok(if fetched { Backend::Libc } else { Backend::Raw })
+}
+
+/// Returns the text of a lock file; `None` when there is none. One that cannot be read is not the
+/// same as an empty one: then nothing is known of what the project depends on.
+fn read(lock: &Utf8Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(lock) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::setup(format!("failed to read `{lock}`: {e}"))),
+    }
 }
 
 fn is_locked(lock: &str) -> bool {
@@ -90,6 +96,24 @@ mod tests {
         assert!(is_locked(&entry("rustix").replace('\n', "\r\n")));
         assert!(!is_locked(&entry("rustix-openpty")));
         assert!(!is_locked("dependencies = [\n \"rustix\",\n]\n"));
+    }
+
+    #[test]
+    fn a_lock_file_that_cannot_be_read_is_an_error_before_and_after_cargo_wrote_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = Utf8Path::from_path(folder.path())
+            .unwrap()
+            .join("Cargo.lock");
+        let write = |bytes: &[u8]| std::fs::write(&lock, bytes).unwrap();
+        assert_eq!(backend(&lock, || true).unwrap(), Backend::Unchanged);
+        let spoilt = backend(&lock, || {
+            write(b"\xff");
+            true
+        });
+        assert!(spoilt.unwrap_err().to_string().contains("Cargo.lock"));
+        assert!(backend(&lock, || true).is_err());
+        write(b"name = \"rustix\"\n");
+        assert_eq!(backend(&lock, || true).unwrap(), Backend::Libc);
     }
 
     #[test]
