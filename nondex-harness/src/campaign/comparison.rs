@@ -7,7 +7,7 @@ use nondex_core::Outcome;
 
 use super::ended;
 use super::launch;
-use super::process::{self, disable_address_randomisation};
+use super::process;
 use super::stop::StopFlag;
 use crate::judge::ordinary::Ordinary;
 use crate::project::{self, Harness, Suite, TestBinary, TestCase};
@@ -123,10 +123,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Gives back to the processes that this thread will start what [`disable_address_randomisation`] took.
+/// Gives back to the processes that this thread will start what
+/// [`process::without_randomisation`] took.
 pub(super) fn as_ordinary<T>(action: impl FnOnce() -> T) -> T {
     process::enable_address_randomisation();
     let result = action();
-    let _ = disable_address_randomisation();
+    // That it cannot be switched off was said when it was first tried.
+    let _ = process::without_randomisation();
     result
 }

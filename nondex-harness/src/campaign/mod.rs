@@ -92,13 +92,7 @@ pub fn run(
     }
     let stop = &stop.within(options.max_time);
     let records = absolute(&run.records())?;
-    let mut notes = Vec::new();
-    if !process::disable_address_randomisation() {
-        notes.push(
-            "address-space randomisation could not be switched off: tests whose outcome depends on addresses are not repeatable"
-                .to_owned(),
-        );
-    }
+    let mut notes: Vec<String> = process::without_randomisation().into_iter().collect();
     let campaign = Campaign {
         tests: &running,
         options: options_of(&running, options),

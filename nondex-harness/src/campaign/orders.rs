@@ -74,7 +74,7 @@ pub fn run(
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;
-    let _ = process::disable_address_randomisation();
+    let notes: Vec<String> = process::without_randomisation().into_iter().collect();
     // What tests have left before this.
     tree.restore();
     let campaign = Campaign {
@@ -84,7 +84,7 @@ pub fn run(
         is_scheduled,
         progress,
         stop,
-        notes: Mutex::default(),
+        notes: Mutex::new(notes),
         tried: Mutex::default(),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
         tree,

@@ -9,7 +9,7 @@ mod confined;
 pub mod guardian;
 mod leftover;
 
-pub use addresses::{disable_address_randomisation, enable_address_randomisation};
+pub use addresses::{enable_address_randomisation, without_randomisation};
 pub(super) use confined::confine;
 
 use std::io::{self, PipeReader};

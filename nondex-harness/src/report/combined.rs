@@ -20,7 +20,9 @@ pub fn add_orders(report: &mut Report, orders: Report) {
         }
     }
     report.partial |= orders.partial;
-    report.notes.extend(orders.notes);
+    let new = |note: &String| !report.notes.contains(note);
+    let notes: Vec<String> = orders.notes.into_iter().filter(new).collect();
+    report.notes.extend(notes);
     report.orders.extend(orders.orders);
     sum_up(report);
 }

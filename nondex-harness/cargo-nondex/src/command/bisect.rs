@@ -15,6 +15,7 @@ use super::console::Console;
 use super::folders::Folders;
 use super::{interrupt, known};
 use crate::cli::{BisectArgs, MessageFormat};
+use nondex_harness::campaign::process;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::judge::bisect::{Next, Tried, next};
@@ -52,6 +53,9 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     }
     if !git.is_complete() {
         console.note("the history is shallow: what came before it is not searched (`git fetch --unshallow` fetches it)");
+    }
+    if let Some(note) = process::without_randomisation() {
+        console.note(&note);
     }
     let stop = interrupt::install()?;
     let mut oracle = Oracle::new(args, &place, &git, &report, test, &stop, console.quiet)?;

@@ -15,6 +15,7 @@ use super::{interrupt, selection};
 use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
 use crate::repro::{Repro, Subject};
+use nondex_harness::campaign::process;
 use nondex_harness::error::{Error, Result};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::findings::{Finding, Store};
@@ -55,6 +56,12 @@ pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode>
         )?),
         None => None,
     };
+    // Addresses are a source of randomness that no seed controls.
+    if seeded.is_some()
+        && let Some(note) = process::without_randomisation()
+    {
+        console.note(&note);
+    }
     let build = &args.project.build;
     let jobs = build.jobs.or_else(|| thread::available_parallelism().ok());
     let findings = match &seeded {

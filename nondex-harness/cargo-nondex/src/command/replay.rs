@@ -102,7 +102,9 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     store.create()?;
     let records = Records::create(&store)?;
     // As in the campaign: addresses are part of what a test sees.
-    let _ = process::disable_address_randomisation();
+    if let Some(note) = process::without_randomisation() {
+        console.note(&note);
+    }
     let run = match debugger {
         Some(debugger) => debug(binary, test, &spec, &debugger, &args.arguments, &records)?,
         None => watched(

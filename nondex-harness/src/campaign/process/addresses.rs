@@ -5,8 +5,7 @@ use nix::sys::personality::{self, Persona};
 
 /// Switches address-space randomisation off for processes that this thread, and threads it starts, will start. Whether
 /// it is off: a container's policy may forbid it.
-#[must_use]
-pub fn disable_address_randomisation() -> bool {
+fn disable_address_randomisation() -> bool {
     #[cfg(target_os = "linux")]
     {
         personality::get()
@@ -17,7 +16,17 @@ pub fn disable_address_randomisation() -> bool {
     false
 }
 
-/// Undoes [`disable_address_randomisation`], for processes that this thread, and threads it starts, will start.
+/// Switches address-space randomisation off for processes that this thread, and threads it starts,
+/// will start. Returns what the user should know where it stays on.
+#[must_use]
+pub fn without_randomisation() -> Option<String> {
+    let why = "address-space randomisation could not be switched off: tests whose outcome depends \
+               on addresses are not repeatable";
+    (!disable_address_randomisation()).then(|| why.to_owned())
+}
+
+/// Undoes [`without_randomisation`], for processes that this thread, and threads it starts, will
+/// start.
 pub fn enable_address_randomisation() {
     #[cfg(target_os = "linux")]
     {

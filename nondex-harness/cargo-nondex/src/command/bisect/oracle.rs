@@ -10,7 +10,7 @@ use super::category::Category;
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
 use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::campaign::{self, Selected, Silent, StopFlag, process};
+use nondex_harness::campaign::{self, Selected, Silent, StopFlag};
 use nondex_harness::error::Result;
 use nondex_harness::judge::Options;
 use nondex_harness::judge::bisect::Tried;
@@ -90,7 +90,6 @@ impl<'a> Oracle<'a> {
             },
             ..build
         };
-        let _ = process::disable_address_randomisation();
         Ok(Oracle {
             test,
             names: BTreeMap::new(),

@@ -26,8 +26,6 @@ impl Seeded {
             ));
         }
         let library = EntropyLibrary::build(&project.target_dir, &project.workspace_root)?;
-        // Addresses are a source of randomness that is not asked for.
-        let _ = process::disable_address_randomisation();
         Ok(Seeded { seeds, library })
     }
 }
