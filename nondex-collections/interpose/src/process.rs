@@ -8,6 +8,7 @@ mod image;
 mod pages;
 mod states;
 mod surroundings;
+mod tracer;
 pub(crate) mod watch;
 
 use ::std::ffi::{CString, c_char};

@@ -1,0 +1,89 @@
+//! Which process may trace this one, where the system restricts that (Yama's `ptrace_scope`).
+//!
+//! The system does not tell what is allowed, so what the program asks for is noted.
+
+use ::std::ffi::{c_int, c_ulong};
+use ::std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use crate::{libc, original};
+
+/// What the program allowed last: a process id, 0 for none, the largest number for all.
+static ALLOWED: AtomicUsize = AtomicUsize::new(0);
+
+/// The process that allowed it: a fork begins without.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+type Prctl = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
+
+fn original() -> Option<Prctl> {
+    original!(c"prctl": Prctl)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int {
+    let Some(original) = original() else {
+        return -1;
+    };
+    // SAFETY: the caller's arguments, unchanged. On every 64-bit Linux, variable arguments are
+    // where these are.
+    let result = unsafe { original(option, a, b, c, d) };
+    if option == libc::PR_SET_PTRACER && result == 0 {
+        note(a as usize);
+    }
+    result
+}
+
+fn note(allowed: usize) {
+    ALLOWED.store(allowed, Ordering::Relaxed);
+    PROCESS.store(::std::process::id(), Ordering::Relaxed);
+}
+
+/// What the program allows.
+fn allowed() -> usize {
+    let is_ours = PROCESS.load(Ordering::Relaxed) == ::std::process::id();
+    if is_ours {
+        ALLOWED.load(Ordering::Relaxed)
+    } else {
+        0
+    }
+}
+
+/// Lets all processes trace this one, until this is dropped. Then it is as the program asked for.
+#[derive(Debug)]
+pub(super) struct AnyTracer(());
+
+impl AnyTracer {
+    pub(super) fn allow() -> Self {
+        set(usize::MAX);
+        AnyTracer(())
+    }
+}
+
+impl Drop for AnyTracer {
+    fn drop(&mut self) {
+        set(allowed());
+    }
+}
+
+/// Asks the system, not our own `prctl`, which would note it.
+fn set(tracer: usize) {
+    if let Some(original) = original() {
+        // SAFETY: the call involves no memory.
+        unsafe { original(libc::PR_SET_PTRACER, tracer as c_ulong, 0, 0, 0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_program_allowed_is_known_again_but_not_in_a_fork_of_it() {
+        assert_eq!(allowed(), 0);
+        note(7);
+        drop(AnyTracer::allow());
+        assert_eq!(allowed(), 7);
+        PROCESS.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(allowed(), 0);
+    }
+}
