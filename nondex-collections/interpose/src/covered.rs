@@ -11,11 +11,12 @@ use ::std::io::{ErrorKind, Write};
 use ::std::os::fd::AsRawFd;
 use ::std::path::{Path, PathBuf};
 use ::std::slice;
+use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use ::std::sync::{Mutex, OnceLock, PoisonError};
 
 use nondex_core::CoveredRecord;
 use nondex_core::context;
+use nondex_core::fork_lock::ForkLock;
 
 use crate::{PAGE, libc, origin, original};
 
@@ -92,7 +93,7 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
 static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
 /// Where the flags cannot be in a file: the one that says so of this process, which a fork of it does not share, and the record that it is beside.
-static PRIVATE: Mutex<Option<(PathBuf, PathBuf)>> = Mutex::new(None);
+static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 
 /// Lets it be known that this process still has to tell what it ran, for whenever it ends otherwise.
 fn announce(record: &Path) -> Option<()> {
@@ -100,18 +101,13 @@ fn announce(record: &Path) -> Option<()> {
     let (mut file, path) = created(record, ::std::process::id())?;
     let tail = CoveredRecord::tail(0, &[], &program());
     let _ = file.write_all(&tail);
-    let mut private = PRIVATE.lock().unwrap_or_else(PoisonError::into_inner);
-    *private = Some((path, record.to_owned()));
+    *PRIVATE.lock()? = Some((path, record.to_owned()));
     Some(())
 }
 
 /// The same in a process that was just forked.
 pub(crate) fn after_fork_in_child() {
-    // Whoever held it while this process was forked is no thread of it.
-    let record = PRIVATE
-        .try_lock()
-        .ok()
-        .and_then(|mut private| private.take());
+    let record = PRIVATE.lock().and_then(|mut private| private.take());
     if let Some((_, record)) = record {
         let _pause = context::pause();
         let _ = announce(&record);
@@ -229,10 +225,10 @@ pub(crate) fn note() {
         }
     }
     let own = SHARED.get().filter(|(own, _)| *own == ::std::process::id());
-    let mut private = PRIVATE.lock().unwrap_or_else(PoisonError::into_inner);
     let own = own.map(|(_, path)| path.clone());
+    let private = || PRIVATE.lock().and_then(|mut private| private.take());
     if let Some(path) = own
-        .or_else(|| private.take().map(|(path, _)| path))
+        .or_else(|| private().map(|(path, _)| path))
         .filter(|_| is_told)
     {
         let _pause = context::pause();

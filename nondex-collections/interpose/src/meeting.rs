@@ -1,9 +1,10 @@
 //! Where a thread is stopped at an access to what it watches, while another thread does something.
 
 use ::std::cell::Cell;
-use ::std::sync::Mutex;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 use ::std::thread::{self, ThreadId};
+
+use nondex_core::fork_lock::ForkLock;
 
 /// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
 type Meet = fn() -> bool;
@@ -15,7 +16,7 @@ static IS_MEETING: AtomicBool = AtomicBool::new(false);
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// What is done before another thread than this one first accesses what is watched.
-static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
+static BEFORE: ForkLock<Option<Before>> = ForkLock::new(|| None);
 
 /// It, and this thread.
 type Before = (ThreadId, fn());
@@ -42,7 +43,7 @@ pub(crate) fn begin(access: u64, meet: Meet) {
 
 /// Does this before another thread than this one first accesses what is watched.
 pub(crate) fn before_another(action: fn()) {
-    if let Ok(mut before) = BEFORE.lock() {
+    if let Some(mut before) = BEFORE.lock() {
         *before = Some((thread::current().id(), action));
         HAS_BEFORE.store(true, Ordering::Release);
     }
@@ -54,7 +55,7 @@ pub(crate) fn about_to_access() {
         return;
     }
     let own = thread::current().id();
-    let before = BEFORE.lock().ok();
+    let before = BEFORE.lock();
     let before = before.and_then(|mut before| before.take_if(|(thread, _)| *thread != own));
     if let Some((_, action)) = before {
         HAS_BEFORE.store(false, Ordering::Release);

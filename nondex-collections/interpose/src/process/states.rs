@@ -3,8 +3,8 @@
 use ::std::env;
 use ::std::ffi::{OsStr, OsString};
 use ::std::path::{Path, PathBuf};
-use ::std::sync::Mutex;
 
+use nondex_core::fork_lock::ForkLock;
 use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
 
 use crate::meeting;
@@ -35,10 +35,10 @@ struct Kept {
     saved: Vec<(String, Saved)>,
 }
 
-static KEPT: Mutex<Option<Box<Kept>>> = Mutex::new(None);
+static KEPT: ForkLock<Option<Box<Kept>>> = ForkLock::new(|| None);
 
 fn kept<R>(f: impl FnOnce(&mut Kept) -> R) -> Option<R> {
-    let mut kept = KEPT.lock().ok()?;
+    let mut kept = KEPT.lock()?;
     kept.as_deref_mut().map(f)
 }
 
@@ -95,7 +95,7 @@ pub(super) fn mark(spec: &RunSpec) {
     let first = Snapshot::take(&image, &roots, own.as_deref());
     // Of the others nothing will be said.
     roots.retain(|root| first.files.knows(root));
-    if let Ok(mut kept) = KEPT.lock() {
+    if let Some(mut kept) = KEPT.lock() {
         *kept = Some(Box::new(Kept {
             image,
             roots,
@@ -177,7 +177,7 @@ impl Part {
     }
 }
 
-static PARTS: Mutex<Vec<(StateId, Part)>> = Mutex::new(Vec::new());
+static PARTS: ForkLock<Vec<(StateId, Part)>> = ForkLock::new(Vec::new);
 
 /// What is done with parts of the state.
 #[derive(Clone, Copy, Debug)]
@@ -187,17 +187,17 @@ enum What {
 }
 
 /// What is done once more before another thread first accesses these.
-static PENDING: Mutex<Option<(What, Vec<StateId>)>> = Mutex::new(None);
+static PENDING: ForkLock<Option<(What, Vec<StateId>)>> = ForkLock::new(|| None);
 
 fn now_and_then(what: What, states: &[StateId]) {
     do_with(what, states);
     let is_called = |state: &&StateId| state.bytes().is_none();
     let states: Vec<StateId> = states.iter().filter(is_called).cloned().collect();
-    if let Ok(mut pending) = PENDING.lock() {
+    if let Some(mut pending) = PENDING.lock() {
         *pending = Some((what, states));
     }
     meeting::before_another(|| {
-        let pending = PENDING.lock().ok();
+        let pending = PENDING.lock();
         if let Some((what, states)) = pending.and_then(|mut pending| pending.take()) {
             do_with(what, &states);
         }
@@ -210,7 +210,7 @@ fn do_with(what: What, states: &[StateId]) {
             let parts = states.iter();
             let parts = parts.filter_map(|state| Some((state.clone(), Part::of(state)?)));
             let parts = parts.collect();
-            if let Ok(mut kept) = PARTS.lock() {
+            if let Some(mut kept) = PARTS.lock() {
                 *kept = parts;
             }
         }
@@ -230,7 +230,7 @@ pub(super) fn hide(states: &[StateId]) {
 
 /// Puts back what was [kept](keep) last.
 pub(super) fn put_back() {
-    if let Ok(kept) = PARTS.lock() {
+    if let Some(kept) = PARTS.lock() {
         kept.iter().for_each(|(state, part)| part.put_back(state));
     }
 }
