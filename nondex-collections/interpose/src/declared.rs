@@ -297,6 +297,7 @@ unsafe extern "C" {
     pub fn dirfd(dir: *mut DIR) -> c_int;
     pub fn dladdr(address: *const c_void, info: *mut Dl_info) -> c_int;
     pub fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    pub fn dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char) -> *mut c_void;
     pub fn dup2(file: c_int, number: c_int) -> c_int;
     pub fn fgetxattr(file: c_int, name: *const c_char, value: *mut c_void, size: size_t) -> isize;
     pub fn fork() -> pid_t;

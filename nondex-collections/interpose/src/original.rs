@@ -8,55 +8,158 @@ use ::std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::libc;
 
-/// The next definition of a function after ours, looked up once. Nobody waits for the look-up: it takes no lock of ours, so
-/// that a call of one function may lead to one of another, and a `fork` may come in between.
-pub(crate) struct Original<F> {
+/// A function of libc that has one of its name here, and the next definition after ours. Nobody
+/// waits for the look-up, which takes no lock of ours: a call of one function may lead to one of
+/// another, and a `fork` may come in between.
+struct Entry {
     name: &'static CStr,
+    /// The version that the headers of today's libc ask for, where libraries have several. Before
+    /// glibc 2.36 a look-up without one finds the oldest, which may behave otherwise.
+    version: Option<&'static CStr>,
     /// Null before the look-up, [`MISSING`] when no library has it.
     found: AtomicPtr<c_void>,
-    is: PhantomData<F>,
 }
 
 /// An address that no function has.
 const MISSING: *mut c_void = ptr::without_provenance_mut(1);
 
-impl<F: Copy> Original<F> {
-    /// # Safety
-    /// `F` must be the type of a function pointer with the signature that libc gives `name`.
-    pub(crate) const unsafe fn new(name: &'static CStr) -> Self {
-        assert!(size_of::<F>() == size_of::<*mut c_void>());
-        Original {
-            name,
-            found: AtomicPtr::new(ptr::null_mut()),
-            is: PhantomData,
-        }
-    }
+macro_rules! originals {
+    ($($name:ident $(@ $version:literal)?)*) => {
+        /// All functions whose originals are called.
+        static ALL: [Entry; NAMES.len()] = [
+            $(Entry::new(concat!(stringify!($name), "\0"), &[$($version)?])),*
+        ];
 
-    /// The function, `None` when no library has it.
-    #[inline]
-    pub(crate) fn get(&self) -> Option<F> {
-        let mut found = self.found.load(Ordering::Relaxed);
-        if found.is_null() {
-            found = self.look_up();
+        /// Their names, in the same order.
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+// Versions as on x86-64; other systems have no older ones, and the look-up there takes what it finds.
+originals! {
+    _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
+    __res_query __res_querydomain __res_search abort accept accept4 bind chdir chmod
+    clock_gettime clock_nanosleep close closedir connect epoll_ctl epoll_pwait epoll_pwait2
+    epoll_wait execve execveat execvpe fchdir fcntl fdopendir fexecve flock fstat fstat64 fstatat
+    fstatat64 futimens gai_error gai_suspend getaddrinfo getaddrinfo_a getcwd getdents64
+    getentropy getenv gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2
+    gethostbyname2_r gethostbyname_r getnameinfo getrandom getrlimit getsockopt gettimeofday
+    lstat lstat64 mkdir nanosleep open open64 openat openat64 opendir pidfd_getpid pidfd_spawn
+    pidfd_spawnp poll pclose popen ppoll pselect pthread_cond_clockwait pthread_create pthread_detach
+    pthread_join pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock
+    pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock
+    pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock
+    pthread_rwlock_timedwrlock pthread_rwlock_tryrdlock pthread_rwlock_trywrlock
+    pthread_rwlock_unlock pthread_rwlock_wrlock pthread_sigmask read readdir readdir64
+    readdir64_r readdir_r readlink readv recv recvfrom recvmmsg recvmsg rename res_nquery
+    res_nquerydomain res_nsearch res_query res_querydomain res_search rewinddir rmdir scandir
+    scandir64 scandirat scandirat64 secure_getenv seekdir select sem_clockwait sem_post
+    sem_timedwait sem_trywait sem_wait send sendmmsg sendmsg sendto setenv setrlimit sigaction
+    signal sigprocmask sleep socket stat stat64 statx symlink syscall system telldir time
+    timerfd_create umask unlink unsetenv usleep utimensat wait wait3 wait4 waitid waitpid write
+    writev
+    pthread_cond_wait @ c"GLIBC_2.3.2"
+    pthread_cond_timedwait @ c"GLIBC_2.3.2"
+    pthread_cond_signal @ c"GLIBC_2.3.2"
+    pthread_cond_broadcast @ c"GLIBC_2.3.2"
+    realpath @ c"GLIBC_2.3"
+    posix_spawn @ c"GLIBC_2.15"
+    posix_spawnp @ c"GLIBC_2.15"
+}
+
+impl Entry {
+    const fn new(name: &'static str, version: &[&'static CStr]) -> Self {
+        let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else {
+            panic!("the name ends in NUL");
+        };
+        let has_versions = cfg!(target_arch = "x86_64") && !version.is_empty();
+        Entry {
+            name,
+            version: if has_versions { Some(version[0]) } else { None },
+            found: AtomicPtr::new(ptr::null_mut()),
         }
-        // SAFETY: `new` was promised that `F` is the type of a pointer to this function, which is there.
-        (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
     }
 
     #[cold]
     fn look_up(&self) -> *mut c_void {
-        // SAFETY: `dlsym` takes any name that ends in NUL.
-        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let mut address = ptr::null_mut();
+        if let Some(version) = self.version {
+            // SAFETY: `dlvsym` takes any name and version that end in NUL.
+            address =
+                unsafe { libc::dlvsym(libc::RTLD_NEXT, self.name.as_ptr(), version.as_ptr()) };
+        }
+        if address.is_null() {
+            // SAFETY: as above.
+            address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        }
         let found = if address.is_null() { MISSING } else { address };
         self.found.store(found, Ordering::Relaxed);
         found
     }
 }
 
+/// Looks all functions up. Called before `main`: a look-up takes locks of the loader, and where it
+/// fails, memory, which a call of a test should not.
+pub(crate) fn look_up_all() {
+    for original in &ALL {
+        if original.found.load(Ordering::Relaxed).is_null() {
+            original.look_up();
+        }
+    }
+}
+
+/// The original of a function, with its type.
+pub(crate) struct Original<F> {
+    /// Where it is among all.
+    position: usize,
+    is: PhantomData<F>,
+}
+
+impl<F: Copy> Original<F> {
+    /// # Safety
+    /// `F` must be the type of a function pointer with the signature that libc gives `name`.
+    pub(crate) const unsafe fn new(name: &CStr) -> Self {
+        assert!(size_of::<F>() == size_of::<*mut c_void>());
+        Original {
+            position: position(name),
+            is: PhantomData,
+        }
+    }
+
+    /// Returns the function, `None` when no library has it.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<F> {
+        let entry = &ALL[self.position];
+        let mut found = entry.found.load(Ordering::Relaxed);
+        if found.is_null() {
+            found = entry.look_up();
+        }
+        // SAFETY: `new` was promised that `F` is the type of a pointer to this function, which is there.
+        (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
+    }
+}
+
+const fn position(name: &CStr) -> usize {
+    let name = name.to_bytes();
+    let mut at = 0;
+    while at < NAMES.len() {
+        let other = NAMES[at].as_bytes();
+        let mut same = 0;
+        while same < name.len() && same < other.len() && name[same] == other[same] {
+            same += 1;
+        }
+        if same == name.len() && same == other.len() {
+            return at;
+        }
+        at += 1;
+    }
+    panic!("the table `originals!` does not have this function")
+}
+
 /// The original of a function of libc, by its name and type.
 macro_rules! original {
     ($name:literal: $type:ty) => {{
-        static ORIGINAL: $crate::Original<$type> =
+        const ORIGINAL: $crate::Original<$type> =
             // SAFETY: the type is that of the function in libc's headers.
             unsafe { $crate::Original::new($name) };
         ORIGINAL.get()
@@ -89,4 +192,58 @@ pub(crate) fn errno() -> c_int {
 pub(crate) fn set_errno(errno: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_function_with_versions_is_the_one_that_the_headers_ask_for() {
+        for original in &ALL {
+            let Some(version) = original.version else {
+                continue;
+            };
+            // SAFETY: names and versions end in NUL.
+            let asked =
+                unsafe { libc::dlvsym(libc::RTLD_NEXT, original.name.as_ptr(), version.as_ptr()) };
+            assert!(!asked.is_null(), "{:?}", original.name);
+            assert_eq!(original.look_up(), asked, "{:?}", original.name);
+        }
+    }
+
+    #[test]
+    fn no_other_function_has_an_older_version_that_behaves_otherwise() {
+        /// All versions of glibc's functions from the first of x86-64 on.
+        const VERSIONS: [&CStr; 7] = [
+            c"GLIBC_2.2.5",
+            c"GLIBC_2.3",
+            c"GLIBC_2.3.2",
+            c"GLIBC_2.3.3",
+            c"GLIBC_2.3.4",
+            c"GLIBC_2.4",
+            c"GLIBC_2.15",
+        ];
+        if !cfg!(target_arch = "x86_64") {
+            return;
+        }
+        // The names of the resolver with underscores are what old programs call, and the same code.
+        let is_other = |entry: &&Entry| {
+            entry.version.is_none() && !entry.name.to_bytes().starts_with(b"__res_")
+        };
+        for original in ALL.iter().filter(is_other) {
+            let found = original.look_up();
+            for version in VERSIONS {
+                // SAFETY: names and versions end in NUL.
+                let other = unsafe {
+                    libc::dlvsym(libc::RTLD_NEXT, original.name.as_ptr(), version.as_ptr())
+                };
+                assert!(
+                    other.is_null() || other == found,
+                    "{:?} {version:?}",
+                    original.name
+                );
+            }
+        }
+    }
 }
