@@ -6,6 +6,7 @@
 //! protects as new, because that may be half done. The thread that has it already is refused, not left to wait for itself.
 //!
 //! Keep it for moments: call nothing that the user wrote, and nothing that waits, while it is held.
+//! A thread that waits for it calls no function that is interposed: see [`wait_by`].
 
 #![expect(unsafe_code, reason = "a lock gives out what it protects")]
 
@@ -13,8 +14,11 @@ use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+
+use crate::process_number;
 
 /// See the [module](self).
 pub struct ForkLock<T> {
@@ -48,7 +52,26 @@ fn own() -> u64 {
         thread = THREADS.fetch_add(1, Ordering::Relaxed) + 1;
         THREAD.set(thread);
     }
-    u64::from(std::process::id()) << 32 | u64::from(thread)
+    u64::from(process_number::get()) << 32 | u64::from(thread)
+}
+
+/// How a thread waits a little: for other threads to run, or for this long.
+pub type Wait = fn(Option<Duration>);
+
+static WAIT: OnceLock<Wait> = OnceLock::new();
+
+/// Lets threads wait by this function, where those of std lead to what is interposed: there they
+/// would be operations of the test, and the time of a sleep virtual.
+pub fn wait_by(wait: Wait) {
+    let _ = WAIT.set(wait);
+}
+
+fn wait(time: Option<Duration>) {
+    match (WAIT.get(), time) {
+        (Some(wait), time) => wait(time),
+        (None, Some(time)) => std::thread::sleep(time),
+        (None, None) => std::thread::yield_now(),
+    }
 }
 
 const fn process_of(owner: u64) -> u64 {
@@ -79,9 +102,9 @@ impl<T> ForkLock<T> {
             if tries < SPINS {
                 std::hint::spin_loop();
             } else if tries < SPINS + YIELDS {
-                std::thread::yield_now();
+                wait(None);
             } else {
-                std::thread::sleep(Duration::from_micros(50));
+                wait(Some(Duration::from_micros(50)));
             }
         }
     }
@@ -126,7 +149,7 @@ impl<T> ForkLock<T> {
                     return;
                 }
                 Take::Own => return,
-                Take::Busy => std::thread::yield_now(),
+                Take::Busy => wait(None),
             }
         }
     }

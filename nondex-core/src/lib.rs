@@ -22,6 +22,7 @@ pub mod fork_lock;
 pub mod hash;
 pub mod hidden;
 pub mod json;
+mod process_number;
 pub mod protocol;
 pub mod sorted;
 pub mod word;

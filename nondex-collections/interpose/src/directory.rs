@@ -78,9 +78,13 @@ static STREAMS: ForkLock<SortedMap<usize, Stream>> = ForkLock::new(SortedMap::ne
 
 pub(super) fn before_fork() {
     STREAMS.before_fork();
+    #[cfg(target_pointer_width = "64")]
+    raw::before_fork();
 }
 
 pub(super) fn after_fork() {
+    #[cfg(target_pointer_width = "64")]
+    raw::after_fork();
     STREAMS.after_fork();
 }
 

@@ -17,9 +17,13 @@ unsafe extern "C" fn before() {
     // The locks that the child is to find free, and what they protect whole.
     directory::before_fork();
     origin::before_fork();
+    #[cfg(feature = "network")]
+    crate::network::before_fork();
 }
 
 unsafe extern "C" fn after() {
+    #[cfg(feature = "network")]
+    crate::network::after_fork();
     origin::after_fork();
     directory::after_fork();
 }

@@ -30,6 +30,20 @@ pub(crate) use send::sent;
 use super::{Errno, errno, origin, original, set_errno};
 use crate::libc;
 
+/// Takes the locks that a forked child is to find free, and what they protect whole.
+pub(crate) fn before_fork() {
+    socket::before_fork();
+    child::before_fork();
+    resolve::before_fork();
+}
+
+/// Gives back what [`before_fork`] took, in the parent and in the child.
+pub(crate) fn after_fork() {
+    resolve::after_fork();
+    child::after_fork();
+    socket::after_fork();
+}
+
 /// What to do with an operation on `target`.
 enum Treatment {
     /// It is none of our business.

@@ -351,6 +351,15 @@ fn wait_for(
     woken
 }
 
+/// Waits for real, and for no thread of the test: the others may run, or the time passes.
+pub(crate) fn wait_outside(time: Option<Duration>) {
+    let _errno = Errno::save();
+    match time {
+        Some(time) => kernel::sleep(time),
+        None => kernel::give_way(),
+    }
+}
+
 /// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time is as late as real time.
 pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     let Some(me) = me() else {

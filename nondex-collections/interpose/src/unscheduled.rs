@@ -164,3 +164,11 @@ pub(crate) mod life {
 
     pub(crate) const fn after_fork_in_child() {}
 }
+
+/// Waits a little: other threads may run, or the time passes.
+pub(crate) fn wait_outside(time: Option<::std::time::Duration>) {
+    match time {
+        Some(time) => ::std::thread::sleep(time),
+        None => ::std::thread::yield_now(),
+    }
+}

@@ -27,6 +27,14 @@ struct Left {
 
 static LEFT: ForkLock<SortedMap<c_int, Left>> = ForkLock::new(SortedMap::new);
 
+pub(super) fn before_fork() {
+    LEFT.before_fork();
+}
+
+pub(super) fn after_fork() {
+    LEFT.after_fork();
+}
+
 /// How much the kernel is asked for at a time.
 const AT_A_TIME: usize = 32 * 1024;
 

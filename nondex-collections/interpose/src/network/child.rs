@@ -25,6 +25,7 @@ use nondex_core::context::{Context, name_child};
 use nondex_core::protocol::spec::CHILD_VARIABLE;
 
 use self::program::{HEADER, MAX_PATH, Program};
+pub(super) use self::unobserved::{after_fork, before_fork};
 use super::{Errno, fork, socket};
 use crate::schedule::counter;
 

@@ -10,6 +10,7 @@ use ::std::ffi::{CStr, c_char, c_int};
 use nondex_core::context::network::{self, Operation};
 use nondex_core::{NetworkMode, NetworkOutcome, model};
 
+pub(super) use self::queued::{after_fork, before_fork};
 use super::{Errno, address, caller, error, fault, injected, original};
 use crate::libc;
 

@@ -50,6 +50,14 @@ static KNOWN: AtomicUsize = AtomicUsize::new(0);
 static UNANSWERED: AtomicUsize = AtomicUsize::new(0);
 static SOCKETS: ForkLock<Sockets> = ForkLock::new(SortedMap::new);
 
+pub(super) fn before_fork() {
+    SOCKETS.before_fork();
+}
+
+pub(super) fn after_fork() {
+    SOCKETS.after_fork();
+}
+
 /// Whether any socket is known: else there is nothing to do.
 #[inline]
 pub(super) fn is_any_known() -> bool {

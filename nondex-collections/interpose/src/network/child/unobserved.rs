@@ -54,6 +54,14 @@ fn begin((name, host): Told<'_>) -> Option<Operation> {
 /// What was begun, by the number of the child.
 static STARTED: ForkLock<SortedMap<libc::pid_t, Operation>> = ForkLock::new(SortedMap::new);
 
+pub(in crate::network) fn before_fork() {
+    STARTED.before_fork();
+}
+
+pub(in crate::network) fn after_fork() {
+    STARTED.after_fork();
+}
+
 /// Notes that a program was started as the child `pid`.
 ///
 /// # Safety

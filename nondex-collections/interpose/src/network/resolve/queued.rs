@@ -39,6 +39,14 @@ const CANCELLED: c_int = -101;
 /// What was begun, by the address of its request, which the program must not use for anything else meanwhile.
 static QUEUED: ForkLock<SortedMap<usize, (String, Box<Operation>)>> = ForkLock::new(SortedMap::new);
 
+pub(in crate::network) fn before_fork() {
+    QUEUED.before_fork();
+}
+
+pub(in crate::network) fn after_fork() {
+    QUEUED.after_fork();
+}
+
 type Queue = unsafe extern "C" fn(c_int, *mut *mut Request, c_int, *mut libc::sigevent) -> c_int;
 
 #[unsafe(no_mangle)]
