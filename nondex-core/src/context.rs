@@ -4,6 +4,7 @@
 //! one test of one context; a thread that it starts through the `thread` shim inherits both, and extends the logical
 //! thread path. While a thread is [paused](pause), the tool's own code runs: nothing is chosen or recorded.
 
+pub mod end;
 mod entered;
 mod failures;
 mod harness;

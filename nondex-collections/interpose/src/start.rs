@@ -1,10 +1,10 @@
 //! What is done before `main`.
 
 use nondex_core::Context;
-use nondex_core::context;
+use nondex_core::{context, fork_lock};
 
 use crate::given::{self, Words};
-use crate::{clock, covered, fork, operations, own, process, schedule};
+use crate::{clock, covered, fork, operations, original, own, process, schedule, thread};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
 ///
@@ -15,6 +15,9 @@ pub unsafe fn begin(variables: Words) {
     let _pause = context::pause();
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };
+    original::look_up_all();
+    fork_lock::wait_by(schedule::wait_outside);
+    thread::see_ends();
     clock::prepare();
     process::find_spec();
     // SAFETY: as the caller promises.
@@ -31,6 +34,8 @@ pub unsafe fn begin(variables: Words) {
 
 /// Lets the operations of this program be observed, for the run of `context`.
 pub fn observe(context: &Context) {
+    fork_lock::wait_by(schedule::wait_outside);
+    thread::see_ends();
     schedule::counter::prepare();
     operations::observe(context);
     fork::prepare();

@@ -1,8 +1,9 @@
 //! Threads: each one has a parent and an ordinal, whoever starts it, std or a C library.
 
 use ::std::ffi::{c_int, c_void};
+use ::std::ptr;
 use ::std::sync::Arc;
-use ::std::sync::atomic::{AtomicBool, Ordering};
+use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::Context;
 use nondex_core::context::{self, Inherited, inherit};
@@ -18,6 +19,49 @@ type Create = unsafe extern "C" fn(
     Start,
     *mut c_void,
 ) -> c_int;
+
+/// The key of pthread whose destructor ends a thread for the engine; plus one.
+static KEY: AtomicU32 = AtomicU32::new(0);
+
+/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+pub(crate) const ROUNDS: usize = 4;
+
+/// Lets the engine see the end of each thread: after the destructors of its variables, and in the
+/// last round of those of its keys. A thread that ends the process ends then.
+///
+/// Must be called before `main`: the first keys of a process need no memory.
+pub(crate) fn see_ends() {
+    let mut key = 0;
+    // SAFETY: the key is written to a place of this function, and the destructor stays.
+    if KEY.load(Ordering::Relaxed) != 0
+        || unsafe { libc::pthread_key_create(&raw mut key, Some(ends)) } != 0
+    {
+        return;
+    }
+    KEY.store(key + 1, Ordering::Relaxed);
+    context::end::see(|| keep(1));
+    // SAFETY: the function stays, also when this is a library, which is never unloaded.
+    unsafe { libc::atexit(process_ends) };
+}
+
+/// Lets the destructor of the key be called once more, in this round.
+fn keep(round: usize) {
+    let key = KEY.load(Ordering::Relaxed).wrapping_sub(1);
+    // SAFETY: the key was created, and the value is no pointer to anything.
+    unsafe { libc::pthread_setspecific(key, ptr::without_provenance(round)) };
+}
+
+unsafe extern "C" fn ends(round: *mut c_void) {
+    if round.addr() < ROUNDS {
+        keep(round.addr() + 1);
+    } else {
+        context::end::now();
+    }
+}
+
+extern "C" fn process_ends() {
+    context::end::now();
+}
 
 /// What a new thread is given.
 struct Given {

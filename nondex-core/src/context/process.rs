@@ -32,6 +32,22 @@ pub fn global() -> Option<&'static Arc<Context>> {
         .as_ref()
 }
 
+/// Returns the context of this process, which may have none; `None` while that is not known, and
+/// may not be found out: where functions of libc are interposed, that is done before `main`.
+pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
+    if let Some(context) = FORKED.get() {
+        return Some(Some(context));
+    }
+    if cfg!(all(
+        target_os = "linux",
+        target_env = "gnu",
+        not(target_feature = "crt-static")
+    )) {
+        return GLOBAL.get().map(Option::as_ref);
+    }
+    Some(global())
+}
+
 /// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what the parent's shares between its
 /// tests goes on in it.
 pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {

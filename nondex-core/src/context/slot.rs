@@ -1,11 +1,13 @@
 //! The slot of a thread: the test it works for, if any.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::process::global;
+use super::end;
+use super::process::{global, known};
 use super::sites::Reached;
 use super::thread::ThreadState;
 use crate::catalogue::{Family, Level, Model};
@@ -30,21 +32,24 @@ pub(super) enum Slot {
 }
 
 impl Slot {
-    /// What a thread that nobody told works for.
+    /// Returns the state of a thread that nobody named. `None` until the process has its context:
+    /// an allocator that is called before may not be called again by what would be done here.
     #[cold]
-    fn ask() -> Self {
-        global().map_or(Slot::Inactive, |context| {
-            let test = Arc::from(context.spec.test.as_str());
-            let path = context.unseen_thread();
-            let state = ThreadState::new(Arc::clone(context), test, path);
-            Slot::Active(Box::new(state))
-        })
+    fn ask() -> Option<Self> {
+        let Some(context) = known()? else {
+            return Some(Slot::Inactive);
+        };
+        let test = Arc::from(context.spec.test.as_str());
+        let path = context.unseen_thread();
+        let state = ThreadState::new(Arc::clone(context), test, path);
+        end::keep();
+        Some(Slot::Active(Box::new(state)))
     }
 
     #[inline]
     fn state(&mut self) -> Option<&mut ThreadState> {
         if let Slot::Unknown = self {
-            *self = Slot::ask();
+            *self = Slot::ask()?;
         }
         match self {
             Slot::Active(state) => Some(state),
@@ -53,8 +58,16 @@ impl Slot {
     }
 }
 
-/// The slot of a thread, until the thread ends.
-pub(super) struct OwnSlot(RefCell<Slot>);
+/// The slot of a thread, until the [end of the thread](super::end). It has no destructor:
+/// registering one takes memory from C's `malloc`, and the first question of a thread may come from
+/// an allocator that is being set up.
+pub(super) struct OwnSlot(ManuallyDrop<RefCell<Slot>>);
+
+impl OwnSlot {
+    const fn new() -> Self {
+        OwnSlot(ManuallyDrop::new(RefCell::new(Slot::Unknown)))
+    }
+}
 
 impl Deref for OwnSlot {
     type Target = RefCell<Slot>;
@@ -64,16 +77,19 @@ impl Deref for OwnSlot {
     }
 }
 
-impl Drop for OwnSlot {
-    fn drop(&mut self) {
-        // That what the thread chose is written now is not the test's doing.
-        let _pause = pause();
-        drop(self.0.take());
-    }
+/// Ends the thread that calls it: what it chose is written, and nothing is recorded any more.
+pub(super) fn end_thread() {
+    // That what the thread chose is written now is not the test's doing.
+    let _pause = pause();
+    let ended = SLOT.try_with(|slot| {
+        let slot = slot.try_borrow_mut();
+        slot.map(|mut slot| std::mem::replace(&mut *slot, Slot::Inactive))
+    });
+    drop(ended);
 }
 
 thread_local! {
-    pub(super) static SLOT: OwnSlot = const { OwnSlot(RefCell::new(Slot::Unknown)) };
+    pub(super) static SLOT: OwnSlot = const { OwnSlot::new() };
     /// How many guards say that the tool's own code is running.
     pub(super) static PAUSES: Cell<u32> = const { Cell::new(0) };
 }

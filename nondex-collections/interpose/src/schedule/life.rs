@@ -16,6 +16,7 @@ use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
     kernel, lateness, me, reading, trace,
 };
+use crate::thread::ROUNDS;
 use crate::{libc, original};
 
 /// How many threads were started that are not scheduled.
@@ -23,9 +24,6 @@ static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
 
 /// The key of pthread whose destructor ends a thread; plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
-const ROUNDS: u8 = 4;
 
 /// Counts a thread that is not scheduled.
 pub(crate) fn note_free_thread() {
@@ -189,7 +187,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     };
     let rounds = me.rounds.get() + 1;
     me.rounds.set(rounds);
-    if rounds < ROUNDS {
+    if usize::from(rounds) < ROUNDS {
         // Others follow, which may run with the others in mind.
         keep(me);
         return;
