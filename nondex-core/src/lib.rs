@@ -43,7 +43,9 @@ pub use protocol::point::{
 };
 pub use protocol::record::RunRecord;
 pub use protocol::schedule::Schedule;
-pub use protocol::scheduling::{Course, ScheduleEnd, ScheduleEndKind, ScheduleRecord, WaitRecord};
+pub use protocol::scheduling::{
+    Course, ScheduleEnd, ScheduleEndKind, ScheduleRecord, SleepRecord, WaitRecord,
+};
 pub use protocol::selection::{Calls, Scope, Selected, Selection};
 pub use protocol::site::{Caller, Frame, Site};
 pub use protocol::source::Source;

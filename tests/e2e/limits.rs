@@ -12,7 +12,7 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--timeout", "1", "--levels", "ONE", "--seeds", "3"])
         // In scheduled time, nothing that sleeps is slow.
-        .arg("--real-threads")
+        .args(["--real-threads", "-E", "not test(hour)"])
         .run();
     let report = output.expect(ExitCode::Found).report();
 
@@ -49,4 +49,28 @@ fn a_test_that_is_slow_in_another_order_does_not_hang_and_one_that_hangs_does() 
     assert_eq!(always.failures[0].message, "no end after 1s");
     let reproduce = always.reproduce.as_deref().unwrap();
     assert!(reproduce.ends_with(" --timeout 1"), "{reproduce}");
+
+    // An hour that costs nothing here is one for everybody else.
+    let output = Nondex::run_in(&fixture.path(""))
+        .args(["--levels", "ONE", "--seeds", "3", "-E", "test(hour)"])
+        .run();
+    let report = output.expect(ExitCode::Found).report();
+    let sometimes = test(&report, "tests::sleeps_for_an_hour_in_another_order");
+    assert_eq!(sometimes.verdict, Verdict::ImplementationDependent);
+    assert_eq!(
+        sometimes.culprits[0].line,
+        fixture.line("src/lib.rs", "order")
+    );
+    let line = fixture.line("src/lib.rs", "hour");
+    let failure = &sometimes.failures[0];
+    assert_eq!(
+        failure.message,
+        "timed out: 3600s of virtual time were slept at once"
+    );
+    assert_eq!(
+        (failure.file.as_deref(), failure.line),
+        (Some("src/lib.rs"), Some(line))
+    );
+    let replayed = Nondex::pasted(&fixture.path(""), sometimes.reproduce.as_deref().unwrap());
+    replayed.run().expect(ExitCode::Found);
 }

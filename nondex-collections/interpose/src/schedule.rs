@@ -46,6 +46,7 @@ mod reads;
 mod real_time;
 mod recurrence;
 mod shared;
+mod slept;
 mod stamps;
 mod states;
 mod systematic;

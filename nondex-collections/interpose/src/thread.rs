@@ -31,11 +31,12 @@ pub(crate) const ROUNDS: usize = 4;
 ///
 /// Must be called before `main`: the first keys of a process need no memory.
 pub(crate) fn see_ends() {
+    if KEY.load(Ordering::Relaxed) != 0 {
+        return;
+    }
     let mut key = 0;
     // SAFETY: the key is written to a place of this function, and the destructor stays.
-    if KEY.load(Ordering::Relaxed) != 0
-        || unsafe { libc::pthread_key_create(&raw mut key, Some(ends)) } != 0
-    {
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(ends)) } != 0 {
         return;
     }
     KEY.store(key + 1, Ordering::Relaxed);

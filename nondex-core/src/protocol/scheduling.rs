@@ -3,7 +3,7 @@
 use crate::json;
 
 use super::site::Frame;
-use super::trace::Trace;
+use super::trace::{Trace, TracedStack};
 
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
 pub const MAX_STEPS: u64 = 10_000_000;
@@ -26,6 +26,10 @@ pub struct ScheduleRecord {
     pub longest_delay: u64,
     /// How much virtual time passed, in microseconds.
     pub time_us: u64,
+    /// By how much of it delays that were chosen have prolonged waits, in microseconds. Delays of several threads at once are added up.
+    pub delayed_us: u64,
+    /// The longest sleep or timed wait of one thread that came to its time, if it was long.
+    pub longest_sleep: Option<SleepRecord>,
     /// How often a thread slept in the kernel where the scheduler could not see it, and another one was let go.
     pub leaks: u64,
     /// How often a thread waited for what no thread of the test does: another process, a device, another machine.
@@ -47,6 +51,8 @@ json::object!(ScheduleRecord {
     holds = optional,
     longest_delay = optional,
     time_us,
+    delayed_us = optional,
+    longest_sleep = optional,
     leaks = optional,
     outside = optional,
     asynchronous = optional,
@@ -54,6 +60,17 @@ json::object!(ScheduleRecord {
     course = optional,
     trace = optional,
 });
+
+/// A sleep, or a wait with a time limit that came to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SleepRecord {
+    /// Its duration in microseconds of virtual time, without what was added by choice.
+    pub us: u64,
+    /// Where it was.
+    pub stack: TracedStack,
+}
+
+json::object!(SleepRecord { us, stack });
 
 /// The decisions of a run about which thread goes on, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

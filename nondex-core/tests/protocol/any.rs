@@ -4,8 +4,8 @@ use nondex_core::{
     AccessRecord, Calls, ChoiceRecord, Course, CoveredRecord, ElementRecord, Event, Failure,
     Family, ForkRecord, Frame, Given, GivenChoice, NetworkOutcome, NetworkRecord, NumberRecord,
     OperationRecord, Outcome, PointRecord, Reading, ScheduleEnd, ScheduleEndKind, ScheduleRecord,
-    Scope, Selection, Site, Source, StateChange, StateId, StateKind, StepRecord, Trace,
-    TracedOperation, TracedStack, TracedThread, WaitRecord,
+    Scope, Selection, Site, SleepRecord, Source, StateChange, StateId, StateKind, StepRecord,
+    Trace, TracedOperation, TracedStack, TracedThread, WaitRecord,
 };
 use proptest::prelude::*;
 
@@ -262,6 +262,11 @@ pub(super) fn schedule() -> impl Strategy<Value = ScheduleRecord> {
             holds: steps / 3,
             longest_delay: steps / 5,
             time_us,
+            delayed_us: time_us / 2,
+            longest_sleep: trace.as_ref().map(|_| SleepRecord {
+                us: time_us,
+                stack: TracedStack::default(),
+            }),
             leaks,
             outside: threads,
             asynchronous: 0,

@@ -84,6 +84,9 @@ impl Evidence {
 
     /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit ended.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
+        if run.passed() && self.times_out(&spec, &run) {
+            run = run.timed_out();
+        }
         // Most often it reached what the clean run reached, or the run before.
         let ends = [self.runs.first(), self.runs.last()];
         let known = || ends.into_iter().flatten().flat_map(|(_, runs)| runs);
@@ -124,6 +127,16 @@ impl Evidence {
                 self.runs.push((spec, vec![run]));
             }
         }
+    }
+
+    /// Whether a run slept so long that it would have timed out in real time, as no clean run does: a choice decides that.
+    fn times_out(&self, spec: &RunSpec, run: &Run) -> bool {
+        let is_clean = |spec: &RunSpec| spec.choices == Selection::None && spec.given.is_empty();
+        let mut clean = self.all().filter(|(spec, _)| is_clean(spec)).peekable();
+        run.oversleeps()
+            && !is_clean(spec)
+            && clean.peek().is_some()
+            && clean.all(|(_, run)| !run.oversleeps())
     }
 
     /// The number of the first run at `place` that was ended by a shorter time limit than `run` had.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use nondex_core::protocol::network::meaning::Ending;
 use nondex_core::{
-    AccessRecord, ChoiceRecord, CoveredRecord, Failure, NetworkRecord, OperationRecord, Outcome,
-    PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Source, StateChange,
-    StepRecord,
+    AccessRecord, ChoiceRecord, CoveredRecord, Failure, Frame, NetworkRecord, OperationRecord,
+    Outcome, PointRecord, RunRecord, ScheduleEnd, ScheduleEndKind, ScheduleRecord, Source,
+    StateChange, StepRecord,
 };
 use serde::{Deserialize, Serialize};
 
@@ -146,6 +146,47 @@ impl Run {
     pub fn spins(&self) -> bool {
         self.schedule_end()
             .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
+    }
+
+    /// Whether more virtual time passed in it than its limit allows of real time, without delays that were chosen.
+    #[must_use]
+    pub fn oversleeps(&self) -> bool {
+        let schedule = self
+            .schedule
+            .as_ref()
+            .filter(|schedule| schedule.end.is_none());
+        schedule.is_some_and(|schedule| {
+            let own = schedule.time_us.saturating_sub(schedule.delayed_us);
+            !self.limit.is_zero() && u128::from(own) > self.limit.as_micros()
+        })
+    }
+
+    /// The run as it would have ended in real time: [it sleeps](Self::oversleeps) beyond its limit.
+    #[must_use]
+    pub fn timed_out(mut self) -> Self {
+        let schedule = self.schedule.as_ref();
+        let sleep = schedule.and_then(|schedule| schedule.longest_sleep.as_ref());
+        let slept = sleep.map_or(0, |sleep| sleep.us);
+        let time = schedule.map_or(0, |schedule| schedule.time_us);
+        // std's own frames say nothing: its code has no path on this machine.
+        let is_own = |frame: &&Frame| {
+            !frame.file.starts_with("/rustc/") && !frame.file.starts_with("library/")
+        };
+        let frame = sleep.and_then(|sleep| sleep.stack.frames.iter().find(is_own));
+        let (what, us) = match slept {
+            0 => ("of virtual time passed", time),
+            slept => ("of virtual time were slept at once", slept),
+        };
+        // A sleep is some microseconds shorter than it seems: what came before it took time, too.
+        let passed = Duration::from_millis(us.saturating_add(500) / 1000);
+        let message = format!("timed out: {passed:?} {what}");
+        self.failure = Some(Failure {
+            message,
+            file: frame.map(|frame| frame.file.clone()),
+            line: frame.map(|frame| frame.line),
+        });
+        self.outcome = Outcome::TimedOut;
+        self
     }
 
     /// Whether it shows that the test ends otherwise than in clean runs, which pass or not.

@@ -13,11 +13,23 @@ use super::dwarf::{DebugInfo, Reader};
 
 /// Fills in the frames of the stacks that events of this executable have. Where there is no debug information they stay without.
 pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
-    let traces = events.iter_mut().filter_map(|event| match event {
-        Event::Schedule { schedule, .. } => schedule.trace.as_mut(),
+    let schedules = events.iter_mut().filter_map(|event| match event {
+        Event::Schedule { schedule, .. } => Some(schedule),
         _ => None,
     });
-    let mut stacks: Vec<_> = traces.flat_map(|trace| &mut trace.stacks).collect();
+    let mut stacks: Vec<_> = schedules
+        .flat_map(|schedule| {
+            let sleep = schedule
+                .longest_sleep
+                .as_mut()
+                .map(|sleep| &mut sleep.stack);
+            let trace = schedule
+                .trace
+                .iter_mut()
+                .flat_map(|trace| &mut trace.stacks);
+            sleep.into_iter().chain(trace)
+        })
+        .collect();
     if stacks.is_empty() {
         return;
     }

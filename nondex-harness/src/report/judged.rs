@@ -73,6 +73,14 @@ pub fn report(
     surroundings(&mut report, &basis);
     replay(&mut report, reproduced.as_ref(), &basis);
     let doctest = test.doctest.as_ref();
+    for failure in &mut report.failures {
+        // What debug information knows of a place has an absolute path.
+        let shown = failure
+            .file
+            .as_deref()
+            .map(|file| workspace.shown(file).to_owned());
+        failure.file = shown;
+    }
     if let Some(place) = doctest.and_then(|doctest| doctest.place.as_ref()) {
         places::in_source(&mut report, place, workspace.root());
     }

@@ -18,7 +18,7 @@ use super::shared::{
     WATCHER,
 };
 use super::thread::{Ref, State, Woken};
-use super::{Operation, ending, kernel, systematic, trace};
+use super::{Operation, ending, kernel, slept, systematic, trace};
 use crate::libc;
 
 /// How often the thread that watches looks.
@@ -40,6 +40,7 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
         shared.take_out(me);
         return Woken::Free;
     }
+    let (since, late) = (NOW.load(Ordering::Relaxed), me.late.get());
     me.state.set(State::Blocked);
     shared.blocked += u64::from(me.operation.get() != Operation::Hold);
     if has_baton(me, &mut shared) || shared.running.is_none() {
@@ -48,7 +49,12 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
         drop(shared);
         await_baton(me);
     }
-    me.woken.get()
+    let woken = me.woken.get();
+    if woken == Woken::Time && me.operation.get() != Operation::Hold {
+        let passed = NOW.load(Ordering::Relaxed).saturating_sub(since);
+        slept::note(passed.saturating_sub(late));
+    }
+    woken
 }
 
 /// Whether this thread still has the baton: not if others were let go in the moment before it came with the lock.
@@ -359,7 +365,7 @@ fn go_first_or_let_others(me: Ref) {
 /// Lets the others run for so long, or until none of them can.
 fn hold_back(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
     shared.counts.holds += 1;
-    shared.prolong(hold);
+    shared.delay(hold);
     me.operation.set(Operation::Hold);
     shared.wait_until(me, NOW.load(Ordering::Relaxed) + hold);
     block(me, shared);

@@ -12,7 +12,7 @@ use super::kernel;
 use super::lock::Lock;
 use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
-use super::{Operation, SELF, systematic, trace};
+use super::{Operation, SELF, slept, systematic, trace};
 use crate::libc;
 
 /// The run and the test.
@@ -72,6 +72,8 @@ pub(super) fn record(shared: &Shared) -> ScheduleRecord {
         holds: counts.holds,
         longest_delay: counts.longest_delay,
         time_us: NOW.load(Ordering::Relaxed) / 1000,
+        delayed_us: shared.delayed / 1000,
+        longest_sleep: slept::longest(),
         leaks: counts.leaks,
         outside: counts.outside,
         asynchronous: counts.asynchronous,

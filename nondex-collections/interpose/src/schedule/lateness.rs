@@ -87,7 +87,7 @@ pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
         trace::note_delay(me, "late", late);
     }
     // It is no sleep of the program's.
-    SHARED.lock().prolong(late);
+    SHARED.lock().delay(late);
     me.late.set(late);
     late
 }

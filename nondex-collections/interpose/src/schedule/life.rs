@@ -14,7 +14,7 @@ use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
-    kernel, lateness, me, reading, trace,
+    kernel, lateness, me, reading, slept, trace,
 };
 use crate::thread::ROUNDS;
 use crate::{libc, original};
@@ -70,6 +70,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     choices::begin(spec);
     lateness::begin(spec);
     reading::begin(spec);
+    slept::begin();
     trace::begin(spec);
     ending::begin(context, test);
     let mut shared = SHARED.lock();

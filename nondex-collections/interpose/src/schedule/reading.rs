@@ -53,7 +53,7 @@ pub(super) fn hold_back_alone(me: Ref) {
         trace::note_delay(me, Operation::Hold.name(), hold);
     }
     let mut shared = SHARED.lock();
-    shared.prolong(hold);
+    shared.delay(hold);
     shared.jump(hold);
 }
 

@@ -54,6 +54,12 @@ impl Shared {
         self.sleep_limit = self.sleep_limit.saturating_add(time);
     }
 
+    /// Counts time that a choice adds to a wait.
+    pub(super) fn delay(&mut self, time: u64) {
+        self.delayed = self.delayed.saturating_add(time);
+        self.prolong(time);
+    }
+
     /// Counts one more that is outside from now on.
     pub(super) fn add_outside(&mut self) {
         self.add_outside_since(real_time());
@@ -115,7 +121,9 @@ impl Shared {
         }
         let is_late = |thread: &Ref| thread.late.get() > 0;
         while let Some(late) = { self.timers.iter().find(is_late) } {
-            let deadline = late.deadline.get().saturating_sub(late.late.take());
+            let added = late.late.take();
+            self.delayed = self.delayed.saturating_sub(added);
+            let deadline = late.deadline.get().saturating_sub(added);
             self.timers.remove(late);
             self.timers.insert(late, deadline, late.order.get());
         }

@@ -104,6 +104,8 @@ pub(super) struct Shared {
     /// How much time may pass by sleeping.
     pub(super) sleep_limit: u64,
     pub(super) slept: u64,
+    /// How much time was added to waits by choice.
+    pub(super) delayed: u64,
     /// How far the threads were when the watcher looked last, and how often they were there.
     pub(super) progress: u64,
     pub(super) quiet: u32,
@@ -137,6 +139,7 @@ impl Shared {
             holds_at: 0,
             sleep_limit: SLEEP_LIMIT,
             slept: 0,
+            delayed: 0,
             progress: 0,
             quiet: 0,
             is_ending: false,

@@ -1,5 +1,9 @@
 //! Tests of how many runs are evidence.
 
+use std::time::Duration;
+
+use nondex_core::ScheduleRecord;
+
 use super::*;
 
 fn run(outcome: Outcome, complete: bool) -> Run {
@@ -119,4 +123,32 @@ fn of_specs_that_seem_alike_one_is_asked_for_first() {
     );
     evidence.add(specs[0].clone(), run(Outcome::Passed, true));
     assert!(evidence.answers(&specs).is_ok());
+}
+
+#[test]
+fn a_run_that_sleeps_beyond_its_limit_times_out_if_no_clean_run_does() {
+    let slept = |time_us, delayed_us| Run {
+        limit: Duration::from_secs(60),
+        schedule: Some(ScheduleRecord {
+            time_us,
+            delayed_us,
+            ..ScheduleRecord::default()
+        }),
+        ..Run::ended(Outcome::Passed)
+    };
+    let hour = 3_600_000_000;
+    let spec = RunSpec::new("t", Level::One, 1);
+    for (clean, run, expected) in [
+        (slept(5, 0), slept(hour, 0), Outcome::TimedOut),
+        // The test does so whatever is chosen.
+        (slept(hour, 0), slept(hour, 0), Outcome::Passed),
+        // The tool did so.
+        (slept(5, 0), slept(hour, hour - 5), Outcome::Passed),
+        (slept(5, 0), slept(50, 0), Outcome::Passed),
+    ] {
+        let mut evidence = Evidence::new(true);
+        evidence.add(RunSpec::clean("t"), clean);
+        evidence.add(spec.clone(), run);
+        assert_eq!(evidence.of(&spec)[0].outcome, expected);
+    }
 }

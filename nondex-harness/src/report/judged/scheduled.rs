@@ -42,6 +42,8 @@ pub(super) fn report(
         holds,
         longest_delay: _,
         time_us,
+        delayed_us: _,
+        longest_sleep: _,
         leaks,
         outside,
         asynchronous,

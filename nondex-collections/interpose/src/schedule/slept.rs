@@ -1,0 +1,50 @@
+//! The longest sleep of a test, for when it takes more virtual time than a test may take of real time.
+
+use ::std::sync::atomic::{AtomicU64, Ordering};
+
+use nondex_core::{SleepRecord, TracedStack};
+
+use super::lock::Lock;
+use crate::origin;
+
+/// From here on a sleep is long, in nanoseconds: shorter ones are not worth a look at the stack.
+const LONG: u64 = 5_000_000_000;
+
+/// How many return addresses are kept of one.
+const DEPTH: usize = 32;
+
+/// How long the longest one was.
+static LONGEST: AtomicU64 = AtomicU64::new(0);
+
+/// Where it was: so many of these addresses.
+static PLACE: Lock<(usize, [u64; DEPTH])> = Lock::new((0, [0; DEPTH]));
+
+/// Forgets all sleeps.
+pub(super) fn begin() {
+    LONGEST.store(0, Ordering::Relaxed);
+}
+
+/// Notes that this thread has slept for so long, without what was added by choice. Takes no memory.
+pub(super) fn note(time: u64) {
+    if time < LONG || LONGEST.fetch_max(time, Ordering::Relaxed) >= time {
+        return;
+    }
+    let mut room = [0; DEPTH];
+    let found = origin::addresses(&mut room).len();
+    *PLACE.lock() = (found, room);
+}
+
+/// The longest one, if there was a long one.
+pub(super) fn longest() -> Option<SleepRecord> {
+    let longest = LONGEST.load(Ordering::Relaxed);
+    (longest > 0).then(|| {
+        let place = PLACE.lock();
+        SleepRecord {
+            us: longest / 1000,
+            stack: TracedStack {
+                addresses: place.1[..place.0].to_vec(),
+                frames: Vec::new(),
+            },
+        }
+    })
+}
