@@ -88,14 +88,20 @@ impl Channel {
         #[cfg(target_os = "linux")]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, RECORD_MODE);
         let file = match options.open(path) {
-            Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let file = options.create(true).truncate(false).open(path)?;
-                prepare(&file)?;
-                file
+                options.create(true).truncate(false).open(path)
             }
-            Err(e) => return Err(e),
-        };
+            opened => opened,
+        }?;
+        // A process that reaches behind the end of a file is killed. Another one may have made this
+        // file just now, without giving it its size yet.
+        let length = file.metadata()?.len();
+        if length < BYTES as u64 {
+            if length > 0 {
+                file.set_len(0)?;
+            }
+            prepare(&file)?;
+        }
         let base = map::shared(&file, BYTES)?;
         let channel = Channel { base };
         // A child may map the file while its parent is still preparing it.

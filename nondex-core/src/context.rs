@@ -31,8 +31,9 @@ pub use process::{fork_global, global, renounce};
 pub use run::Context;
 pub(crate) use sites::Reached;
 pub use slot::{
-    Pause, after_fork_in_child, before_fork, flush, is_forked_beside_threads, is_own_work, level,
-    name_child, new_object, note_covered, note_creation, note_source, pause, traces_elements,
+    Pause, after_fork_in_child, before_fork, end_thread, flush, is_forked_beside_threads,
+    is_own_work, level, name_child, new_object, note_covered, note_creation, note_source, pause,
+    traces_elements,
 };
 pub(crate) use slot::{
     is_traced, key_without_seed, once, path_hash, reach, reach_at, reading, record, table_key,

@@ -60,3 +60,6 @@ pub(crate) use original::{Errno, Original, errno, original, set_errno};
 
 /// The smallest page that there is; where they are larger, the system refuses what is not theirs.
 pub(crate) const PAGE: usize = 4096;
+
+/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
+pub(crate) const DESTRUCTOR_ROUNDS: usize = 4;

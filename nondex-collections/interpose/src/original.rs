@@ -45,7 +45,7 @@ originals! {
     getentropy getenv gethostbyaddr gethostbyaddr_r gethostbyname gethostbyname2
     gethostbyname2_r gethostbyname_r getnameinfo getrandom getrlimit getsockopt gettimeofday
     lstat lstat64 mkdir nanosleep open open64 openat openat64 opendir pidfd_getpid pidfd_spawn
-    pidfd_spawnp poll pclose popen ppoll pselect pthread_cond_clockwait pthread_create pthread_detach
+    pidfd_spawnp poll pclose popen ppoll prctl pselect pthread_cond_clockwait pthread_create pthread_detach
     pthread_join pthread_mutex_clocklock pthread_mutex_lock pthread_mutex_timedlock
     pthread_mutex_trylock pthread_mutex_unlock pthread_rwlock_clockrdlock
     pthread_rwlock_clockwrlock pthread_rwlock_rdlock pthread_rwlock_timedrdlock

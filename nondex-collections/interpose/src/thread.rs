@@ -10,7 +10,7 @@ use nondex_core::context::{self, Inherited, inherit};
 
 use super::process::watch;
 use super::{original, own, schedule};
-use crate::libc;
+use crate::{DESTRUCTOR_ROUNDS, libc};
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 type Create = unsafe extern "C" fn(
@@ -22,9 +22,6 @@ type Create = unsafe extern "C" fn(
 
 /// The key of pthread whose destructor ends a thread for the engine; plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
-
-/// How often the system calls the destructors of a thread's keys (`PTHREAD_DESTRUCTOR_ITERATIONS`).
-pub(crate) const ROUNDS: usize = 4;
 
 /// Lets the engine see the end of each thread: after the destructors of its variables, and in the
 /// last round of those of its keys. A thread that ends the process ends then.
@@ -53,15 +50,15 @@ fn keep(round: usize) {
 }
 
 unsafe extern "C" fn ends(round: *mut c_void) {
-    if round.addr() < ROUNDS {
+    if round.addr() < DESTRUCTOR_ROUNDS {
         keep(round.addr() + 1);
     } else {
-        context::end::now();
+        context::end_thread();
     }
 }
 
 extern "C" fn process_ends() {
-    context::end::now();
+    context::end_thread();
 }
 
 /// What a new thread is given.

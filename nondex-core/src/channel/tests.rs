@@ -93,6 +93,19 @@ fn an_event_whose_thread_was_killed_is_a_hole_and_the_next_one_is_read() {
 }
 
 #[test]
+fn a_file_that_is_too_short_becomes_a_channel() {
+    for text in ["", "what an older version wrote here"] {
+        let path = std::env::temp_dir().join(format!("nondex-short-{}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let channel = Channel::open(&path).unwrap();
+        channel.append(b"first");
+        let contents = read(&File::open(&path).unwrap()).unwrap().unwrap();
+        assert_eq!(contents.events, [b"first".to_vec()]);
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
 fn a_file_of_something_else_is_no_channel() {
     let path = std::env::temp_dir().join(format!("nondex-no-channel-{}", std::process::id()));
     for text in ["{}", "{\"event\":\"end\"}\n{\"event\":\"end\"}\n"] {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::end;
 use super::run::Context;
-use super::slot::{PAUSES, SLOT, Slot, with_state};
+use super::slot::{PAUSES, SLOT, Slot, end_thread, with_state};
 use super::system::system;
 use super::thread::ThreadState;
 use crate::protocol::event::Event;
@@ -26,7 +26,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     let path = context.test_thread(test);
     let state = ThreadState::new(Arc::clone(context), Arc::from(context.whose(test)), path);
     context.shared.tests.fetch_add(1, Ordering::Relaxed);
-    end::keep();
+    end::keep(end_thread);
     let entered = Entered {
         before: SLOT
             .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
@@ -137,7 +137,7 @@ impl Inherited {
     /// Called first in the new thread. The thread's points are written when it ends.
     pub fn enter(self) {
         if let Some(state) = self.0 {
-            end::keep();
+            end::keep(end_thread);
             let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(state)));
         }
     }
@@ -148,7 +148,7 @@ pub(super) fn enter_main(context: &Arc<Context>) {
     if !context.process.is_empty() {
         let test = Arc::from(context.spec.test.as_str());
         let state = ThreadState::new(Arc::clone(context), test, context.process.clone());
-        end::keep();
+        end::keep(end_thread);
         let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
     }
 }

@@ -42,7 +42,7 @@ impl Slot {
         let test = Arc::from(context.spec.test.as_str());
         let path = context.unseen_thread();
         let state = ThreadState::new(Arc::clone(context), test, path);
-        end::keep();
+        end::keep(end_thread);
         Some(Slot::Active(Box::new(state)))
     }
 
@@ -78,7 +78,7 @@ impl Deref for OwnSlot {
 }
 
 /// Ends the thread that calls it: what it chose is written, and nothing is recorded any more.
-pub(super) fn end_thread() {
+pub fn end_thread() {
     // That what the thread chose is written now is not the test's doing.
     let _pause = pause();
     let ended = SLOT.try_with(|slot| {

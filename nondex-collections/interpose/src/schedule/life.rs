@@ -16,8 +16,7 @@ use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
     kernel, lateness, me, reading, slept, trace,
 };
-use crate::thread::ROUNDS;
-use crate::{libc, original};
+use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
 /// How many threads were started that are not scheduled.
 static FREE_THREADS: AtomicU32 = AtomicU32::new(0);
@@ -188,7 +187,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     };
     let rounds = me.rounds.get() + 1;
     me.rounds.set(rounds);
-    if usize::from(rounds) < ROUNDS {
+    if usize::from(rounds) < DESTRUCTOR_ROUNDS {
         // Others follow, which may run with the others in mind.
         keep(me);
         return;
