@@ -94,6 +94,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
     let mut types = source::types(&folder.join("schema.rs"));
     let files = [
         "test",
+        "build",
         "failure",
         "network",
         "verdict",

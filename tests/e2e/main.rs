@@ -9,6 +9,7 @@ mod backtraces;
 mod bad_input;
 mod beside;
 mod bisect;
+mod builds;
 mod chance;
 mod changed;
 mod classify;

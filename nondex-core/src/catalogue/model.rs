@@ -46,7 +46,7 @@ pub struct Model {
     pub kind: Kind,
     /// What the std documentation leaves open, paraphrased.
     pub promise: &'static str,
-    /// Where it says so, below `https://doc.rust-lang.org/std/`.
+    /// Where it says so, below `https://doc.rust-lang.org/std/` or a whole address.
     pub link: &'static str,
     /// What to do instead.
     pub fix: &'static str,
@@ -87,6 +87,10 @@ impl Model {
     /// The full address of the documentation.
     #[must_use]
     pub fn url(&self) -> String {
+        // What is no part of std has a specification of its own.
+        if self.link.starts_with("https://") {
+            return self.link.to_owned();
+        }
         format!("https://doc.rust-lang.org/std/{}", self.link)
     }
 
@@ -197,7 +201,7 @@ catalogue! {
             "is initialised with random keys: two states are unlikely to hash alike"
     }
     Entropy Random "seed the generator in the test, or assert what holds for every value" {
-        GETRANDOM "getrandom" "hash/struct.RandomState.html"
+        GETRANDOM "getrandom" "https://man7.org/linux/man-pages/man2/getrandom.2.html"
             "returns random bytes"
     }
 

@@ -78,21 +78,6 @@ impl<'a> Comparison<'a> {
         found.ok_or_else(|| "it is not in one".to_owned())
     }
 
-    /// One run of a test of the ordinary build: how it ended, and what it wrote.
-    pub(super) fn once(
-        &self,
-        binary: &TestBinary,
-        test: &TestCase,
-        timeout: Duration,
-    ) -> Result<(Outcome, String), String> {
-        let command = launch::command(binary, test, None);
-        let finished = process::run(command, timeout, self.stop)
-            .map_err(|e| format!("it cannot be started: {e}"))?;
-        let outcome =
-            ended::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
-        Ok((outcome, finished.output.to_text()))
-    }
-
     fn try_compare(
         &self,
         suite: &Suite,
@@ -111,7 +96,7 @@ impl<'a> Comparison<'a> {
             runs < RUNS_THAT_AGREE && begin.elapsed() < patience
         };
         while runs < RUNS || is_in_doubt(failures, runs) {
-            let (outcome, _) = self.once(binary, test, timeout)?;
+            let (outcome, _) = once(binary, test, timeout, self.stop)?;
             runs += 1;
             failures += u64::from(!outcome.passed());
             // It takes the whole time limit, as it did before.
@@ -121,6 +106,21 @@ impl<'a> Comparison<'a> {
         }
         Ok([failures, runs])
     }
+}
+
+/// One run of a test of an ordinary build: how it ended, and what it wrote.
+pub(super) fn once(
+    binary: &TestBinary,
+    test: &TestCase,
+    timeout: Duration,
+    stop: &StopFlag,
+) -> Result<(Outcome, String), String> {
+    let command = launch::command(binary, test, None);
+    let finished =
+        process::run(command, timeout, stop).map_err(|e| format!("it cannot be started: {e}"))?;
+    let outcome =
+        ended::outcome_of(binary, test, finished.end).ok_or_else(|| INTERRUPTED.to_owned())?;
+    Ok((outcome, finished.output.to_text()))
 }
 
 /// Gives back to the processes that this thread will start what

@@ -7,6 +7,7 @@
 pub mod across;
 mod again;
 pub mod brittle;
+pub mod builds;
 pub mod circumstance;
 pub mod comparison;
 mod elsewhere;

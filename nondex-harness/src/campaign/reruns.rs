@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nondex_core::{Failure, Family, Level, Outcome, RunSpec, Selection};
 
 use super::circumstance::under;
-use super::comparison::{Builder, Comparison, as_ordinary};
+use super::comparison::{Builder, Comparison, as_ordinary, once};
 use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
@@ -190,7 +190,7 @@ impl<'a> Reruns<'a> {
         let timeout = self.options.timeout;
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
-            let (outcome, output) = as_ordinary(|| self.comparison.once(binary, test, timeout))?;
+            let (outcome, output) = as_ordinary(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));
             return Ok(Ended {

@@ -15,11 +15,14 @@ use super::config::CargoConfig;
 use super::counted::Counted;
 use super::coverage::{self, Covered};
 use super::doctest::{Compiled, Compiler, Folder, Unbuilt};
+use super::drawn::{self, Drawn};
 use super::folder::BuildFolder;
 use super::intercept::{Intercept, RUSTDOC, Start};
 use super::listing;
+use super::outdated::{self, REBUILT};
 use super::plan::{BuildPlan, Doctests, Mode};
 use super::platform;
+use super::preload::EntropyLibrary;
 use super::runtime::{Recipe, Runtime};
 use super::rustix::{self, Backend};
 use super::suite::{Suite, TestBinary};
@@ -46,6 +49,8 @@ pub struct Project {
     pub runtime_took: Duration,
     /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's messages have been printed.
     pub unbuilt: Vec<String>,
+    /// The build scripts and proc macros that took random bytes when they were last run.
+    pub drawn: Vec<Drawn>,
     /// Where the doctests are until the end.
     _doctests: Option<Folder>,
     /// Where the executables are, which nobody removes until the end.
@@ -123,13 +128,14 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }
     let config = CargoConfig::read(&here, &target);
     let own = target_dir.join("nondex");
-    let cargo = Cargo {
+    let mut cargo = Cargo {
         plan,
         here: &here,
         toolchain: &toolchain,
         target: &target,
         metadata: &metadata,
         wrapper: config.rustc_wrapper.as_deref(),
+        entropy: None,
         runner_is_text: config.runner_is_text,
     };
     if plan.mode == Mode::Program && platform::mentions_static(&here, &plan.config) {
@@ -146,6 +152,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         })?),
         Mode::Swap | Mode::Plain => None,
     };
+    // Without it, what a build script or a proc macro draws at random is the platform's.
+    cargo.entropy = EntropyLibrary::of(&toolchain).ok();
     let runtime_took = before_runtime.elapsed();
     let uncovered = match plan.mode == Mode::Program && plan.covered.is_some() {
         true => coverage::obstacle(&toolchain),
@@ -166,6 +174,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         Mode::Program if plan.without_network => "build-without-network",
         Mode::Program => "build",
         Mode::Swap => "swap",
+        Mode::Plain if !plan.varied.program.is_empty() => REBUILT,
         Mode::Plain => "plain",
     });
     let rustix = if plan.mode == Mode::Program && !plan.without_network {
@@ -185,9 +194,21 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
         None => Atomics::Unchanged,
     };
     let accesses = if races { " accesses are calls" } else { "" };
-    let key = format!("{content}{}{}{accesses}", rustix.key(), atomics.key());
+    let seeded = match cargo.entropy {
+        Some(_) => " seeded",
+        None => "",
+    };
+    let key = format!(
+        "{content}{}{}{accesses}{seeded}",
+        rustix.key(),
+        atomics.key()
+    );
     let folder = BuildFolder::open(build_dir, &key, quiet)?;
     let build_dir = &folder.path;
+    if !plan.varied.program.is_empty() {
+        outdated::outdate(build_dir, &plan.varied.packages)
+            .map_err(|e| Error::setup(format!("failed to change `{build_dir}`: {e}")))?;
+    }
 
     let preload = runtime.as_ref().and_then(|runtime| runtime.preload.clone());
     let starts = build_dir.join(format!("starts-{}", std::process::id()));
@@ -312,6 +333,7 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     }
     Ok(Project {
         unbuilt: compiled.unbuilt.into_iter().map(|one| one.id).collect(),
+        drawn: drawn::all(build_dir),
         _doctests: of_doctests,
         _folder: folder,
         suites,

@@ -8,8 +8,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Message, Metadata, PackageId, TargetKind};
 
 use super::config::runner_variable;
+use super::drawn;
 use super::intercept::{Intercept, RECORD, Start};
 use super::plan::{BuildPlan, Mode};
+use super::preload::{self, EntropyLibrary};
 use super::suite::{Harness, TestBinary};
 use super::toolchain::{self, Toolchain, own};
 use crate::error::{Error, Result};
@@ -51,6 +53,8 @@ pub(super) struct Cargo<'a> {
     pub(super) metadata: &'a Metadata,
     /// The user's own rustc wrapper.
     pub(super) wrapper: Option<&'a str>,
+    /// What seeds the programs that the build runs; `None` where that is not possible.
+    pub(super) entropy: Option<EntropyLibrary>,
     /// See [`CargoConfig::runner_is_text`](super::config::CargoConfig::runner_is_text).
     pub(super) runner_is_text: bool,
 }
@@ -68,6 +72,7 @@ impl Cargo<'_> {
             starts: Utf8PathBuf::new(),
             replaced: ["RUSTC_WRAPPER", "RUSTDOC"]
                 .into_iter()
+                .chain(preload::OF_BUILDS)
                 .map(|name| (name.to_owned(), std::env::var(name).ok()))
                 .collect(),
         }
@@ -118,6 +123,9 @@ impl Cargo<'_> {
             .arg("--config")
             .arg(format!("target.{}.runner={runner}", self.target));
         command.env_remove(runner_variable(self.target));
+        if let Some(library) = &self.entropy {
+            library.install_in_build(&mut command, &self.plan.varied, &drawn::folder(build_dir));
+        }
         intercept.install(&mut command);
         Ok(command)
     }
@@ -180,6 +188,10 @@ impl Cargo<'_> {
         }
         if quiet {
             command.arg("--quiet");
+        }
+        if !self.plan.varied.program.is_empty() {
+            // The first build has shown the compiler's warnings.
+            command.stderr(Stdio::null());
         }
         let spawned = command.spawn();
         let mut cargo = spawned.map_err(|e| {

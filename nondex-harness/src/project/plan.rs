@@ -105,6 +105,19 @@ impl Doctests {
     }
 }
 
+/// A build script or a proc macro that takes its random bytes from a seed, while all others take
+/// theirs from seed 0. By default there is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Varied {
+    /// The program, as the library that makes the bytes names it: `build-script:` and the folder of
+    /// its package, or `proc-macro:` and the name of its crate.
+    pub program: String,
+    /// The seed.
+    pub seed: u64,
+    /// The packages that must be built again because the program takes other bytes.
+    pub packages: Vec<String>,
+}
+
 /// The packages, targets and flags of a build, and the folder that it starts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -152,6 +165,9 @@ pub struct BuildPlan {
     /// Which doctests are built, of those that cargo selects.
     #[serde(skip)]
     pub doctests: Doctests,
+    /// What takes other random bytes in this build than in others.
+    #[serde(skip)]
+    pub varied: Varied,
     /// Which functions of the project's own crates tell that they run, if that is asked for.
     #[serde(skip)]
     pub covered: Option<Counted>,

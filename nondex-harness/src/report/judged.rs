@@ -231,6 +231,7 @@ fn replay(report: &mut TestReport, reproduced: Option<&RunSpec>, basis: &Basis<'
 }
 
 mod basis;
+pub mod build;
 mod conclusion;
 mod culprits;
 mod function;

@@ -4,6 +4,7 @@
 //! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
 
 mod advice;
+mod build;
 mod change;
 mod culprit;
 mod failure;
@@ -21,6 +22,7 @@ use nondex_core::{Level, Schedule};
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::Advice;
+pub use self::build::BuildCause;
 pub use self::change::{Blame, ChangeReport, Witness};
 pub use self::culprit::{CallReport, Culprit, ElementReport, NumberReport, PlaceReport};
 pub use self::failure::{FailureReport, MAX_FAILURES};

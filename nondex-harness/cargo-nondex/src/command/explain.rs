@@ -7,6 +7,7 @@ use nondex_core::RunSpec;
 
 use super::console::Console;
 use super::folders::Folders;
+use super::progress::Display;
 use super::replay;
 use super::{interrupt, outcome, selection};
 use crate::cli::ExplainArgs;
@@ -75,9 +76,8 @@ pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Resu
     );
     let ordinary = outcome::Ordinary(replay::plan_of(&finding, &place.workspace_root));
     let directory = RunDirectory::create(&project.target_dir)?;
-    let mut report = outcome::run(
-        &selected, &options, &directory, &ordinary, &stop, console, None,
-    )?;
+    let display = Display::new(console, 1);
+    let mut report = outcome::run(&selected, &options, &directory, &ordinary, &stop, &display)?;
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     report.run.build = Some(finding.build.clone());
     report.run.toolchain.clone_from(&project.toolchain);

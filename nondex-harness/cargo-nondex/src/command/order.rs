@@ -7,6 +7,7 @@ use super::session::Stages;
 use crate::cli::{OrderArgs, RunArgs};
 use nondex_harness::error::Result;
 use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
 
 /// Looks for tests that depend on those before them. `line` is the command line, for the report.
 pub(super) fn order(
@@ -21,6 +22,11 @@ pub(super) fn order(
         ..RunArgs::default()
     };
     run::within(&args, asked, line, console, Stages::Orders, |session| {
-        session.in_orders(&tried)
+        let mut report = session.in_orders(&tried)?;
+        let mut tests = report.tests.iter();
+        if tests.any(|test| test.verdict == Verdict::Broken) {
+            session.compare_builds(&mut report);
+        }
+        Ok(report)
     })
 }

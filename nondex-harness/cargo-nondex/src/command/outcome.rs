@@ -5,9 +5,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::console::Console;
-use super::coverage::Coverage;
 use super::progress::Display;
-use super::selection;
 use crate::cli::MessageFormat;
 use nondex_harness::campaign::comparison::Builder;
 use nondex_harness::campaign::{self, Selected, StopFlag};
@@ -33,7 +31,7 @@ impl Builder for Ordinary {
     }
 }
 
-/// Runs a campaign; what its tests run goes to `coverage` where that is asked for.
+/// Runs a campaign and shows its progress.
 ///
 /// # Errors
 /// As [`campaign::run`].
@@ -43,11 +41,9 @@ pub(super) fn run(
     directory: &RunDirectory,
     ordinary: &Ordinary,
     stop: &StopFlag,
-    console: &Console,
-    coverage: Option<&Coverage>,
+    display: &Display<'_>,
 ) -> Result<Report> {
-    let display = Display::new(console, selection::running(selected)).with_coverage(coverage);
-    let result = campaign::run(selected, options, directory, Some(ordinary), &display, stop);
+    let result = campaign::run(selected, options, directory, Some(ordinary), display, stop);
     display.finish();
     result
 }

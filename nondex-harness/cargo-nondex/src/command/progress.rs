@@ -1,5 +1,6 @@
 //! What a campaign shows while it runs: a bar on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,8 @@ pub(super) struct Display<'a> {
     bar: Option<ProgressBar>,
     counts: Mutex<Counts>,
     coverage: Option<&'a Coverage>,
+    /// Packages whose tests may fail because of how they were built.
+    undecided: BTreeSet<String>,
 }
 
 struct Counts {
@@ -70,7 +73,14 @@ impl<'a> Display<'a> {
                 last_line: Instant::now(),
             }),
             coverage: None,
+            undecided: BTreeSet::new(),
         }
+    }
+
+    /// Does not show tests of these packages as broken: builds of them are compared later.
+    pub(super) fn with_undecided(mut self, packages: BTreeSet<String>) -> Self {
+        self.undecided = packages;
+        self
     }
 
     /// Keeps what the tests run, too.
@@ -153,20 +163,29 @@ impl Progress for Display<'_> {
             bar.set_position(counts.judged as u64);
         }
         drop(counts);
-        let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
-        if self.console.quiet || (routine && self.console.verbose == 0) {
-            return;
+        let is_undecided =
+            test.verdict == Verdict::Broken && self.undecided.contains(&test.package);
+        if !is_undecided && let Some(line) = line_of(test, self.console) {
+            self.line(&line);
         }
-        let style = verdict_style(test);
-        let level = test
-            .weakest_level
-            .map_or_else(String::new, |level| format!(" at {level}"));
-        let sure = test.failure_bound.map_or_else(String::new, |bound| {
-            format!(" (< {} % at 95 %)", (bound * 100.0).ceil())
-        });
-        self.line(&format!(
-            "{style}{:>12}{style:#} {}{level}{sure}",
-            test.verdict, test.id
-        ));
     }
+}
+
+/// The line on a test that was judged; `None` if there is nothing to show.
+pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
+    let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
+    if console.quiet || (routine && console.verbose == 0) {
+        return None;
+    }
+    let style = verdict_style(test);
+    let level = test
+        .weakest_level
+        .map_or_else(String::new, |level| format!(" at {level}"));
+    let sure = test.failure_bound.map_or_else(String::new, |bound| {
+        format!(" (< {} % at 95 %)", (bound * 100.0).ceil())
+    });
+    Some(format!(
+        "{style}{:>12}{style:#} {}{level}{sure}",
+        test.verdict, test.id
+    ))
 }

@@ -19,6 +19,7 @@ use nondex_harness::campaign::tree::Tree;
 use nondex_harness::error::Result;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::findings::{Finding, Store};
+use nondex_harness::project::Rebuilds;
 use nondex_harness::report::{Report, RunDirectory};
 
 /// Runs a campaign. `line` is the command line, for the report.
@@ -77,6 +78,13 @@ pub(super) fn within(
         .cover
         .then(|| Coverage::new(&selected, past.reads()));
     let directory = RunDirectory::create(&project.target_dir)?;
+    // Where it fails, tests are judged by the build that there is. It lets cargo write into the target
+    // folder, which no test shall be blamed for.
+    let rebuilds = Rebuilds::of(&project, &ordinary.0, &|| stop.is_set());
+    let (rebuilds, obstacle) = match rebuilds {
+        Ok(rebuilds) => (rebuilds, None),
+        Err(error) => (Rebuilds::default(), Some(error)),
+    };
     let tree = match stages.have_orders() {
         false => Tree::none(),
         true => {
@@ -86,6 +94,7 @@ pub(super) fn within(
         }
     };
     let mut report = work(&Session {
+        rebuilds: &rebuilds,
         selected: &selected,
         in_order: &in_order,
         coverage: coverage.as_ref(),
@@ -100,6 +109,9 @@ pub(super) fn within(
     report.run.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     project.notes.retain(|note| !report.notes.contains(note));
     report.notes.append(&mut project.notes);
+    report
+        .notes
+        .extend(obstacle.map(|error| format!("builds were not compared: {error}")));
     report.run.build = Some(ordinary.0.written(&project.workspace_root));
     report.run.toolchain.clone_from(&project.toolchain);
     report.run.unbuilt.append(&mut project.unbuilt);

@@ -6,13 +6,15 @@ use super::console::Console;
 use super::coverage::Coverage;
 use super::past::Past;
 use super::progress::Display;
-use super::{outcome, selection};
+use super::{outcome, progress, selection};
+use nondex_harness::campaign::builds::{self, Builds};
 use nondex_harness::campaign::tree::Tree;
 use nondex_harness::campaign::{Selected, StopFlag, orders};
 use nondex_harness::error::Result;
 use nondex_harness::judge::Options;
 use nondex_harness::judge::order::OrderOptions;
-use nondex_harness::report::{Report, RunDirectory};
+use nondex_harness::project::Rebuilds;
+use nondex_harness::report::{Report, RunDirectory, Verdict};
 
 /// What a command makes of the built tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,8 @@ impl Stages {
 
 /// The built and selected tests, and how they are to be run.
 pub(super) struct Session<'a> {
+    /// Builds in which programs of the project make something else.
+    pub(super) rebuilds: &'a Rebuilds,
     /// The tests.
     pub(super) selected: &'a [Selected<'a>],
     /// Those that are run in other orders: all of a binary, or none.
@@ -81,15 +85,49 @@ impl Session<'_> {
             ..
         } = *self;
         console.status("Running", &announced::plan(selected, options));
-        outcome::run(
+        let display = self.display(selected).with_coverage(self.coverage);
+        let mut report = outcome::run(
             selected,
             options,
             self.directory,
             self.ordinary,
             self.stop,
-            console,
-            self.coverage,
-        )
+            &display,
+        )?;
+        self.compare_builds(&mut report);
+        Ok(report)
+    }
+
+    /// A display of the progress of these tests. Of those that a build may decide about, it does
+    /// not show that they are broken.
+    fn display(&self, selected: &[Selected<'_>]) -> Display<'_> {
+        let undecided = self.rebuilds.affected().cloned().collect();
+        Display::new(self.console, selection::running(selected)).with_undecided(undecided)
+    }
+
+    /// Compares builds where a program of the project makes something else in each.
+    pub(super) fn compare_builds(&self, report: &mut Report) {
+        let rebuilds = self.rebuilds;
+        if rebuilds.variations.is_empty() {
+            return;
+        }
+        let builds = Builds {
+            rebuilds,
+            timeout: self.options.timeout,
+            stop: self.stop,
+            status: &|what| self.console.status("Rebuilding", what),
+        };
+        builds::compare(report, self.selected, &builds);
+        let affected: Vec<&String> = rebuilds.affected().collect();
+        for test in &report.tests {
+            let is_new = test.build.is_some() || test.verdict == Verdict::Broken;
+            if is_new
+                && affected.contains(&&test.package)
+                && let Some(line) = progress::line_of(test, self.console)
+            {
+                self.console.text(&format!("{line}\n"));
+            }
+        }
     }
 
     /// Runs the tests of each binary in other orders.
@@ -105,7 +143,7 @@ impl Session<'_> {
             strategies.join(", ")
         );
         self.console.status("Running", &what);
-        let display = Display::new(self.console, running);
+        let display = self.display(self.in_order);
         let mut options = self.options.clone();
         // It is the session's.
         options.max_time = None;

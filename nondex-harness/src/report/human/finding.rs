@@ -31,7 +31,7 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
             other(test, &surroundings(test), view)
         }
         Verdict::Stable | Verdict::ImplementationDependent => String::new(),
-        Verdict::NotRun if test.unjudged => other(test, unjudged(test), view),
+        Verdict::NotRun if test.unjudged => other(test, &unjudged(test), view),
         Verdict::NotRun if view.verbose == 0 => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
@@ -52,8 +52,11 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     }
 }
 
-/// On what a test depends that is the same in every run: a part of its environment.
+/// On what a test depends that is the same in every run: its build, or a part of its environment.
 fn surroundings(test: &TestReport) -> String {
+    if let Some(build) = &test.build {
+        return format!("depends on how it was built: {build}");
+    }
     let part = match test.environment {
         Some(Circumstance::OneCore) => "the number of processors",
         Some(Circumstance::Load) => "what else the machine does",
@@ -66,10 +69,13 @@ fn surroundings(test: &TestReport) -> String {
 }
 
 /// Why a test that was run is not judged.
-fn unjudged(test: &TestReport) -> &'static str {
+fn unjudged(test: &TestReport) -> String {
+    if let Some(build) = &test.build {
+        return format!("may depend on how it was built: {build}");
+    }
     match test.failures.is_empty() {
-        true => "could not be started in each of its runs",
-        false => "fails only with this tool",
+        true => "could not be started in each of its runs".to_owned(),
+        false => "fails only with this tool".to_owned(),
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::order::LeftState;
 use super::{
-    ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent, Order,
-    Race, Sanitised, Scheduled, Schedules, Timing, Verdict,
+    BuildCause, ChangeReport, Culprit, FailureReport, InterleavingReport, KnownFlake, NetworkEvent,
+    Order, Race, Sanitised, Scheduled, Schedules, Timing, Verdict,
 };
 use crate::judge::reruns::Circumstance;
 use crate::statistics::wilson;
@@ -122,6 +122,10 @@ pub struct TestReport {
     /// `clean-environment`, `time-zone` or `locale`. Absent when none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
+    /// The build script or proc macro that decides about it when it is built. Absent when none is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildCause>,
     /// What was tried of it, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
@@ -173,7 +177,7 @@ impl TestReport {
     /// and time (`ND` with a reason, or with a level where the search for the reason was stopped).
     #[must_use]
     pub fn is_dependent(&self) -> bool {
-        if self.environment.is_some() {
+        if self.environment.is_some() || self.build.is_some() {
             return false;
         }
         let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
@@ -204,7 +208,8 @@ impl TestReport {
 pub struct Step {
     /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too),
     /// `search` (for the calls that are responsible), `order`, `further-seeds`, `alone`,
-    /// `one-core`, `load`, `clean-environment`, `time-zone`, `locale` or `natural`.
+    /// `one-core`, `load`, `clean-environment`, `time-zone`, `locale`, `natural` or `builds`
+    /// (under several seeds).
     pub name: String,
     /// How many runs were made.
     pub runs: u64,

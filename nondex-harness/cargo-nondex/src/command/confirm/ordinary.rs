@@ -25,7 +25,7 @@ impl Seeded {
                 "entropy cannot be seeded for another target or behind a target runner",
             ));
         }
-        let library = EntropyLibrary::build(&project.target_dir, &project.workspace_root)?;
+        let library = EntropyLibrary::in_workspace(&project.workspace_root)?;
         Ok(Seeded { seeds, library })
     }
 }

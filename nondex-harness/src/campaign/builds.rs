@@ -1,0 +1,327 @@
+//! Tests whose outcome is decided when they are built, by what a build script or a proc macro makes
+//! of random bytes.
+//!
+//! The order of a map in such a program is another one in each build, and the same in all runs of
+//! one build. So the tests are built with other random bytes for one program at a time, and run in
+//! each build. Nothing is built where all programs make the same whatever their bytes are.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use nondex_core::Outcome;
+
+use super::Selected;
+use super::comparison::{as_ordinary, once};
+use super::message;
+use super::stop::StopFlag;
+use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
+use crate::report::schema::{BuildCause, Step};
+use crate::report::{Report, TestReport, Verdict, combined, judged};
+
+/// Time after which no more builds are made, counted from the end of the first one.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Number of runs in the first build, which must agree.
+const FIRST_RUNS: u64 = 3;
+
+/// Number of runs in a build in which a test ends in another way than in the first one, which must
+/// agree.
+const RUNS: u64 = 5;
+
+/// How builds are compared.
+#[expect(
+    missing_debug_implementations,
+    reason = "what shows the status has none"
+)]
+pub struct Builds<'a> {
+    /// The builds.
+    pub rebuilds: &'a Rebuilds,
+    /// Time limit on one run of a test.
+    pub timeout: Duration,
+    /// Whether to stop.
+    pub stop: &'a StopFlag,
+    /// Shows what is done: what is built, and for how many tests.
+    pub status: &'a dyn Fn(&str),
+}
+
+/// One run of a test in a build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sample {
+    passed: bool,
+    /// Why it failed.
+    message: String,
+}
+
+/// A test, and how it ended in each build.
+struct Compared<'a> {
+    suite: &'a Suite,
+    case: &'a TestCase,
+    report: &'a mut TestReport,
+    samples: BTreeMap<u64, Sample>,
+    /// Runs of one build differ, or take too long: builds cannot be compared.
+    is_unfit: bool,
+    /// Runs of one build fail with different messages, which are left out.
+    has_own_messages: bool,
+    failures: u64,
+    runs: u64,
+}
+
+impl Compared<'_> {
+    /// Two builds that show that the build decides.
+    fn pair(&self) -> Option<(u64, u64)> {
+        if self.is_unfit {
+            return None;
+        }
+        deciding(&self.samples)
+    }
+
+    /// The seeds of the builds in which it passes, or in which it fails.
+    fn seeds(&self, passed: bool) -> Vec<u64> {
+        let samples = self
+            .samples
+            .iter()
+            .filter(|(_, sample)| sample.passed == passed);
+        samples.map(|(seed, _)| *seed).collect()
+    }
+}
+
+/// Two builds that show that the build decides: one in which the test passes, and one in which it
+/// fails, or two in which it fails for other reasons.
+fn deciding(samples: &BTreeMap<u64, Sample>) -> Option<(u64, u64)> {
+    let (first, sample) = samples.first_key_value()?;
+    let find = |is_wanted: &dyn Fn(&Sample) -> bool| {
+        let mut others = samples.iter();
+        let found = others.find(|(_, other)| is_wanted(other));
+        found.map(|(seed, _)| *seed)
+    };
+    let other = find(&|other| other.passed != sample.passed)
+        .or_else(|| find(&|other| !other.passed && other != sample))?;
+    match sample.passed {
+        true => Some((*first, other)),
+        false => Some((other, *first)),
+    }
+}
+
+/// Compares builds, and writes into `report`, of the tests in `selected`, on which of them the
+/// build decides.
+pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'_>) {
+    let _lock = builds.rebuilds.lock();
+    let cases = selected.iter().flat_map(|selected| {
+        let cases = selected.tests.iter();
+        cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))
+    });
+    let cases: BTreeMap<String, (&Suite, &TestCase)> = cases.collect();
+    for variation in &builds.rebuilds.variations {
+        let tests = report.tests.iter_mut().filter_map(|report| {
+            let (suite, case) = cases.get(&report.id)?;
+            is_wanted(suite, report, variation).then_some(Compared {
+                suite,
+                case,
+                report,
+                samples: BTreeMap::new(),
+                is_unfit: false,
+                has_own_messages: false,
+                failures: 0,
+                runs: 0,
+            })
+        });
+        let mut tests: Vec<Compared<'_>> = tests.collect();
+        let is_doctest = |test: &Compared<'_>| test.suite.binary.harness == Harness::Doctest;
+        let has_doctests = tests.iter().any(is_doctest);
+        let compared = match tests.is_empty() {
+            true => Ok(()),
+            false => as_ordinary(|| builds.run(variation, &mut tests)),
+        };
+        for test in tests {
+            conclude(test, variation, compared.is_ok());
+        }
+        report.partial |= builds.stop.is_set();
+        report.notes.push(note(variation, &compared, has_doctests));
+    }
+    combined::sum_up(report);
+}
+
+/// Whether a test may have its verdict because of how it was built.
+fn is_wanted(suite: &Suite, report: &TestReport, variation: &Variation) -> bool {
+    let is_open = match report.verdict {
+        Verdict::Stable | Verdict::Broken | Verdict::Unknown => true,
+        Verdict::NotRun => report.unjudged,
+        _ => false,
+    };
+    is_open && report.sanitised_by.is_none() && variation.affected.contains(&suite.binary.package)
+}
+
+impl Builds<'_> {
+    /// Runs the tests in each build.
+    ///
+    /// # Errors
+    /// Why not all builds were compared.
+    fn run(&self, variation: &Variation, tests: &mut [Compared<'_>]) -> Result<(), String> {
+        (self.status)(&format!(
+            "`{}` {} times with other random bytes for its {}, to run {} tests in each build",
+            variation.package,
+            variation.seeds.len(),
+            match variation.proc_macro {
+                Some(_) => "proc macro",
+                None => "build script",
+            },
+            tests.len(),
+        ));
+        let mut begin = None;
+        for seed in &variation.seeds {
+            if self.stop.is_set() {
+                return Err("the run was stopped".to_owned());
+            }
+            if begin.is_some_and(|begin: Instant| begin.elapsed() > PATIENCE) {
+                return Err("they take too long".to_owned());
+            }
+            let built = self.rebuilds.build(variation, *seed);
+            let built = built.map_err(|error| error.to_string())?;
+            begin.get_or_insert_with(Instant::now);
+            for test in tests.iter_mut() {
+                test.run(*seed, &built.suites, self)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Compared<'_> {
+    /// Runs the test in the build with this seed: so often that chance does not decide, in the
+    /// first build and in those in which it ends in another way.
+    fn run(&mut self, seed: u64, suites: &[Suite], builds: &Builds<'_>) -> Result<(), String> {
+        let found = project::find(suites, &self.suite.binary.id, &self.case.name);
+        let is_run = !self.is_unfit && self.suite.binary.harness != Harness::Doctest;
+        let Some((suite, case)) = found.filter(|_| is_run) else {
+            return Ok(());
+        };
+        let mut runs = 0;
+        loop {
+            let (outcome, output) = once(&suite.binary, case, builds.timeout, builds.stop)?;
+            let passed = outcome.passed();
+            runs += 1;
+            self.runs += 1;
+            self.failures += u64::from(!passed);
+            let message = match passed || self.has_own_messages {
+                true => String::new(),
+                false => message::explain(&outcome, &output, builds.timeout).message,
+            };
+            let sample = Sample { passed, message };
+            let wanted = match self.samples.first_key_value() {
+                Some((first, usual)) if *first != seed && *usual == sample => 1,
+                Some((first, _)) if *first != seed => RUNS,
+                _ => FIRST_RUNS,
+            };
+            let before = self.samples.entry(seed).or_insert_with(|| sample.clone());
+            self.is_unfit = before.passed != passed || outcome == Outcome::TimedOut;
+            if *before != sample {
+                self.has_own_messages = true;
+                for sample in self.samples.values_mut() {
+                    sample.message.clear();
+                }
+            }
+            if self.is_unfit || runs >= wanted {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Writes into the report of a test whether the build decides.
+fn conclude(test: Compared<'_>, variation: &Variation, are_all_compared: bool) {
+    let pair = test.pair();
+    let [passes, fails] = [true, false].map(|passed| test.seeds(passed));
+    let report = test.report;
+    if test.runs > 0 {
+        report.runs += test.runs;
+        report.steps.push(Step {
+            name: "builds".to_owned(),
+            runs: test.runs,
+            failures: test.failures,
+        });
+    }
+    let builds = test.samples.len();
+    let Some((one, other)) = pair else {
+        let is_open = builds < 2 || !are_all_compared;
+        if report.verdict == Verdict::Broken && is_open && !test.is_unfit {
+            judged::build::may_decide(report, cause(variation, variation.first_file(), None, None));
+        }
+        return;
+    };
+    let file = match passes.is_empty() {
+        true => variation.file(&[one], &[other]),
+        false => variation.file(&passes, &fails),
+    };
+    let file = file.or_else(|| variation.first_file());
+    let cause = cause(
+        variation,
+        file,
+        passes.first().copied(),
+        fails.first().copied(),
+    );
+    let message = &test.samples[&fails[0]].message;
+    judged::build::decides(report, cause, [fails.len(), builds], message);
+}
+
+fn cause(
+    variation: &Variation,
+    file: Option<Utf8PathBuf>,
+    passes: Option<u64>,
+    fails: Option<u64>,
+) -> BuildCause {
+    let kind = match variation.proc_macro {
+        Some(_) => BuildCause::PROC_MACRO,
+        None => BuildCause::BUILD_SCRIPT,
+    };
+    BuildCause {
+        package: variation.package.clone(),
+        kind: kind.to_owned(),
+        file: file.map(Utf8PathBuf::into_string),
+        passes,
+        fails,
+    }
+}
+
+/// What the report says of a program: builds of the project differ.
+fn note(variation: &Variation, compared: &Result<(), String>, has_doctests: bool) -> String {
+    let cause = cause(variation, variation.first_file(), None, None);
+    let mut note = format!("{cause}: it uses the order of a map or set, or other random bytes");
+    if let Err(reason) = compared {
+        note += &format!("; not all such builds were compared: {reason}");
+    }
+    if has_doctests {
+        note += "; doctests were not run in such builds";
+    }
+    note
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(samples: &[(u64, bool, &str)]) -> Option<(u64, u64)> {
+        let samples = samples.iter().map(|(seed, passed, message)| {
+            let message = (*message).to_owned();
+            let passed = *passed;
+            (*seed, Sample { passed, message })
+        });
+        deciding(&samples.collect())
+    }
+
+    #[test]
+    fn a_build_decides_if_another_one_differs() {
+        assert_eq!(pair(&[]), None);
+        assert_eq!(pair(&[(0, true, ""), (1, true, "")]), None);
+        assert_eq!(pair(&[(0, false, "a"), (1, false, "a")]), None);
+        assert_eq!(pair(&[(0, false, "a"), (1, false, "b")]), Some((1, 0)));
+        assert_eq!(
+            pair(&[(0, false, "a"), (1, false, "b"), (2, true, "")]),
+            Some((2, 0))
+        );
+        assert_eq!(
+            pair(&[(0, true, ""), (1, true, ""), (2, false, "a")]),
+            Some((0, 2))
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! Builds that differ only in the random bytes that one build script or proc macro takes.
+//!
+//! Such a program runs once for each build, so that a test of what it made is flaky once for each
+//! build, and not for each run. Only programs of the project's own packages are varied, and those
+//! of packages that it names by path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_metadata::{Metadata, Package, PackageId, TargetKind};
+
+use super::build::{self, Project};
+use super::cover::{self, Made};
+use super::drawn::Drawn;
+use super::outdated::REBUILT;
+use super::plan::{BuildPlan, Doctests, Mode, Varied};
+use super::preload::EntropyLibrary;
+use super::scratch::Scratch;
+use crate::error::{Error, Result};
+
+/// Number of seeds under which a program must make the same for it not to depend on its random
+/// bytes: two elements have the same order in all of them with a probability of 1/128.
+const ALIKE: u64 = 8;
+
+/// Number of seeds from which the builds are chosen.
+const PROBED: u64 = 64;
+
+/// Time after which no more seeds of one program are tried.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Builds of a project in which programs take other random bytes; by default there are none.
+#[derive(Debug, Default)]
+pub struct Rebuilds {
+    plan: BuildPlan,
+    /// Our folder in the project's target directory.
+    home: Utf8PathBuf,
+    /// The programs that make something else of other bytes.
+    pub variations: Vec<Variation>,
+}
+
+/// A build script or a proc macro that makes something else of other random bytes.
+#[derive(Debug)]
+pub struct Variation {
+    /// The package that the program is part of.
+    pub package: String,
+    /// The root of the proc macro; `None` for a build script.
+    pub proc_macro: Option<Utf8PathBuf>,
+    /// The packages in which it may decide about a test.
+    pub affected: BTreeSet<String>,
+    /// The seeds of the builds that are to be compared: together they have each word of what the
+    /// program makes in each place, as far as there are so many.
+    pub seeds: Vec<u64>,
+    varied: Varied,
+    made: BTreeMap<u64, Made>,
+}
+
+impl Variation {
+    /// The first file that is not the same in builds in which a test passes and those in which it
+    /// fails: in the folder `OUT_DIR` of a build script, its output, or the root of a proc macro.
+    #[must_use]
+    pub fn file(&self, passes: &[u64], fails: &[u64]) -> Option<Utf8PathBuf> {
+        if let Some(root) = &self.proc_macro {
+            return Some(root.clone());
+        }
+        let of = |seed: &u64, file: &(usize, Utf8PathBuf)| self.made[seed].content(file);
+        let files = self.made.values().flat_map(Made::files);
+        let files: BTreeSet<_> = files.collect();
+        let decides = |file: &(usize, Utf8PathBuf)| {
+            passes
+                .iter()
+                .all(|pass| fails.iter().all(|fail| of(pass, file) != of(fail, file)))
+        };
+        let found = files.into_iter().find(|file| decides(file));
+        found.map(|(_, name)| name.clone())
+    }
+
+    /// The first file that is not the same in all builds.
+    #[must_use]
+    pub fn first_file(&self) -> Option<Utf8PathBuf> {
+        let (first, others) = self.seeds.split_first()?;
+        others
+            .iter()
+            .find_map(|other| self.file(&[*first], &[*other]))
+    }
+}
+
+impl Rebuilds {
+    /// Finds out which of the programs that took random bytes make something else of other ones.
+    /// Does not build anything.
+    ///
+    /// # Errors
+    /// When cargo cannot read the workspace, or the programs cannot be given other bytes.
+    pub fn of(project: &Project, plan: &BuildPlan, is_over: &dyn Fn() -> bool) -> Result<Self> {
+        let plan = BuildPlan {
+            mode: Mode::Plain,
+            doctests: Doctests::No,
+            races: false,
+            covered: None,
+            ..plan.clone()
+        };
+        let mut rebuilds = Rebuilds {
+            plan,
+            home: project.target_dir.join("nondex"),
+            variations: Vec::new(),
+        };
+        if project.drawn.is_empty() {
+            return Ok(rebuilds);
+        }
+        let metadata = build::metadata(&rebuilds.plan, true)?;
+        let graph = Graph::of(&metadata);
+        let mut programs: BTreeMap<(&PackageId, String), Vec<&Drawn>> = BTreeMap::new();
+        for drawn in &project.drawn {
+            if let (Some(owner), Some(program)) = (graph.owner(drawn), drawn.program()) {
+                programs
+                    .entry((&owner.id, program))
+                    .or_default()
+                    .push(drawn);
+            }
+        }
+        if programs.is_empty() {
+            return Ok(rebuilds);
+        }
+        let library = EntropyLibrary::in_workspace(&project.workspace_root)?;
+        let home = &rebuilds.home;
+        let scratch = Scratch::create(home, "drawn")
+            .map_err(|e| Error::setup(format!("failed to create a folder in `{home}`: {e}")))?;
+        for ((owner, program), drawn) in programs {
+            let made = vary(&drawn, |one, seed| {
+                one.run(&library, seed, scratch.path(), is_over)
+            });
+            let seeds = cover::choose(&made);
+            let Some(owner) = graph.packages.get(owner).filter(|_| seeds.len() > 1) else {
+                continue;
+            };
+            let users = drawn
+                .iter()
+                .filter_map(|drawn| graph.in_folder(drawn.package()?));
+            let users: BTreeSet<&PackageId> = users.map(|package| &package.id).collect();
+            let name = |id: &&PackageId| Some(graph.packages.get(id)?.name.to_string());
+            rebuilds.variations.push(Variation {
+                package: owner.name.to_string(),
+                proc_macro: drawn[0].macro_name().and_then(|name| {
+                    let root = &macro_of(owner, name)?.src_path;
+                    let inside = root.strip_prefix(&metadata.workspace_root);
+                    Some(inside.unwrap_or(root).to_owned())
+                }),
+                affected: graph.affected(&users).iter().filter_map(name).collect(),
+                varied: Varied {
+                    program,
+                    seed: 0,
+                    packages: users.iter().filter_map(name).collect(),
+                },
+                made: made
+                    .into_iter()
+                    .filter(|(seed, _)| seeds.contains(seed))
+                    .collect(),
+                seeds,
+            });
+        }
+        Ok(rebuilds)
+    }
+
+    /// The packages in which one of the programs may decide about a test.
+    pub fn affected(&self) -> impl Iterator<Item = &String> {
+        self.variations
+            .iter()
+            .flat_map(|variation| &variation.affected)
+    }
+
+    /// Waits until nobody else compares builds of the project, because each replaces the one
+    /// before. Nobody else does while the file is held. `None` where the file system has no locks.
+    #[must_use]
+    pub fn lock(&self) -> Option<File> {
+        let file = File::create(self.home.join(format!("{REBUILT}.only"))).ok()?;
+        file.lock().is_ok().then_some(file)
+    }
+
+    /// Builds the tests with random bytes from `seed` for one program, without this tool in them.
+    /// They are replaced by the next such build.
+    ///
+    /// # Errors
+    /// As [`build`](build::build).
+    pub fn build(&self, variation: &Variation, seed: u64) -> Result<Project> {
+        let plan = BuildPlan {
+            varied: Varied {
+                seed,
+                ..variation.varied.clone()
+            },
+            ..self.plan.clone()
+        };
+        build::build(&plan, true)
+    }
+}
+
+/// What programs make under seeds: under the first few, and under many if that differs. Files that
+/// differ between two runs with one seed are left out, because they depend on something else.
+fn vary(
+    drawn: &[&Drawn],
+    run: impl Fn(&Drawn, u64) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>>,
+) -> BTreeMap<u64, Made> {
+    let begin = Instant::now();
+    let of_seed = |seed| {
+        let runs = (0..)
+            .zip(drawn)
+            .filter_map(|(number, one)| Some((number, run(one, seed)?)));
+        Made::of(runs)
+    };
+    let first = of_seed(0);
+    let again = of_seed(0);
+    let mut made = BTreeMap::from([(0, first.only_as_in(&again))]);
+    for seed in 1..PROBED {
+        let is_alike = made.values().all(|one| *one == made[&0]);
+        let is_late = begin.elapsed() > PATIENCE && seed > 2;
+        if is_late || is_alike && seed >= ALIKE {
+            break;
+        }
+        let one = of_seed(seed).only_files_of(&made[&0]);
+        made.insert(seed, one);
+    }
+    made
+}
+
+/// The target of a package that is the proc macro with this crate name.
+fn macro_of<'a>(package: &'a Package, name: &str) -> Option<&'a cargo_metadata::Target> {
+    package.targets.iter().find(|target| {
+        target.kind.contains(&TargetKind::ProcMacro) && target.name.replace('-', "_") == name
+    })
+}
+
+/// The packages of a project that no registry has, and which of them uses which.
+struct Graph<'a> {
+    packages: BTreeMap<&'a PackageId, &'a Package>,
+    /// The packages that use one.
+    users: BTreeMap<&'a PackageId, Vec<&'a PackageId>>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(metadata: &'a Metadata) -> Self {
+        let own = metadata
+            .packages
+            .iter()
+            .filter(|package| package.source.is_none());
+        let mut users: BTreeMap<&PackageId, Vec<&PackageId>> = BTreeMap::new();
+        for node in metadata.resolve.iter().flat_map(|resolve| &resolve.nodes) {
+            for used in &node.dependencies {
+                users.entry(used).or_default().push(&node.id);
+            }
+        }
+        Graph {
+            packages: own.map(|package| (&package.id, package)).collect(),
+            users,
+        }
+    }
+
+    /// The package with its manifest in this folder.
+    fn in_folder(&self, folder: &Utf8Path) -> Option<&'a Package> {
+        let mut packages = self.packages.values();
+        packages
+            .find(|package| package.manifest_path.parent() == Some(folder))
+            .copied()
+    }
+
+    /// The package that a program is part of.
+    fn owner(&self, drawn: &Drawn) -> Option<&'a Package> {
+        match drawn.macro_name() {
+            Some(name) => {
+                let mut packages = self.packages.values();
+                packages
+                    .find(|package| macro_of(package, name).is_some())
+                    .copied()
+            }
+            None => self.in_folder(drawn.package()?),
+        }
+    }
+
+    /// These packages, and all that use one of them, directly or not.
+    fn affected(&self, packages: &BTreeSet<&'a PackageId>) -> BTreeSet<&'a PackageId> {
+        let mut affected = packages.clone();
+        let mut open: Vec<&PackageId> = packages.iter().copied().collect();
+        while let Some(package) = open.pop() {
+            let users = self.users.get(package).into_iter().flatten();
+            open.extend(users.filter(|user| affected.insert(user)));
+        }
+        affected
+    }
+}

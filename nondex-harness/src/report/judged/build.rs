@@ -1,0 +1,92 @@
+//! What a report says of a test about which its build decides.
+
+use crate::report::schema::{BuildCause, TestReport, Verdict};
+use crate::shell;
+
+/// Writes that the build decides: the test fails in so many of all builds, and with this message in one
+/// of them.
+pub fn decides(
+    report: &mut TestReport,
+    cause: BuildCause,
+    [failed, builds]: [usize; 2],
+    message: &str,
+) {
+    report.verdict = Verdict::ImplementationDependent;
+    report.unjudged = false;
+    report.failure_bound = None;
+    report.verified.clear();
+    report.schedules = None;
+    report.latent = None;
+    // These are of one build.
+    report.failure_rate.clear();
+    // It is said to fail whatever is chosen.
+    report.notes.retain(|note| !note.contains("ordinary build"));
+    let builds = match cause.passes {
+        Some(_) => format!("{failed} of {builds} builds"),
+        None => format!("each of {builds} builds, but not with the same values"),
+    };
+    let message: Vec<&str> = message.lines().map(str::trim).collect();
+    report.notes.push(format!(
+        "all its runs in one build end alike; it fails in {builds}: {}",
+        message.join(", ")
+    ));
+    let clean = shell::join(["cargo", "clean", "-p", &cause.package]);
+    let test = shell::join(["cargo", "test", "-p", &report.package, &report.name]);
+    report.reproduce = Some(format!("{clean} && {test} -- --exact"));
+    report.replay = None;
+    report.build = Some(cause);
+}
+
+/// Writes that a test is not judged, because builds could not be compared.
+pub fn may_decide(report: &mut TestReport, cause: BuildCause) {
+    report.verdict = Verdict::NotRun;
+    report.unjudged = true;
+    report.build = Some(cause);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::schema::tests::test;
+
+    fn cause(passes: Option<u64>) -> BuildCause {
+        BuildCause {
+            package: "shop".to_owned(),
+            kind: BuildCause::BUILD_SCRIPT.to_owned(),
+            file: None,
+            passes,
+            fails: Some(1),
+        }
+    }
+
+    #[test]
+    fn a_test_about_which_its_build_decides_is_not_broken() {
+        let broken = || {
+            let mut report = test(Verdict::Broken);
+            report.notes = vec!["it fails in an ordinary build too".to_owned()];
+            report
+        };
+        let mut report = broken();
+        decides(&mut report, cause(Some(2)), [1, 3], "left: 1\n right: 2");
+        assert_eq!(report.verdict, Verdict::ImplementationDependent);
+        assert!(!report.is_dependent(), "no choice of a run decides");
+        assert_eq!(
+            report.notes,
+            ["all its runs in one build end alike; it fails in 1 of 3 builds: left: 1, right: 2"]
+        );
+        assert!(
+            report
+                .reproduce
+                .unwrap()
+                .starts_with("cargo clean -p shop && cargo test -p ")
+        );
+
+        let mut report = broken();
+        decides(&mut report, cause(None), [3, 3], "a");
+        assert!(report.notes[0].contains("each of 3 builds, but not with the same values"));
+
+        let mut report = broken();
+        may_decide(&mut report, cause(None));
+        assert_eq!((report.verdict, report.unjudged), (Verdict::NotRun, true));
+    }
+}

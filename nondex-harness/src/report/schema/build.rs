@@ -1,0 +1,88 @@
+//! What decides about a test when it is built.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A program that ran in the build and makes something else in each build, on which the outcome of
+/// a test depends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildCause {
+    /// The package of the build script or proc macro.
+    pub package: String,
+    /// `build-script` or `proc-macro`.
+    pub kind: String,
+    /// The file in the folder `OUT_DIR` of the build script that differs, `stdout` for its standard
+    /// output, or the root of the proc macro, whose expansion differs.
+    pub file: Option<String>,
+    /// The seed of a build in which the test passes; null if it fails in each build that was
+    /// compared, but not with the same values.
+    pub passes: Option<u64>,
+    /// The seed of a build in which the test fails; null if the builds could not be compared.
+    pub fails: Option<u64>,
+}
+
+impl BuildCause {
+    /// The kind of build scripts.
+    pub const BUILD_SCRIPT: &str = "build-script";
+
+    /// The kind of proc macros.
+    pub const PROC_MACRO: &str = "proc-macro";
+}
+
+impl fmt::Display for BuildCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = &self.package;
+        let file = self.file.as_deref();
+        if self.kind == Self::PROC_MACRO {
+            let place = file.map_or_else(String::new, |file| format!(" ({file})"));
+            return write!(
+                f,
+                "the proc macro `{package}`{place} may expand to other code in each build"
+            );
+        }
+        match file {
+            Some("stdout") | None => {
+                write!(
+                    f,
+                    "the build script of `{package}` may print something else in each build"
+                )
+            }
+            Some(file) => write!(
+                f,
+                "the build script of `{package}` may write another `{file}` in each build"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_and_the_file_are_named() {
+        let mut cause = BuildCause {
+            package: "shop".to_owned(),
+            kind: BuildCause::BUILD_SCRIPT.to_owned(),
+            file: Some("table.rs".to_owned()),
+            passes: Some(0),
+            fails: Some(1),
+        };
+        assert_eq!(
+            cause.to_string(),
+            "the build script of `shop` may write another `table.rs` in each build"
+        );
+        cause.file = Some("stdout".to_owned());
+        assert_eq!(
+            cause.to_string(),
+            "the build script of `shop` may print something else in each build"
+        );
+        cause.kind = BuildCause::PROC_MACRO.to_owned();
+        cause.file = Some("macros/src/lib.rs".to_owned());
+        assert_eq!(
+            cause.to_string(),
+            "the proc macro `shop` (macros/src/lib.rs) may expand to other code in each build"
+        );
+    }
+}
