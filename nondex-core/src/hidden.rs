@@ -1,28 +1,34 @@
-//! Memory of our own, from the system's allocator.
+//! Memory of our own, from the [arena](crate::arena).
 //!
 //! A test may count what its `#[global_allocator]` is asked for. A collection of std asks it for one block; so does one of
 //! the mirror, for its entries, and everything that it keeps beside them is here.
 
-use std::alloc::System;
 use std::ptr;
 
+use crate::arena::Arena;
+
 /// A box that the global allocator does not see.
-pub type Box<T> = allocator_api2::boxed::Box<T, System>;
+pub type Box<T> = allocator_api2::boxed::Box<T, Arena>;
 
 /// A vector that the global allocator does not see.
-pub type Vec<T> = allocator_api2::vec::Vec<T, System>;
+pub type Vec<T> = allocator_api2::vec::Vec<T, Arena>;
 
 /// A table that the global allocator does not see.
-pub type Table<T> = hashbrown::HashTable<T, System>;
+pub type Table<T> = hashbrown::HashTable<T, Arena>;
 
 /// An empty vector.
 pub const fn vec<T>() -> Vec<T> {
-    Vec::new_in(System)
+    Vec::new_in(Arena)
+}
+
+/// An empty table.
+pub const fn table<T>() -> Table<T> {
+    Table::new_in(Arena)
 }
 
 /// All items in a vector.
 pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all = Vec::with_capacity_in(items.size_hint().0, System);
+    let mut all = Vec::with_capacity_in(items.size_hint().0, Arena);
     all.extend(items);
     all
 }
@@ -33,7 +39,7 @@ pub fn collect<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     reason = "a vector with an allocator of its own clones item by item: only std's own code can tell which are plain"
 )]
 pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
-    let mut all = Vec::with_capacity_in(items.len(), System);
+    let mut all = Vec::with_capacity_in(items.len(), Arena);
     // SAFETY: there is room for so many items, which are apart from those that are copied, and plain.
     unsafe {
         ptr::copy_nonoverlapping(items.as_ptr(), all.as_mut_ptr(), items.len());
@@ -44,5 +50,5 @@ pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
 
 /// A value in a box.
 pub fn boxed<T>(value: T) -> Box<T> {
-    Box::new_in(value, System)
+    Box::new_in(value, Arena)
 }

@@ -6,13 +6,14 @@
 //!
 //! The house, from the ground: each room uses only those before it.
 //!
-//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`hidden`], [`word`], [`channel`]: tools
-//!   without a word about choices.
+//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`arena`], [`hidden`], [`word`], [`channel`]:
+//!   tools without a word about choices.
 //! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
 //! - [`protocol`]: what goes into a test process and what comes out, versioned.
 //! - [`context`]: which test a thread works for, and the recording of what it does.
 //! - [`choice`]: the decision, of an order or a number, and what it is drawn from.
 
+pub mod arena;
 pub mod catalogue;
 #[cfg(unix)]
 pub mod channel;

@@ -1,6 +1,6 @@
 //! Processes that are forked: a child has an identity of its own, and finds what we share with it unlocked.
 
-use nondex_core::context;
+use nondex_core::{arena, context};
 
 use crate::libc;
 use crate::{covered, directory, origin, schedule};
@@ -19,9 +19,12 @@ unsafe extern "C" fn before() {
     origin::before_fork();
     #[cfg(feature = "network")]
     crate::network::before_fork();
+    // Last: the other locks may be held over a taking of memory.
+    arena::before_fork();
 }
 
 unsafe extern "C" fn after() {
+    arena::after_fork();
     #[cfg(feature = "network")]
     crate::network::after_fork();
     origin::after_fork();

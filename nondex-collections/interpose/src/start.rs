@@ -1,7 +1,7 @@
 //! What is done before `main`.
 
 use nondex_core::Context;
-use nondex_core::{context, fork_lock};
+use nondex_core::{arena, context, fork_lock};
 
 use crate::given::{self, Words};
 use crate::{clock, covered, fork, operations, original, own, process, schedule, thread};
@@ -15,6 +15,7 @@ pub unsafe fn begin(variables: Words) {
     let _pause = context::pause();
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };
+    arena::prepare();
     original::look_up_all();
     fork_lock::wait_by(schedule::wait_outside);
     thread::see_ends();

@@ -5,8 +5,9 @@ use ::std::ptr;
 use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use nondex_core::Context;
+use nondex_core::arena::Arena;
 use nondex_core::context::{self, Inherited, inherit};
+use nondex_core::{Context, hidden};
 
 use super::process::watch;
 use super::{original, own, schedule};
@@ -77,7 +78,7 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     let test;
     let (start, argument) = {
         // SAFETY: the pointer is from `pthread_create` below, which gave it to this thread alone.
-        let given = unsafe { Box::from_raw(given.cast::<Given>()) };
+        let given = unsafe { hidden::Box::from_raw_in(given.cast::<Given>(), Arena) };
         let Given {
             inherited,
             start,
@@ -85,7 +86,7 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
             attached,
             watch,
             test: its_test,
-        } = *given;
+        } = hidden::Box::into_inner(given);
         test = its_test;
         inherited.enter();
         if let Some(watch) = watch {
@@ -144,19 +145,20 @@ unsafe extern "C" fn pthread_create(
     };
     let test = own::work().and_then(|_work| test_of_libtest());
     let started = schedule::life::start(inherited.path());
-    let given = Box::into_raw(Box::new(Given {
+    let given = hidden::boxed(Given {
         inherited,
         start,
         argument,
         attached: started.as_ref().map(schedule::life::Started::thread),
         watch: watch::inherit(),
         test,
-    }));
+    });
+    let (given, memory) = hidden::Box::into_raw_with_allocator(given);
     // SAFETY: the caller's arguments, but for a function that calls theirs.
     let error = unsafe { original(thread, attributes, begin, given.cast()) };
     if error != 0 {
         // SAFETY: there is no thread that took it.
-        drop(unsafe { Box::from_raw(given) });
+        drop(unsafe { hidden::Box::from_raw_in(given, memory) });
     }
     if let Some(started) = started {
         if error == 0 {

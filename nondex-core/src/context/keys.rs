@@ -1,7 +1,5 @@
 //! The keys of `RandomState`s in one run.
 
-use std::alloc::System;
-
 use super::stack;
 use crate::catalogue::{Family, Level, Model};
 use crate::fork_lock::ForkLock;
@@ -37,16 +35,18 @@ impl Keys {
             },
             are_traced: spec.trace.iter().any(is_of_keys),
             created: ForkLock::new(Vec::new),
-            shared: ForkLock::new(|| hidden::Table::new_in(System)),
+            shared: ForkLock::new(hidden::table),
         }
     }
 
     /// Keeps the stack of the creation of a state by `caller`, if the run is asked for it.
     pub(super) fn note_creation(&self, model: &Model, caller: Caller, trace: &[Site]) {
-        let site = Site::new(model, model.family, caller);
-        if !trace.contains(&site) {
+        // Without memory: an allocator may have started the thread that is noted.
+        let is_asked = |site: &Site| site.is_of(model, model.family, caller);
+        if !trace.iter().any(is_asked) {
             return;
         }
+        let site = Site::new(model, model.family, caller);
         let stack = stack::capture();
         if let Some(mut created) = self.created.lock()
             && created.iter().all(|(known, _)| *known != site)

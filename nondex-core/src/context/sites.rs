@@ -200,7 +200,7 @@ impl Sites {
     pub(super) const fn new() -> Self {
         Sites {
             all: hidden::vec(),
-            index: Table::new_in(std::alloc::System),
+            index: hidden::table(),
             recent: [None; RECENT],
         }
     }

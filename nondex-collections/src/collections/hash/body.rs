@@ -4,9 +4,9 @@
     reason = "entries are dropped in the order that was decided, by code that is not generic over them"
 )]
 
-use ::std::alloc::System;
 use ::std::mem;
 use ::std::panic::Location;
+use nondex_core::arena::Arena;
 
 use nondex_core::Caller;
 
@@ -271,7 +271,7 @@ impl Body {
     /// Takes the room of an empty collection.
     pub(super) fn take_room(&mut self) -> (SharedIndex, Buffer) {
         (
-            mem::replace(&mut self.index, SharedIndex::new(Index::new_in(System))),
+            mem::replace(&mut self.index, SharedIndex::new(Index::new_in(Arena))),
             mem::replace(&mut self.buffer, Buffer::new(self.about)),
         )
     }
@@ -298,7 +298,7 @@ impl Body {
     /// All but the entries of a clone, which is to have as much room.
     pub(super) fn begin_clone(&self, created: &'static Location<'static>) -> Box<Self> {
         let mut body = hidden::boxed(Body {
-            index: SharedIndex::new(Index::new_in(System)),
+            index: SharedIndex::new(Index::new_in(Arena)),
             buffer: Buffer::new(self.about),
             trail: None,
             identity: None,

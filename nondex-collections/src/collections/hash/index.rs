@@ -4,7 +4,7 @@
 //! never on what the entry is, so a table of numbers has the same order. One thing does depend on the entry: elements
 //! of up to three bytes start with more buckets. That is why every operation here is told the size of std's element.
 
-use ::std::alloc::System;
+use nondex_core::arena::Arena;
 
 use hashbrown::TryReserveError;
 
@@ -45,10 +45,10 @@ const fn least_capacity(size: usize) -> usize {
 /// When the capacity overflows, as std's table.
 pub(super) fn with_capacity(capacity: usize, size: usize) -> Index {
     if capacity == 0 {
-        return Index::new_in(System);
+        return Index::new_in(Arena);
     }
     assert!(is_possible(capacity, size), "Hash table capacity overflow");
-    Index::with_capacity_in(capacity.max(least_capacity(size)), System)
+    Index::with_capacity_in(capacity.max(least_capacity(size)), Arena)
 }
 
 /// A new index with as many buckets.
@@ -57,7 +57,7 @@ pub(super) fn like(index: &Index) -> Index {
         buckets @ ..8 => buckets - 1,
         buckets => buckets / 8 * 7,
     };
-    Index::with_capacity_in(capacity, System)
+    Index::with_capacity_in(capacity, Arena)
 }
 
 /// Whether the next insertion makes the table grow or rehash.

@@ -4,8 +4,8 @@
     reason = "the index is rearranged by the hashes of entries that are not beside it"
 )]
 
-use ::std::alloc::System;
 use ::std::hash::Hash;
+use nondex_core::arena::Arena;
 
 use hashbrown::TryReserveError;
 
@@ -77,11 +77,11 @@ impl<K: Hash, V> Slots<K, V> {
     /// Has room for so many entries, before the index has: that must not have grown when the entries find none.
     fn try_grow(&mut self, capacity: usize) -> Result<(), TryReserveError> {
         let (about, created) = (self.about, self.created);
-        let mut like = Index::new_in(System);
+        let mut like = Index::new_in(Arena);
         index::try_reserve(&mut like, capacity, about.size(), |_| 0)?;
         let body = self
             .body
-            .get_or_insert_with(|| Body::new(about, created, Index::new_in(System)));
+            .get_or_insert_with(|| Body::new(about, created, Index::new_in(Arena)));
         let len = body.len();
         // SAFETY: both have room for the entries that are there.
         unsafe { body.buffer.try_resize(like.capacity(), len) }

@@ -7,11 +7,11 @@
     reason = "one allocation has several owners, as that of an `Arc`, but comes from the system's allocator and is reached directly"
 )]
 
-use ::std::alloc::System;
 use ::std::mem::{self, ManuallyDrop};
 use ::std::ops::Deref;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+use nondex_core::arena::Arena;
 
 use super::index::{self, Index};
 use nondex_core::hidden::{self, Box};
@@ -60,7 +60,7 @@ impl SharedIndex {
                 Ok(_) => new,
                 Err(other) => {
                     // SAFETY: it is from a box, and nobody else has seen it.
-                    drop(unsafe { Box::from_raw_in(new, System) });
+                    drop(unsafe { Box::from_raw_in(new, Arena) });
                     other
                 }
             };
@@ -95,7 +95,7 @@ impl SharedIndex {
         } else {
             let owners = mem::replace(self.owners.get_mut(), ptr::null_mut());
             // SAFETY: it is from a box, and whoever else knew it is gone.
-            drop(unsafe { Box::from_raw_in(owners, System) });
+            drop(unsafe { Box::from_raw_in(owners, Arena) });
         }
     }
 }
@@ -121,7 +121,7 @@ impl Drop for SharedIndex {
             // As for an `Arc`: what the others did is done before the index goes.
             fence(Ordering::Acquire);
             // SAFETY: it is from a box, and whoever else knew it is gone.
-            drop(unsafe { Box::from_raw_in(owners, System) });
+            drop(unsafe { Box::from_raw_in(owners, Arena) });
         }
         // SAFETY: this is the last owner, and nothing uses it after the destructor.
         unsafe { ManuallyDrop::drop(&mut self.index) }

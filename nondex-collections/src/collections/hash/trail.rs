@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_trail_tells_the_order_of_insertion_after_any_removals() {
         let hash = |slot: &u32| u64::from(*slot).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut index = Table::new_in(::std::alloc::System);
+        let mut index = Table::new_in(nondex_core::arena::Arena);
         for slot in 0..10 {
             index.insert_unique(hash(&slot), slot, hash);
         }

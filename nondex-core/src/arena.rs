@@ -1,0 +1,233 @@
+//! Memory in pages of our own, which no allocator of the program knows.
+//!
+//! A program may replace std's allocator and C's `malloc`, with one that locks a mutex and reads a
+//! clock. Both lead to interposed functions, so these may take memory from neither. Regions of
+//! 4 MiB are mapped as they are needed, the first one before `main`, so that a test that may map no
+//! more has some. A region is cut into blocks of powers of two; what is given back goes to a list
+//! of its size. Larger blocks are mappings
+//! of their own.
+//!
+//! It can be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock). A
+//! handler that interrupts the arena itself has a mapping of its own.
+
+#![expect(unsafe_code, reason = "an allocator gives out pointers")]
+
+use std::alloc::Layout;
+use std::ffi::{c_int, c_void};
+use std::ptr::{self, NonNull};
+
+use allocator_api2::alloc::{AllocError, Allocator};
+
+use crate::fork_lock::ForkLock;
+
+/// The arena, as an allocator of collections.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arena;
+
+/// Size of what is mapped at a time for blocks.
+const REGION: usize = 1 << 22;
+
+/// The exponents of the smallest and the largest size of blocks.
+const SMALLEST: u32 = 4;
+const LARGEST: u32 = 17;
+
+/// Larger alignments are those of pages.
+const PAGE: usize = 4096;
+
+struct Blocks {
+    /// The first block of each size that was given back; each begins with the address of the next.
+    free: [*mut u8; (LARGEST - SMALLEST + 1) as usize],
+    /// What is left of the last region.
+    next: *mut u8,
+    left: usize,
+}
+
+// SAFETY: the memory belongs to nobody else.
+unsafe impl Send for Blocks {}
+
+static BLOCKS: ForkLock<Blocks> = ForkLock::new(|| Blocks {
+    free: [ptr::null_mut(); (LARGEST - SMALLEST + 1) as usize],
+    next: ptr::null_mut(),
+    left: 0,
+});
+
+/// The exponent of the size of the block for a layout; `None` when it needs a mapping of its own.
+fn exponent(layout: Layout) -> Option<u32> {
+    let size = layout.size().max(layout.align());
+    let exponent = size.next_power_of_two().trailing_zeros().max(SMALLEST);
+    (exponent <= LARGEST).then_some(exponent)
+}
+
+impl Blocks {
+    fn take(&mut self, exponent: u32) -> Option<NonNull<u8>> {
+        let free = &mut self.free[(exponent - SMALLEST) as usize];
+        if let Some(block) = NonNull::new(*free) {
+            // SAFETY: a block in the list begins with the address of the next one.
+            *free = unsafe { block.cast::<*mut u8>().read() };
+            return Some(block);
+        }
+        let size = 1 << exponent;
+        // Blocks are aligned to their size. What is skipped for that is lost.
+        let skipped = self.next.addr().wrapping_neg() & (size - 1);
+        if self.left < skipped + size {
+            self.next = map(REGION)?.as_ptr();
+            self.left = REGION;
+            return self.take(exponent);
+        }
+        let block = self.next.wrapping_add(skipped);
+        self.next = block.wrapping_add(size);
+        self.left -= skipped + size;
+        NonNull::new(block)
+    }
+
+    fn give_back(&mut self, block: NonNull<u8>, exponent: u32) {
+        let free = &mut self.free[(exponent - SMALLEST) as usize];
+        // SAFETY: the block is ours again, and long enough for an address.
+        unsafe { block.cast::<*mut u8>().write(*free) };
+        *free = block.as_ptr();
+    }
+}
+
+/// Takes the arena for a `fork`, so that the child finds it whole.
+pub fn before_fork() {
+    BLOCKS.before_fork();
+}
+
+/// Gives back what [`before_fork`] took, in the parent and in the child.
+pub fn after_fork() {
+    BLOCKS.after_fork();
+}
+
+/// Maps the first region: called before `main`.
+pub fn prepare() {
+    let layout = Layout::new::<usize>();
+    if let Ok(block) = Arena.allocate(layout) {
+        // SAFETY: the block is from the same allocator, with this layout.
+        unsafe { Arena.deallocate(block.cast(), layout) };
+    }
+}
+
+// SAFETY: a block is given out once until it is given back, has the size and alignment that are
+// asked for, and does not move. All values of the type are the same allocator.
+unsafe impl Allocator for Arena {
+    fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
+        let block = match exponent(layout) {
+            Some(exponent) => match BLOCKS.lock() {
+                Some(mut blocks) => blocks.take(exponent),
+                // A signal handler that interrupts the arena.
+                None => map(PAGE.max(1 << exponent)),
+            },
+            None if layout.align() > PAGE => None,
+            None => map(layout.size().next_multiple_of(PAGE)),
+        };
+        // No more than is asked for: a table would take the rest as room for elements, and have
+        // another capacity than std's.
+        let block = block.ok_or(AllocError)?;
+        Ok(NonNull::slice_from_raw_parts(block, layout.size()))
+    }
+
+    unsafe fn deallocate(&self, block: NonNull<u8>, layout: Layout) {
+        match exponent(layout) {
+            Some(exponent) => {
+                // Without the lock, in a signal handler, the block is lost.
+                if let Some(mut blocks) = BLOCKS.lock() {
+                    blocks.give_back(block, exponent);
+                }
+            }
+            None => unmap(block, layout.size().next_multiple_of(PAGE)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn map(size: usize) -> Option<NonNull<u8>> {
+    unsafe extern "C" {
+        fn mmap(
+            address: *mut c_void,
+            length: usize,
+            protection: c_int,
+            flags: c_int,
+            file: c_int,
+            offset: i64,
+        ) -> *mut c_void;
+    }
+    const READ_WRITE: c_int = 3;
+    const PRIVATE_ANONYMOUS: c_int = if cfg!(target_os = "linux") {
+        0x22
+    } else {
+        0x1002
+    };
+    // SAFETY: a new mapping, wherever there is room.
+    let memory = unsafe { mmap(ptr::null_mut(), size, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0) };
+    (memory.addr() != usize::MAX).then(|| NonNull::new(memory.cast()))?
+}
+
+#[cfg(unix)]
+fn unmap(memory: NonNull<u8>, size: usize) {
+    unsafe extern "C" {
+        fn munmap(address: *mut c_void, length: usize) -> c_int;
+    }
+    // SAFETY: it was mapped with this size, and nobody uses it any more.
+    unsafe { munmap(memory.as_ptr().cast(), size) };
+}
+
+#[cfg(not(unix))]
+fn map(size: usize) -> Option<NonNull<u8>> {
+    use std::alloc::{GlobalAlloc, System};
+    let layout = Layout::from_size_align(size, PAGE).ok()?;
+    // SAFETY: the size is not 0.
+    NonNull::new(unsafe { System.alloc(layout) })
+}
+
+#[cfg(not(unix))]
+fn unmap(memory: NonNull<u8>, size: usize) {
+    use std::alloc::{GlobalAlloc, System};
+    if let Ok(layout) = Layout::from_size_align(size, PAGE) {
+        // SAFETY: it was mapped with this layout.
+        unsafe { System.dealloc(memory.as_ptr(), layout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_every_size_are_apart_aligned_and_used_again() {
+        let layouts = (0..18).map(|n| Layout::from_size_align(3 << n, 1 << n.min(12)).unwrap());
+        let mut taken = Vec::new();
+        for layout in layouts.clone().chain(layouts) {
+            let block = Arena.allocate(layout).unwrap();
+            assert_eq!(block.len(), layout.size());
+            assert_eq!(block.cast::<u8>().addr().get() % layout.align(), 0);
+            // SAFETY: the block has so many bytes.
+            unsafe { block.cast::<u8>().write_bytes(0xa5, layout.size()) };
+            taken.push((block.cast::<u8>().addr().get(), block, layout));
+        }
+        taken.sort_unstable_by_key(|(address, ..)| *address);
+        for pair in taken.windows(2) {
+            assert!(pair[0].0 + pair[0].2.size() <= pair[1].0);
+        }
+        for (_, block, layout) in taken {
+            // SAFETY: each is given back once, with its layout.
+            unsafe { Arena.deallocate(block.cast(), layout) };
+        }
+        let layout = Layout::new::<[u8; 100]>();
+        let first = Arena.allocate(layout).unwrap();
+        // SAFETY: as above.
+        unsafe { Arena.deallocate(first.cast(), layout) };
+    }
+
+    #[test]
+    fn who_interrupts_the_arena_has_memory_all_the_same() {
+        let layout = Layout::new::<[u64; 10]>();
+        let guard = BLOCKS.lock();
+        let block = Arena.allocate(layout).unwrap();
+        // SAFETY: the block has this layout.
+        unsafe {
+            block.cast::<[u64; 10]>().write([7; 10]);
+            Arena.deallocate(block.cast(), layout);
+        }
+        drop(guard);
+    }
+}
