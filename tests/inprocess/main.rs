@@ -2,6 +2,8 @@
 
 #![cfg(unix)]
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod allocators;
 mod compile;
 mod ends;
 mod likeness;
