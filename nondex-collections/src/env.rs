@@ -55,9 +55,9 @@ pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
     // std reads them without a call of libc: by this one, whoever watches the environment learns that all of it is read.
     let _ = ::std::env::var_os("");
-    let variables: Vec<_> = ::std::env::vars_os().collect();
+    let mut variables: Vec<_> = ::std::env::vars_os().collect();
     let own = variables.len() - system::given(&variables);
-    let variables = arrange(variables, own, model, caller, |(name, _)| {
+    arrange(&mut variables, own, model, caller, |(name, _)| {
         name.as_encoded_bytes()
     });
     VarsOs {

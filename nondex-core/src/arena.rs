@@ -4,15 +4,14 @@
 //! clock. Both lead to interposed functions, so these may take memory from neither. Regions of
 //! 4 MiB are mapped as they are needed, the first one before `main`, so that a test that may map no
 //! more has some. A region is cut into blocks of powers of two; what is given back goes to a list
-//! of its size. Larger blocks are mappings
-//! of their own.
+//! of its size. Larger blocks are mappings of their own.
 //!
 //! It can be used in a signal handler and after `fork`: see [`fork_lock`](crate::fork_lock). A
 //! handler that interrupts the arena itself has a mapping of its own.
 
 #![expect(unsafe_code, reason = "an allocator gives out pointers")]
 
-use std::alloc::Layout;
+use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -20,7 +19,7 @@ use allocator_api2::alloc::{AllocError, Allocator};
 
 use crate::fork_lock::ForkLock;
 
-/// The arena, as an allocator of collections.
+/// The arena, as an allocator of collections, or of a whole library.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
@@ -139,6 +138,21 @@ unsafe impl Allocator for Arena {
     }
 }
 
+// SAFETY: as above; what is given back has the layout that it was asked for with.
+unsafe impl GlobalAlloc for Arena {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let block = self.allocate(layout);
+        block.map_or(ptr::null_mut(), |block| block.cast().as_ptr())
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        if let Some(block) = NonNull::new(memory) {
+            // SAFETY: as the caller promises.
+            unsafe { self.deallocate(block, layout) };
+        }
+    }
+}
+
 #[cfg(unix)]
 fn map(size: usize) -> Option<NonNull<u8>> {
     unsafe extern "C" {
@@ -173,7 +187,7 @@ fn unmap(memory: NonNull<u8>, size: usize) {
 
 #[cfg(not(unix))]
 fn map(size: usize) -> Option<NonNull<u8>> {
-    use std::alloc::{GlobalAlloc, System};
+    use std::alloc::System;
     let layout = Layout::from_size_align(size, PAGE).ok()?;
     // SAFETY: the size is not 0.
     NonNull::new(unsafe { System.alloc(layout) })
@@ -181,7 +195,7 @@ fn map(size: usize) -> Option<NonNull<u8>> {
 
 #[cfg(not(unix))]
 fn unmap(memory: NonNull<u8>, size: usize) {
-    use std::alloc::{GlobalAlloc, System};
+    use std::alloc::System;
     if let Ok(layout) = Layout::from_size_align(size, PAGE) {
         // SAFETY: it was mapped with this layout.
         unsafe { System.dealloc(memory.as_ptr(), layout) };

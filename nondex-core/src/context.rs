@@ -14,6 +14,7 @@ mod keys;
 pub mod network;
 pub mod operation;
 pub(crate) mod orders;
+mod points;
 mod process;
 mod run;
 mod sites;

@@ -3,6 +3,8 @@
 //! A test may count what its `#[global_allocator]` is asked for. A collection of std asks it for one block; so does one of
 //! the mirror, for its entries, and everything that it keeps beside them is here.
 
+use std::fmt;
+use std::ops::Deref;
 use std::ptr;
 
 use crate::arena::Arena;
@@ -46,6 +48,61 @@ pub fn copy<T: Copy>(items: &[T]) -> Vec<T> {
         all.set_len(items.len());
     }
     all
+}
+
+/// Text that the global allocator does not see.
+#[derive(Clone)]
+pub struct Text(Vec<u8>);
+
+impl Text {
+    /// An empty text.
+    #[must_use]
+    pub const fn new() -> Self {
+        Text(vec())
+    }
+
+    /// The text of `arguments`.
+    #[must_use]
+    pub fn of(arguments: fmt::Arguments<'_>) -> Self {
+        let mut text = Text::new();
+        // It takes whatever is written.
+        let _ = fmt::Write::write_fmt(&mut text, arguments);
+        text
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text::new()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text(copy(text.as_bytes()))
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        // It is made of whole strings.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
 }
 
 /// A value in a box.

@@ -1,12 +1,15 @@
 //! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten times the code, which every
-//! user's machine compiles.
+//! user's machine compiles. Its memory is the [arena](crate::arena)'s: interposed functions keep
+//! what they know in such maps.
 
 use std::cmp::Ordering;
+
+use crate::hidden;
 
 /// See the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedMap<K, V> {
-    entries: Vec<(K, V)>,
+    entries: hidden::Vec<(K, V)>,
 }
 
 impl<K: Ord, V> SortedMap<K, V> {
@@ -14,7 +17,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     #[must_use]
     pub const fn new() -> Self {
         SortedMap {
-            entries: Vec::new(),
+            entries: hidden::vec(),
         }
     }
 
@@ -119,7 +122,7 @@ impl<K: Ord, V> SortedMap<K, V> {
 /// Of the entries with the same key any one is taken.
 impl<K: Ord, V> FromIterator<(K, V)> for SortedMap<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
-        let mut entries: Vec<(K, V)> = iter.into_iter().collect();
+        let mut entries = hidden::collect(iter.into_iter());
         entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         entries.dedup_by(|(one, _), (other, _)| one == other);
         SortedMap { entries }

@@ -15,7 +15,7 @@ use ::std::ffi::{c_char, c_int, c_long};
 use crate::libc::dirent64;
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::sorted::SortedMap;
-use nondex_core::{Caller, Model, StateKind, context, model};
+use nondex_core::{Caller, Model, StateKind, context, hidden, model};
 
 use self::entries::{Entry, Readdir, arranged, read_whole};
 use super::accessed::accessed;
@@ -56,7 +56,7 @@ pub fn removing() -> impl Drop {
 struct Stream {
     model: &'static Model,
     caller: Caller,
-    entries: Option<Vec<Entry>>,
+    entries: Option<hidden::Vec<Entry>>,
     next: usize,
     /// The error that ended the directory, or 0.
     error: c_int,

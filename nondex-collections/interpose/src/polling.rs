@@ -7,6 +7,7 @@ use super::network::wait;
 use super::schedule::{self, Limit};
 use super::{original, set_errno};
 use crate::libc;
+use nondex_core::hidden;
 
 /// What observes waiting, where nothing is observed.
 #[cfg(not(feature = "network"))]
@@ -14,7 +15,7 @@ mod wait {
     use super::c_int;
 
     pub(super) fn wait(
-        _descriptors: impl FnOnce() -> Vec<c_int>,
+        _descriptors: impl FnOnce() -> hidden::Vec<c_int>,
         _takes_time: bool,
         call: impl FnOnce() -> c_int,
     ) -> c_int {
@@ -28,7 +29,7 @@ mod wait {
 
 /// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what [`schedule::poll`] says.
 fn wait_for(
-    descriptors: impl FnOnce() -> Vec<c_int>,
+    descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     limit: Limit,
     is_masked: bool,
     mut is_ready: impl FnMut() -> bool,
@@ -58,14 +59,12 @@ type Poll = unsafe extern "C" fn(*mut libc::pollfd, libc::nfds_t, c_int) -> c_in
 ///
 /// # Safety
 /// `list` must be null or valid for reads of `count` entries.
-unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> Vec<c_int> {
+unsafe fn listed(list: *const libc::pollfd, count: libc::nfds_t) -> hidden::Vec<c_int> {
     let asks = |entry: &libc::pollfd| entry.events & (libc::POLLIN | libc::POLLRDNORM) != 0;
-    (0..if list.is_null() { 0 } else { count as usize })
+    let entries = (0..if list.is_null() { 0 } else { count as usize })
         // SAFETY: as the caller promises.
-        .map(|i| unsafe { list.add(i).read() })
-        .filter(asks)
-        .map(|entry| entry.fd)
-        .collect()
+        .map(|i| unsafe { list.add(i).read() });
+    hidden::collect(entries.filter(asks).map(|entry| entry.fd))
 }
 
 /// Whether one of the descriptors is ready.
@@ -150,13 +149,13 @@ unsafe extern "C" fn ppoll(
 ///
 /// # Safety
 /// `set` must be null or hold the bits of the descriptors below `count`.
-unsafe fn members(set: *const libc::fd_set, count: c_int) -> Vec<c_int> {
+unsafe fn members(set: *const libc::fd_set, count: c_int) -> hidden::Vec<c_int> {
     const BITS: c_int = usize::BITS as c_int;
     let words = set.cast::<usize>();
-    (0..if set.is_null() { 0 } else { count })
+    let members = (0..if set.is_null() { 0 } else { count })
         // SAFETY: as the caller promises.
-        .filter(|fd| unsafe { words.add((fd / BITS) as usize).read() } >> (fd % BITS) & 1 == 1)
-        .collect()
+        .filter(|fd| unsafe { words.add((fd / BITS) as usize).read() } >> (fd % BITS) & 1 == 1);
+    hidden::collect(members)
 }
 
 type Pselect = unsafe extern "C" fn(

@@ -7,35 +7,45 @@ use super::order::{Aspect, decide};
 use crate::catalogue::Model;
 use crate::context;
 use crate::hash::{self, FixedHasher};
+use crate::hidden::{self, Vec};
 use crate::protocol::point::ElementRecord;
 use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a test the base order is
 /// the order of their names, so that it does not depend on the machine. The last `own` of them the process itself has put
-/// there, each behind those before it: in base order and at STD they stay there.
+/// there, each behind those before it: in base order and at STD they stay there. Takes no memory of the program's.
 pub fn arrange<T>(
-    items: Vec<T>,
+    items: &mut [T],
     own: usize,
     model: &'static Model,
     caller: Caller,
     name: impl Fn(&T) -> &[u8],
-) -> Vec<T> {
+) {
     if context::level().is_none() {
-        return items;
+        return;
     }
-    let names: Vec<&[u8]> = items.iter().map(name).collect();
-    let order = order(&names, own, model, caller);
+    let names: Vec<&[u8]> = hidden::collect(items.iter().map(name));
+    let mut order = order(&names, own, model, caller);
     drop(names);
-    let mut slots: Vec<Option<T>> = items.into_iter().map(Some).collect();
-    let arranged = order.into_iter().filter_map(|index| slots[index].take());
-    arranged.collect()
+    // Each cycle of the permutation by swaps; what has its item is marked by its own position.
+    for start in 0..items.len() {
+        let mut at = start;
+        while order[at] != start {
+            let next = order[at];
+            items.swap(at, next);
+            order[at] = at;
+            at = next;
+        }
+        order[at] = at;
+    }
 }
 
 /// The order that the run decides for things with these names.
 fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> Vec<usize> {
     let given = names.len() - own;
-    let mut base: Vec<usize> = (0..names.len()).collect();
-    base[..given].sort_by_key(|&index| names[index]);
+    let mut base = hidden::collect(0..names.len());
+    // Not the stable sort, which takes memory.
+    base[..given].sort_unstable_by_key(|&index| (names[index], index));
     let aspect = |aspect: Aspect| match aspect {
         Aspect::Own => own as u64,
         Aspect::Content | Aspect::Version => {
@@ -47,9 +57,9 @@ fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> 
     if let Decision::Base = decision {
         return base;
     }
-    let names: Vec<&[u8]> = base.iter().map(|&index| names[index]).collect();
+    let names: Vec<&[u8]> = hidden::collect(base.iter().map(|&index| names[index]));
     let ranks = follow(decision, &names, given).into_iter();
-    ranks.map(|rank| base[rank]).collect()
+    hidden::collect(ranks.map(|rank| base[rank]))
 }
 
 /// The ranks, in base order, that a decision means for what has these `names` there, of which the first are `given` to the process.
@@ -57,26 +67,31 @@ fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     let base = 0..names.len();
     let by_hash = |count: usize, hash: &dyn Fn(&[u8]) -> u64| {
         let keyed = |rank: usize| (hash(names[rank]), rank);
-        let mut keys: Vec<(u64, usize)> = (0..count).map(keyed).collect();
+        let mut keys = hidden::collect((0..count).map(keyed));
         keys.sort_unstable();
         let ranks = keys.into_iter().map(|(_, rank)| rank);
-        ranks.chain(count..names.len()).collect()
+        hidden::collect(ranks.chain(count..names.len()))
     };
     match decision {
-        Decision::Base => base.collect(),
+        Decision::Base => hidden::collect(base),
         // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
         // relative order of two entries does not depend on a third.
         Decision::Std { key } => by_hash(given, &|name| keyed(key, name)),
         // By a hash of the content as well: another one for every choice.
         Decision::ByContent { tree, key } => by_hash(names.len(), &|name| keyed(tree, name) ^ key),
-        Decision::Permute(order) | Decision::PermuteContent(order) => order.collect(),
+        Decision::Permute(order) | Decision::PermuteContent(order) => hidden::collect(order),
         Decision::Intermediate(partly) => {
             let drawn = follow(partly.decision.clone(), names, given);
             let describe = |rank: usize, _| ElementRecord {
                 name: Some(String::from_utf8_lossy(names[rank]).into_owned()),
                 ..ElementRecord::default()
             };
-            partly.order(&base.collect::<Vec<_>>(), &drawn, &describe, &Vec::new)
+            let ranks = hidden::collect(base);
+            hidden::collect(
+                partly
+                    .order(&ranks, &drawn, &describe, &std::vec::Vec::new)
+                    .into_iter(),
+            )
         }
     }
 }
@@ -95,21 +110,26 @@ mod tests {
     use crate::{Level, RunSpec, model};
 
     use super::*;
+    use std::vec::Vec;
 
     const NAMES: [&str; 4] = ["b", "d", "a", "c"];
+
+    /// These names in the order of one call.
+    fn arranged(
+        names: &[&'static str],
+        own: usize,
+        model: &'static Model,
+        caller: Caller,
+    ) -> Vec<&'static str> {
+        let mut names = names.to_vec();
+        arrange(&mut names, own, model, caller, |name| name.as_bytes());
+        names
+    }
 
     fn listed(spec: RunSpec) -> Vec<Vec<&'static str>> {
         let context = Context::new(spec);
         let _test = enter(&context, "t");
-        let list = |names: &[&'static str]| {
-            arrange(
-                names.to_vec(),
-                0,
-                &model::FS_READ_DIR,
-                Caller::here(),
-                |name| name.as_bytes(),
-            )
-        };
+        let list = |names: &[_]| arranged(names, 0, &model::FS_READ_DIR, Caller::here());
         vec![
             list(&NAMES),
             list(&NAMES),
@@ -120,13 +140,7 @@ mod tests {
 
     #[test]
     fn outside_a_test_nothing_moves_and_a_clean_run_sorts_by_name() {
-        let outside = arrange(
-            NAMES.to_vec(),
-            2,
-            &model::ENV_VARS,
-            Caller::here(),
-            |name| name.as_bytes(),
-        );
+        let outside = arranged(&NAMES, 2, &model::ENV_VARS, Caller::here());
         assert_eq!(outside, NAMES);
         for order in listed(RunSpec::clean("t")) {
             assert!(order.is_sorted());
@@ -138,10 +152,7 @@ mod tests {
         let read = |spec: RunSpec, own: usize| {
             let context = Context::new(spec);
             let _test = enter(&context, "t");
-            let names = NAMES.to_vec();
-            arrange(names, own, &model::ENV_VARS, Caller::here(), |name| {
-                name.as_bytes()
-            })
+            arranged(&NAMES, own, &model::ENV_VARS, Caller::here())
         };
         assert_eq!(read(RunSpec::clean("t"), 2), ["b", "d", "a", "c"]);
         assert_eq!(read(RunSpec::clean("t"), 3), NAMES);

@@ -8,6 +8,7 @@ use super::run::Context;
 use super::slot::{PAUSES, SLOT, Slot, end_thread, with_state};
 use super::system::system;
 use super::thread::ThreadState;
+use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
 use crate::protocol::scheduling::ScheduleRecord;
@@ -29,7 +30,7 @@ pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     end::keep(end_thread);
     let entered = Entered {
         before: SLOT
-            .try_with(|slot| slot.replace(Slot::Active(Box::new(state))))
+            .try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state))))
             .ok(),
         pauses: PAUSES.replace(0),
         context: Arc::clone(context),
@@ -113,7 +114,7 @@ impl Drop for Entered {
 
 /// What a new thread inherits from the one that starts it.
 #[derive(Debug)]
-pub struct Inherited(Option<Box<ThreadState>>);
+pub struct Inherited(Option<hidden::Box<ThreadState>>);
 
 /// Taken in the thread that starts another; counts the start. All memory that the new thread needs is taken here.
 #[must_use]
@@ -146,9 +147,10 @@ impl Inherited {
 /// Names the main thread of a child process of a test after the process.
 pub(super) fn enter_main(context: &Arc<Context>) {
     if !context.process.is_empty() {
-        let test = Arc::from(context.spec.test.as_str());
-        let state = ThreadState::new(Arc::clone(context), test, context.process.clone());
+        let test = Arc::clone(&context.test);
+        let path = Text::from(context.process.as_str());
+        let state = ThreadState::new(Arc::clone(context), test, path);
         end::keep(end_thread);
-        let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(Box::new(state))));
+        let _ = SLOT.try_with(|slot| slot.replace(Slot::Active(hidden::boxed(state))));
     }
 }

@@ -12,6 +12,7 @@ use super::stacks::Stacks;
 use super::system::Company;
 use crate::catalogue::{Family, Model};
 use crate::hash;
+use crate::hidden::Text;
 use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
@@ -19,13 +20,17 @@ use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
 use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::source::Source;
-use crate::protocol::spec::RunSpec;
+use crate::protocol::spec::{GivenChoice, RunSpec};
 use crate::protocol::state::{AccessRecord, StateChange};
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
 pub struct Context {
     pub(super) spec: RunSpec,
+    /// The name of the test of the spec, for threads that nobody named.
+    pub(super) test: Arc<str>,
+    /// The choices that the spec gives, in its order.
+    pub(super) given: Vec<Arc<GivenChoice>>,
     pub(super) journal: Arc<Journal>,
     /// Where the forks of this process append their events. It is opened before the first test,
     /// which may leave no descriptor free.
@@ -83,6 +88,8 @@ impl Context {
             failures: Failures::default(),
         };
         Arc::new(Context {
+            test: Arc::from(spec.test.as_str()),
+            given: given(&spec),
             spec,
             journal: Arc::new(journal),
             forks,
@@ -101,6 +108,8 @@ impl Context {
         Arc::new(Context {
             journal: Arc::clone(self.forks.as_ref().unwrap_or(&self.journal)),
             forks: None,
+            test: Arc::from(spec.test.as_str()),
+            given: given(&spec),
             spec,
             process: self.process.clone(),
             root: pid,
@@ -128,10 +137,10 @@ impl Context {
     }
 
     /// The path of the thread of `test`. In a child process several may run at once: they are known by their names.
-    pub(super) fn test_thread(&self, test: &str) -> String {
+    pub(super) fn test_thread(&self, test: &str) -> Text {
         match self.process.as_str() {
-            "" => "0".to_owned(),
-            process => format!("{process}.t{:08x}", hash::of(test) as u32),
+            "" => Text::from("0"),
+            process => Text::of(format_args!("{process}.t{:08x}", hash::of(test) as u32)),
         }
     }
 
@@ -144,12 +153,11 @@ impl Context {
     }
 
     /// The path of a thread that no shim saw start: `?`, then `?1`.
-    pub(super) fn unseen_thread(&self) -> String {
-        let number = match self.shared.unseen.fetch_add(1, Ordering::Relaxed) {
-            0 => String::new(),
-            number => number.to_string(),
-        };
-        format!("{}?{number}", self.process)
+    pub(super) fn unseen_thread(&self) -> Text {
+        match self.shared.unseen.fetch_add(1, Ordering::Relaxed) {
+            0 => Text::of(format_args!("{}?", self.process)),
+            number => Text::of(format_args!("{}?{number}", self.process)),
+        }
     }
 
     /// What this run was asked to do.
@@ -266,6 +274,12 @@ impl Context {
     pub(super) fn model_is_off(&self, model: &Model, family: Family) -> bool {
         !self.spec.models_off.is_empty() && self.spec.models_off.contains(&model.name(family))
     }
+}
+
+/// What a spec gives, made before a thread asks for it: that may be in an interposed call.
+fn given(spec: &RunSpec) -> Vec<Arc<GivenChoice>> {
+    let choices = spec.given.iter().map(|given| given.choice.clone());
+    choices.map(Arc::new).collect()
 }
 
 fn forks_record(spec: &RunSpec) -> Option<PathBuf> {

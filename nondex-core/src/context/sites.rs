@@ -1,16 +1,15 @@
 //! What one thread did at each site in one test so far.
 
-use std::fmt::{self, Write};
+use std::cmp::Ordering;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::points::Point;
 use super::run::Context;
-use super::stack;
-use super::text::Text;
+use super::{points, stack};
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
-use crate::hidden::{self, Table};
-use crate::json;
+use crate::hidden::{self, Table, Text};
 use crate::protocol::event::Event;
 use crate::protocol::point::PointRecord;
 use crate::protocol::schedule::Schedule;
@@ -46,7 +45,7 @@ pub(super) struct SiteState {
     caller: Caller,
     place: u64,
     selected: Selected,
-    given: Vec<(u64, Arc<GivenChoice>)>,
+    given: hidden::Vec<(u64, Arc<GivenChoice>)>,
     off: bool,
     is_traced: bool,
     calls: u64,
@@ -65,8 +64,8 @@ impl SiteState {
     ) -> Self {
         let spec = &context.spec;
         let is_site = |site: &Site| site.is_of(model, family, caller);
-        let given = spec.given.iter();
-        let given = given.filter(|given| given.thread == thread && is_site(&given.site));
+        let given = spec.given.iter().zip(&context.given);
+        let given = given.filter(|(given, _)| given.thread == thread && is_site(&given.site));
         let mut state = SiteState {
             model,
             family,
@@ -77,9 +76,9 @@ impl SiteState {
             } else {
                 Selected::None
             },
-            given: given
-                .map(|given| (given.ordinal, Arc::new(given.choice.clone())))
-                .collect(),
+            given: hidden::collect(
+                given.map(|(given, choice)| (given.ordinal, Arc::clone(choice))),
+            ),
             off: context.model_is_off(model, family),
             is_traced: spec.trace.iter().any(is_site),
             calls: 0,
@@ -141,25 +140,56 @@ impl SiteState {
         }
     }
 
+    /// Whether there is anything to tell at the end.
+    pub(super) const fn was_reached(&self) -> bool {
+        !self.off && self.calls > 0
+    }
+
+    /// What is told of it.
+    pub(super) fn point(&self) -> Point<'_> {
+        Point {
+            api: self.model.api,
+            family: self.family,
+            caller: self.caller,
+            count: self.calls,
+            max_len: self.max_len,
+            stack: &self.stack,
+        }
+    }
+
     /// What is told at the end, of what was done by `thread`.
-    pub(super) fn into_point(self, thread: &str) -> Option<PointRecord> {
-        let was_reached = !self.off && self.calls > 0;
-        was_reached.then(|| PointRecord {
+    pub(super) fn into_point(self, thread: &str) -> PointRecord {
+        PointRecord {
             site: self.site(),
             thread: thread.to_owned(),
             count: self.calls,
             max_len: self.max_len,
             stack: self.stack,
-        })
+        }
+    }
+
+    /// The order of the points of a thread.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let key = |state: &Self| {
+            let Caller { file, line, column } = state.caller;
+            let place = (state.model.api, state.family, portable_path(file));
+            (place, line, column, state.calls, state.max_len)
+        };
+        key(self).cmp(&key(other))
     }
 
     /// Records that a thread reached it for the first time.
     #[cold]
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
-        let is_written = self.stack.is_empty()
-            && first_reach(test, thread, self, size)
-                .is_ok_and(|line| context.journal.append_json(line.as_str()));
-        if !is_written {
+        let mut line = Text::new();
+        // The text takes whatever is written.
+        let point = Point {
+            count: 1,
+            max_len: size,
+            ..self.point()
+        };
+        let _ = points::reached(test, thread, &point, &mut line);
+        if !context.journal.append_json(&line) {
             context.journal.append(&Event::Site {
                 test: test.to_owned(),
                 point: PointRecord {
@@ -283,33 +313,6 @@ impl Sites {
     pub(super) fn take(&mut self) -> hidden::Vec<SiteState> {
         std::mem::replace(self, Sites::new()).all
     }
-}
-
-/// The event of a thread that reaches a site for the first time, as JSON. A test may count what it
-/// allocates, so this takes no memory; it fails when there is too much to say.
-fn first_reach(
-    test: &str,
-    thread: &str,
-    state: &SiteState,
-    size: u64,
-) -> Result<Text<2048>, fmt::Error> {
-    let mut line = Text::new();
-    let text = &mut line;
-    text.write_str(r#"{"event":"site","test":"#)?;
-    json::string(test, text)?;
-    text.write_str(r#","point":{"site":{"api":"#)?;
-    json::string(state.model.api, text)?;
-    let Caller {
-        file,
-        line: row,
-        column,
-    } = state.caller;
-    write!(text, r#","family":"{}","file":"#, state.family.name())?;
-    json::string(portable_path(file), text)?;
-    write!(text, r#","line":{row},"column":{column}}},"thread":"#)?;
-    json::string(thread, text)?;
-    write!(text, r#","count":1,"max_len":{size}}}}}"#)?;
-    Ok(line)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::sites::Reached;
 use super::thread::ThreadState;
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
+use crate::hidden;
 use crate::protocol::choice::Choice;
 use crate::protocol::covered::CoveredRecord;
 use crate::protocol::event::Event;
@@ -28,7 +29,7 @@ pub(super) enum Slot {
     /// The process has no context.
     Inactive,
     /// The thread works for a test.
-    Active(Box<ThreadState>),
+    Active(hidden::Box<ThreadState>),
 }
 
 impl Slot {
@@ -39,11 +40,11 @@ impl Slot {
         let Some(context) = known()? else {
             return Some(Slot::Inactive);
         };
-        let test = Arc::from(context.spec.test.as_str());
+        let test = Arc::clone(&context.test);
         let path = context.unseen_thread();
         let state = ThreadState::new(Arc::clone(context), test, path);
         end::keep(end_thread);
-        Some(Slot::Active(Box::new(state)))
+        Some(Slot::Active(hidden::boxed(state)))
     }
 
     #[inline]
@@ -237,7 +238,7 @@ pub fn traces_elements() -> bool {
 /// Records an event, which is given the test and the thread's path, if this thread works for a test.
 pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
     let state = |state: &mut ThreadState| {
-        let event = event(state.test.as_ref().to_owned(), state.path.clone());
+        let event = event(state.test.as_ref().to_owned(), state.path.to_string());
         (Arc::clone(&state.context), event)
     };
     if let Some((context, event)) = with_state(state) {
@@ -272,7 +273,7 @@ pub(super) fn spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
 pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
     let (context, test, path) = with_state(|state| {
         let test = state.test.as_ref().to_owned();
-        (Arc::clone(&state.context), test, state.path.clone())
+        (Arc::clone(&state.context), test, state.path.to_string())
     })?;
     let event = event(test, path.clone());
     // It opens files and takes locks, through functions that ask for the state of this thread.
@@ -288,7 +289,7 @@ pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Opt
 /// Records an operation that failed, once, if this thread works for a test.
 pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
     let state = |state: &mut ThreadState| {
-        let event = event(state.test.as_ref().to_owned(), state.path.clone());
+        let event = event(state.test.as_ref().to_owned(), state.path.to_string());
         (Arc::clone(&state.context), event)
     };
     let Some((context, event)) = with_state(state) else {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::orders::Orders;
+use super::points;
 use super::run::Context;
 use super::sites::{Reached, SiteState, Sites};
 use super::text::Text;
@@ -15,7 +16,7 @@ use crate::hash::{self, FixedHasher};
 use crate::hidden;
 use crate::protocol::choice::Choice;
 use crate::protocol::event::Event;
-use crate::protocol::point::{ChoiceRecord, PointRecord};
+use crate::protocol::point::ChoiceRecord;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
 
@@ -50,7 +51,7 @@ const MAX_PATH: usize = 200;
 pub(crate) struct ThreadState {
     pub(super) context: Arc<Context>,
     pub(super) test: Arc<str>,
-    pub(super) path: String,
+    pub(super) path: hidden::Text,
     pub(super) path_hash: u64,
     pub(super) spawned: u64,
     pub(super) objects: u64,
@@ -72,7 +73,7 @@ pub(crate) struct ThreadState {
 }
 
 impl ThreadState {
-    pub(super) fn new(context: Arc<Context>, test: Arc<str>, path: String) -> Self {
+    pub(super) fn new(context: Arc<Context>, test: Arc<str>, path: hidden::Text) -> Self {
         let path_hash = path_hash(&test, &path);
         ThreadState {
             context,
@@ -96,13 +97,13 @@ impl ThreadState {
     }
 
     /// The state of a thread that this one is about to start.
-    pub(super) fn of_thread(&mut self) -> Box<Self> {
-        let path = format!("{}.{}", self.path, self.spawned);
+    pub(super) fn of_thread(&mut self) -> hidden::Box<Self> {
+        let path = hidden::Text::of(format_args!("{}.{}", &*self.path, self.spawned));
         self.spawned += 1;
         self.context.note_source(Source::Thread);
         self.context.shared.threads.fetch_add(1, Ordering::Relaxed);
         let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
-        Box::new(ThreadState::new(context, test, path))
+        hidden::boxed(ThreadState::new(context, test, path))
     }
 
     /// Counts a child that is about to be forked.
@@ -131,7 +132,7 @@ impl ThreadState {
     /// Makes this the state of the forked child that this thread became.
     #[cold]
     pub(super) fn begin_forked_child(&mut self) {
-        let path = format!("{}{}", self.path, self.forked.as_str());
+        let path = hidden::Text::of(format_args!("{}{}", &*self.path, self.forked.as_str()));
         let (context, test) = (Arc::clone(&self.context), Arc::clone(&self.test));
         let mut state = ThreadState::new(context, test, path);
         state.processes = self.processes;
@@ -148,9 +149,9 @@ impl ThreadState {
         self.processes += 1;
         self.context.note_source(Source::Child);
         let forked = self.forked.as_str();
-        if write!(path, "{}{forked}/{ordinal}", self.path).is_err() {
+        if write!(path, "{}{forked}/{ordinal}", &*self.path).is_err() {
             // As deep as that, it is known by a hash.
-            let hash = hash::of(&(&self.path, forked, ordinal));
+            let hash = hash::of(&(&*self.path, forked, ordinal));
             path = Text::new();
             write!(path, "{hash:016x}").ok()?;
         }
@@ -239,18 +240,30 @@ impl ThreadState {
             self.sites.take();
             return;
         }
-        let sites = self.sites.take().into_iter();
-        let mut points: Vec<PointRecord> = sites
-            .filter_map(|state| state.into_point(&self.path))
-            .collect();
-        if !points.is_empty() {
-            points.sort_unstable();
+        let mut sites = self.sites.take();
+        sites.retain(SiteState::was_reached);
+        if sites.is_empty() {
+            return;
+        }
+        sites.sort_unstable_by(SiteState::compare);
+        let mut text = hidden::Text::new();
+        // The text takes whatever is written.
+        let _ = points::points(
+            &self.test,
+            &self.path,
+            sites.iter().map(SiteState::point),
+            &self.choices,
+            &mut text,
+        );
+        if !self.context.journal.append_json(&text) {
+            let points = sites.into_iter();
             self.context.journal.append(&Event::Points {
                 test: self.test.as_ref().to_owned(),
-                points,
-                choices: self.choices.drain(..).collect(),
+                points: points.map(|state| state.into_point(&self.path)).collect(),
+                choices: self.choices.to_vec(),
             });
         }
+        self.choices.clear();
     }
 }
 

@@ -3,14 +3,14 @@
 use ::std::ffi::{CStr, c_int, c_void};
 
 use crate::libc::dirent64;
-use nondex_core::{Caller, Model};
+use nondex_core::{Caller, Model, hidden};
 
 use nondex_core::choice::arrange;
 
 use crate::{errno, libc, set_errno};
 
 /// An entry as libc laid it out, at an address that is aligned for it.
-pub(super) type Entry = Box<[u64]>;
+pub(super) type Entry = hidden::Vec<u64>;
 
 /// libc's `readdir64`.
 pub(super) type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
@@ -19,8 +19,11 @@ pub(super) type Readdir = unsafe extern "C" fn(*mut libc::DIR) -> *mut dirent64;
 ///
 /// # Safety
 /// `dir` must be open, and `original` libc's own `readdir64`.
-pub(super) unsafe fn read_whole(original: Readdir, dir: *mut libc::DIR) -> (Vec<Entry>, c_int) {
-    let mut entries = Vec::new();
+pub(super) unsafe fn read_whole(
+    original: Readdir,
+    dir: *mut libc::DIR,
+) -> (hidden::Vec<Entry>, c_int) {
+    let mut entries = hidden::vec();
     loop {
         // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the caller promises.
         let (found, error) = unsafe {
@@ -47,8 +50,8 @@ pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
         ::std::slice::from_raw_parts(entry.cast::<u8>(), len)
     };
     // At least as large as the type, so that a caller may copy the whole struct.
-    let mut copy =
-        vec![0_u64; bytes.len().max(size_of::<dirent64>()).div_ceil(8)].into_boxed_slice();
+    let words = bytes.len().max(size_of::<dirent64>()).div_ceil(8);
+    let mut copy = hidden::collect((0..words).map(|_| 0_u64));
     // SAFETY: the copy has room for `bytes`, and any bytes are valid there.
     unsafe {
         ::std::ptr::copy_nonoverlapping(bytes.as_ptr(), copy.as_mut_ptr().cast(), bytes.len());
@@ -57,16 +60,35 @@ pub(super) unsafe fn copy(entry: *const dirent64) -> Entry {
 }
 
 /// The entries in the order that the run decides, each with its position there.
-pub(super) fn arranged(entries: Vec<Entry>, model: &'static Model, caller: Caller) -> Vec<Entry> {
-    let (mut all, named): (Vec<_>, Vec<_>) =
-        entries.into_iter().partition(|entry| is_dots(name(entry)));
-    all.extend(arrange(named, 0, model, caller, name));
-    for (index, entry) in all.iter_mut().enumerate() {
+pub(super) fn arranged(
+    mut entries: hidden::Vec<Entry>,
+    model: &'static Model,
+    caller: Caller,
+) -> hidden::Vec<Entry> {
+    arrange_named(&mut entries, model, caller, name);
+    for (index, entry) in entries.iter_mut().enumerate() {
         let entry = entry.as_mut_ptr().cast::<dirent64>();
         // SAFETY: a copy has room for the whole type, at an address that is aligned for it.
         unsafe { (&raw mut (*entry).d_off).write(index as i64 + 1) };
     }
-    all
+    entries
+}
+
+/// Arranges all entries with a name: the two with dots come first, as they are.
+pub(super) fn arrange_named<T>(
+    entries: &mut [T],
+    model: &'static Model,
+    caller: Caller,
+    name: impl Fn(&T) -> &[u8],
+) {
+    let mut dots = 0;
+    for at in 0..entries.len() {
+        if is_dots(name(&entries[at])) {
+            entries[dots..=at].rotate_right(1);
+            dots += 1;
+        }
+    }
+    arrange(&mut entries[dots..], 0, model, caller, name);
 }
 
 pub(super) fn name(entry: &Entry) -> &[u8] {

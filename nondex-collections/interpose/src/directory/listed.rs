@@ -5,10 +5,10 @@ use ::std::ffi::{CStr, c_char, c_int, c_void};
 use crate::libc::dirent64;
 use nondex_core::{Caller, Model};
 
+use super::entries::arrange_named;
 use super::{own, reader};
 use crate::libc;
 use crate::{Errno, original};
-use nondex_core::choice::arrange;
 
 type List = *mut *mut dirent64;
 type Filter = Option<unsafe extern "C" fn(*const dirent64) -> c_int>;
@@ -53,13 +53,7 @@ unsafe fn arrange_all(entries: &mut [*mut dirent64], model: &'static Model, call
         // SAFETY: as the caller promises.
         unsafe { CStr::from_ptr((&raw const (**entry).d_name).cast()).to_bytes() }
     }
-    let is_dots = |name: &[u8]| name == b"." || name == b"..";
-    let (mut all, named): (Vec<_>, Vec<_>) = entries
-        .iter()
-        .copied()
-        .partition(|entry| is_dots(name(entry)));
-    all.extend(arrange(named, 0, model, caller, name));
-    entries.copy_from_slice(&all);
+    arrange_named(entries, model, caller, name);
 }
 
 /// Declares `scandir`, on 64-bit Linux also under the name that has another type elsewhere.

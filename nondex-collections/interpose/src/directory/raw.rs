@@ -8,6 +8,7 @@ use ::std::ffi::{c_int, c_long, c_void};
 
 use crate::libc::dirent64;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden;
 use nondex_core::sorted::SortedMap;
 
 use super::entries::{Entry, arranged, copy};
@@ -21,7 +22,7 @@ struct Left {
     file: (libc::dev_t, libc::ino64_t),
     /// Where reading it whole left the descriptor.
     offset: libc::off64_t,
-    entries: Vec<Entry>,
+    entries: hidden::Vec<Entry>,
     next: usize,
 }
 
@@ -120,8 +121,8 @@ fn begin(
     file: (libc::dev_t, libc::ino64_t),
     read: &impl Fn(*mut c_void, usize) -> isize,
 ) -> Result<Left, isize> {
-    let mut buffer = vec![0_u64; AT_A_TIME / 8];
-    let mut entries = Vec::new();
+    let mut buffer = hidden::collect((0..AT_A_TIME / 8).map(|_| 0_u64));
+    let mut entries = hidden::vec();
     loop {
         let got = read(buffer.as_mut_ptr().cast(), AT_A_TIME);
         let Ok(got) = usize::try_from(got) else {

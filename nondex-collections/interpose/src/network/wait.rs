@@ -5,22 +5,21 @@
 
 use ::std::ffi::c_int;
 
+use nondex_core::hidden;
+
 use super::{Errno, original, socket};
 use crate::libc;
 
 /// Waits by `call`, which may take time or not, for answers that come to some of these descriptors.
 pub(crate) fn wait(
-    descriptors: impl FnOnce() -> Vec<c_int>,
+    descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     takes_time: bool,
     call: impl FnOnce() -> c_int,
 ) -> c_int {
     if !socket::is_any_unanswered() {
         return call();
     }
-    let mut sockets: Vec<u64> = descriptors()
-        .into_iter()
-        .filter_map(socket::known)
-        .collect();
+    let mut sockets = hidden::collect(descriptors().into_iter().filter_map(socket::known));
     sockets.retain(|inode| socket::is_unanswered(*inode));
     if takes_time {
         for inode in &sockets {

@@ -26,7 +26,7 @@ impl ReadDir {
                 Err(error) => errors.push(error),
             }
         }
-        let entries = arrange(entries, 0, &model::FS_READ_DIR, caller, |(name, _)| {
+        arrange(&mut entries, 0, &model::FS_READ_DIR, caller, |(name, _)| {
             name.as_encoded_bytes()
         });
         Ok(ReadDir {

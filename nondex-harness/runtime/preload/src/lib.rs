@@ -8,8 +8,13 @@
 
 mod environment;
 
+use nondex_core::arena::Arena;
 use nondex_core::protocol::spec::CHILD_VARIABLE;
 use nondex_interpose::libc;
+
+/// What the library takes memory from, whatever allocator the program has in place of C's.
+#[global_allocator]
+static MEMORY: Arena = Arena;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
