@@ -30,6 +30,7 @@ pub(crate) mod futex;
 mod holds;
 mod kernel;
 mod lateness;
+mod leaving;
 pub(crate) mod life;
 mod limit;
 mod lists;

@@ -7,7 +7,7 @@ use ::std::sync::atomic::{AtomicU32, Ordering};
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
-use super::{Object, Operation, choices, kernel, lateness};
+use super::{Object, Operation, choices, kernel, lateness, leaving};
 use crate::{libc, set_errno};
 
 const WAIT: c_int = 0;
@@ -116,6 +116,9 @@ fn wait(
     let address = ptr::from_ref(futex).addr();
     super::operation_on(me, Operation::FutexWait, Object::Address(address));
     if futex.load(Ordering::SeqCst) != expected {
+        return Err(libc::EAGAIN);
+    }
+    if leaving::wait() && futex.load(Ordering::SeqCst) != expected {
         return Err(libc::EAGAIN);
     }
     let _busy = super::Busy::begin(me);

@@ -14,7 +14,7 @@ use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
-    kernel, lateness, me, reading, slept, trace,
+    kernel, lateness, leaving, me, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
@@ -198,6 +198,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     }
     NOW.fetch_add(STEP, Ordering::Relaxed);
     STEPS.fetch_add(1, Ordering::Relaxed);
+    leaving::note(me.number.get());
     let mut shared = SHARED.lock();
     shared.remove(me);
     if let Some(joiner) = me.joiner.take() {

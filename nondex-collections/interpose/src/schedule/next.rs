@@ -9,7 +9,7 @@ use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
 use super::wakers::Harness;
-use super::{enclosed, kernel};
+use super::{enclosed, kernel, leaving};
 use crate::libc;
 
 /// How long nothing may come of what only the world outside could do, in real time, until the process ends.
@@ -125,6 +125,9 @@ impl Shared {
                     return Next::End(ScheduleEndKind::Time);
                 }
                 continue;
+            }
+            if leaving::is_any() && !self.has_idled() {
+                return Next::Nobody;
             }
             let is_enclosed = self.is_enclosed();
             self.has_company = self.has_company || is_enclosed && self.may_be_woken();

@@ -7,7 +7,7 @@ use ::std::sync::atomic::Ordering;
 use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
-use super::{Busy, Object, Operation, futex, kernel, lateness, me, wakers};
+use super::{Busy, Object, Operation, futex, kernel, lateness, leaving, me, wakers};
 use crate::{errno, libc, original, set_errno};
 
 type OfLock = unsafe extern "C" fn(*mut c_void) -> c_int;
@@ -65,6 +65,9 @@ fn take(
         if !(would_wait.0)(result) {
             return Ok(result);
         }
+        if leaving::wait() {
+            continue;
+        }
         if says_deadlock(me, lock) {
             return Err(Woken::Free);
         }
@@ -81,6 +84,11 @@ fn take(
             return Err(Woken::Time);
         }
         let mut shared = SHARED.lock();
+        // With the lock: a thread that is not scheduled gives it free first, and then looks who waits.
+        let result = attempt();
+        if !(would_wait.0)(result) {
+            return Ok(result);
+        }
         me.waits_again.set(!is_first);
         is_first = false;
         shared.wait_at(me, Operation::Pthread, lock.addr(), u32::MAX);
