@@ -1,0 +1,1 @@
+//! Tests of threads over allocators: see `tests/`.

@@ -1,0 +1,6 @@
+//! The programs over mimalloc.
+
+mod programs;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,0 +1,6 @@
+//! The programs over snmalloc.
+
+mod programs;
+
+#[global_allocator]
+static ALLOCATOR: snmalloc_rs::SnMalloc = snmalloc_rs::SnMalloc;
