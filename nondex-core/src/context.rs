@@ -25,10 +25,11 @@ mod start;
 pub mod system;
 mod text;
 mod thread;
+mod written;
 
 pub use entered::{Entered, Inherited, enter, inherit};
 pub use harness::{begin_harness, has_harness};
-pub use process::{fork_global, global, renounce};
+pub use process::{fork_global, global, note_written, renounce, tells_writes};
 pub use run::Context;
 pub(crate) use sites::Reached;
 pub use slot::{

@@ -48,6 +48,7 @@ mod surroundings;
 mod syscall;
 mod thread;
 mod transfer;
+mod written;
 
 /// The C library.
 #[cfg(all(not(test), any(target_arch = "x86_64", target_arch = "aarch64")))]

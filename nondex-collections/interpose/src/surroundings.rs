@@ -8,7 +8,7 @@ use nondex_core::StateKind;
 use super::accessed::accessed;
 use super::operations::text;
 use super::schedule;
-use super::{libc, original};
+use super::{libc, original, written};
 
 /// Functions that access a state before they do what they do: what is named by a C string, where threads may be told to change, or
 /// otherwise.
@@ -45,7 +45,6 @@ functions! {
     rmdir c"rmdir" (path: *const c_char) -> c_int, -1, File true => text path;
     readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1, File false => text path;
     realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char, ::std::ptr::null_mut(), File false => text path;
-    symlink c"symlink" (to: *const c_char, path: *const c_char) -> c_int, -1, File true => text path;
     chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
     umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of String::new();
     sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of signal.to_string();
@@ -68,5 +67,26 @@ unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
         accessed(StateKind::File, true, || unsafe { text(path) });
     }
     // SAFETY: the caller's arguments, unchanged.
-    unsafe { original(from, to) }
+    let result = unsafe { original(from, to) };
+    if result == 0 {
+        written::at(libc::AT_FDCWD, to);
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symlink(to: *const c_char, path: *const c_char) -> c_int {
+    type Symlink = unsafe extern "C" fn(*const c_char, *const c_char) -> c_int;
+    let Some(original) = original!(c"symlink": Symlink) else {
+        return -1;
+    };
+    schedule::file(StateKind::File, true, path);
+    // SAFETY: the caller gives C strings.
+    accessed(StateKind::File, true, || unsafe { text(path) });
+    // SAFETY: the caller's arguments, unchanged.
+    let result = unsafe { original(to, path) };
+    if result == 0 {
+        written::at(libc::AT_FDCWD, path);
+    }
+    result
 }

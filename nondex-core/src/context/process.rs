@@ -48,6 +48,23 @@ pub(super) fn known() -> Option<Option<&'static Arc<Context>>> {
     Some(global())
 }
 
+/// Whether this process is to tell what it writes.
+#[inline]
+#[must_use]
+pub fn tells_writes() -> bool {
+    known()
+        .flatten()
+        .is_some_and(|context| context.spec().writes)
+}
+
+/// Records that this process may have written what is at this path; without a path, anything. Takes
+/// no memory and no lock, so that it may be called anywhere.
+pub fn note_written(path: Option<&str>) {
+    if let Some(context) = known().flatten() {
+        context.note_written(path);
+    }
+}
+
 /// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what the parent's shares between its
 /// tests goes on in it.
 pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {

@@ -10,6 +10,7 @@ use super::journal::Journal;
 use super::keys::Keys;
 use super::stacks::Stacks;
 use super::system::Company;
+use super::written;
 use crate::catalogue::{Family, Model};
 use crate::hash;
 use crate::hidden::Text;
@@ -126,9 +127,14 @@ impl Context {
 
     /// Notes that a test uses `source`.
     pub(super) fn note_source(&self, source: Source) {
-        self.shared
+        let noted = self
+            .shared
             .sources
             .fetch_or(source.bit(), Ordering::Relaxed);
+        if source == Source::Child && noted & source.bit() == 0 {
+            // Told at once, because the test may not come to its end: a program tells nothing.
+            self.note_written(None);
+        }
     }
 
     /// What was noted since this was asked last.
@@ -164,6 +170,14 @@ impl Context {
     #[must_use]
     pub const fn spec(&self) -> &RunSpec {
         &self.spec
+    }
+
+    /// Records that this process may have written what is at this path, or anything, if the spec asks
+    /// for that.
+    pub(super) fn note_written(&self, path: Option<&str>) {
+        if self.spec.writes {
+            written::append(&self.journal, &self.spec.test, path);
+        }
     }
 
     /// The events kept in memory, when the spec names no file.

@@ -15,6 +15,8 @@
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
+//! - `written`: a process of the test made a file or folder, or opened a file to write into it, if the
+//!   spec asks for it.
 //! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
 //! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the
 //!   record of the [forks](Forks).
@@ -129,6 +131,13 @@ pub enum Event {
         /// The access.
         access: AccessRecord,
     },
+    /// A file or folder that was made, or opened to be written into.
+    Written {
+        /// The test it happened in, or another one of its process.
+        test: String,
+        /// The path, absolute and without links. Without one, more may have been written than is told.
+        path: Option<String>,
+    },
     /// Which code ran.
     Covered {
         /// The test it ran in.
@@ -167,6 +176,7 @@ json::tagged!(Event by "event" {
     End = "end" { test, passed, failure = optional },
     States = "states" { test, changes },
     Access = "access" { test, access },
+    Written = "written" { test, path = optional },
     Covered = "covered" { test, covered },
     Forked = "forked" { test, fork },
     Unforked = "unforked" { test, threads, has_children },
@@ -189,6 +199,7 @@ impl Event {
             | Event::End { test, .. }
             | Event::States { test, .. }
             | Event::Access { test, .. }
+            | Event::Written { test, .. }
             | Event::Covered { test, .. }
             | Event::Forked { test, .. }
             | Event::Unforked { test, .. } => test,

@@ -140,7 +140,7 @@ impl RunRecord {
                 Event::States { changes, .. } => states = changes,
                 Event::Access { access, .. } => accesses.push(access),
                 Event::Covered { covered: found, .. } => covered.push(found),
-                Event::Forked { .. } | Event::Unforked { .. } => {}
+                Event::Written { .. } | Event::Forked { .. } | Event::Unforked { .. } => {}
                 Event::End {
                     passed,
                     failure: found,

@@ -92,6 +92,8 @@ pub struct RunSpec {
     pub until: Option<u64>,
     /// Whether it is recorded which code ran.
     pub cover: bool,
+    /// Whether the files and folders that are written are recorded.
+    pub writes: bool,
     /// Whether it is the other way round: `test` runs in the middle of the last test of `before`, at that one's access.
     pub within: bool,
 }
@@ -124,6 +126,7 @@ json::object!(strict RunSpec {
     meet = optional,
     until = optional,
     cover = optional,
+    writes = optional,
     within = optional,
 });
 
@@ -197,6 +200,7 @@ impl RunSpec {
             meet: None,
             until: None,
             cover: false,
+            writes: false,
             within: false,
         }
     }

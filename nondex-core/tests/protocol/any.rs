@@ -365,6 +365,8 @@ pub(super) fn event() -> impl Strategy<Value = Event> {
         (".{0,8}", prop::collection::vec(change(), 0..3))
             .prop_map(|(test, changes)| Event::States { test, changes }),
         (".{0,8}", access()).prop_map(|(test, access)| Event::Access { test, access }),
+        (".{0,8}", prop::option::of(".{0,8}"))
+            .prop_map(|(test, path)| Event::Written { test, path }),
         (".{0,8}", covered()).prop_map(|(test, covered)| Event::Covered { test, covered }),
         (".{0,8}", fork()).prop_map(|(test, fork)| Event::Forked { test, fork }),
         (".{0,8}", any::<u64>(), any::<bool>()).prop_map(|(test, threads, has_children)| {

@@ -36,6 +36,7 @@ pub fn run_behind(
     let binaries = before.iter().map(|(binary, _)| *binary).chain([binary]);
     let folders = binaries.flat_map(TestBinary::folders);
     let tree = Tree::of(folders.map(Into::into), kept.as_std_path().to_owned());
+    let launcher = launcher.clone().noting(tree.written());
     let runs = Launcher::with_fresh(PLACE, |folder| {
         let run = |binary, tests: &[&TestCase], spec: &RunSpec| {
             launcher.experiment_in(folder, &vec![limit; tests.len()], binary, tests, spec)

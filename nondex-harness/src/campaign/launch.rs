@@ -22,6 +22,7 @@ use super::limits::TestLimits;
 use super::process;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
+use super::written::Written;
 use crate::judge::run::Run;
 use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
 
@@ -88,6 +89,7 @@ pub struct Launcher<'a> {
     has_backtraces: bool,
     is_confined: bool,
     arguments: Vec<OsString>,
+    written: Option<&'a Written>,
 }
 
 impl<'a> Launcher<'a> {
@@ -102,7 +104,14 @@ impl<'a> Launcher<'a> {
             has_backtraces: false,
             is_confined: false,
             arguments: Vec::new(),
+            written: None,
         }
+    }
+
+    /// The same launcher, which notes what its processes write.
+    pub(super) const fn noting(mut self, written: &'a Written) -> Self {
+        self.written = Some(written);
+        self
     }
 
     /// The same launcher, but what tests write goes where our own output goes, and is not kept. It has the backtraces that our own
@@ -265,6 +274,7 @@ impl<'a> Launcher<'a> {
         let named = RunSpec {
             before: before.iter().map(|test| test.name.clone()).collect(),
             record: Some(record.path().into()),
+            writes: self.written.is_some(),
             ..spec.clone()
         };
         (named, record)
@@ -273,6 +283,30 @@ impl<'a> Launcher<'a> {
     /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it is given `more`. `None` when
     /// it was stopped.
     pub(super) fn launch(
+        &self,
+        temporary: Option<&Path>,
+        timeout: Duration,
+        binary: &TestBinary,
+        test: &TestCase,
+        (named, record): (&RunSpec, &RecordFile),
+        more: &dyn Fn() -> Option<Duration>,
+    ) -> Option<io::Result<Ended>> {
+        let ended = self.launch_only(temporary, timeout, binary, test, (named, record), more);
+        self.note(|written| match &ended {
+            Some(Ok(ended)) => written.add(&ended.recorded),
+            _ => written.add_anything(),
+        });
+        ended
+    }
+
+    /// Notes what a process has written, if that is of interest.
+    pub(super) fn note(&self, add: impl FnOnce(&Written)) {
+        if let Some(written) = self.written {
+            add(written);
+        }
+    }
+
+    fn launch_only(
         &self,
         temporary: Option<&Path>,
         timeout: Duration,

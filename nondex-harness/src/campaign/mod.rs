@@ -32,6 +32,7 @@ pub mod reruns;
 mod state;
 pub mod stop;
 pub mod tree;
+mod written;
 
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;

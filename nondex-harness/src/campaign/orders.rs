@@ -76,9 +76,9 @@ pub fn run(
     let records: Utf8PathBuf = absolute(&run.records())?;
     let notes: Vec<String> = process::without_randomisation().into_iter().collect();
     // What tests have left before this.
-    tree.restore();
+    tree.begin_anew();
     let campaign = Campaign {
-        launcher: Launcher::new(records, options.timeout, stop),
+        launcher: Launcher::new(records, options.timeout, stop).noting(tree.written()),
         options,
         asked,
         is_scheduled,

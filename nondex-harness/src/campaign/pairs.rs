@@ -141,7 +141,12 @@ impl Launcher<'_> {
             }
         };
         let tests: Vec<String> = named.tests().map(str::to_owned).collect();
-        let forks = record.read().unwrap_or_default();
+        let forks = record.read();
+        self.note(|written| match &forks {
+            Ok(forks) => written.add(forks),
+            Err(_) => written.add_anything(),
+        });
+        let forks = forks.unwrap_or_default();
         let is_whole = forks.is_whole();
         let mut forks = read_forks(forks.events);
         for (test, limit) in then {

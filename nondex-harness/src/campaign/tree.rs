@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::written::Written;
+
 /// With more entries below a folder, its files are not looked at.
 const MAX_ENTRIES: usize = 20_000;
 
@@ -84,6 +86,10 @@ pub struct Tree {
     is_left: AtomicBool,
     /// What processes outside of the campaign were seen to write. It is theirs for good.
     foreign: Mutex<BTreeSet<PathBuf>>,
+    /// What the processes tell that they write.
+    written: Written,
+    /// Whether all processes since the files were put back last do.
+    is_all_told: AtomicBool,
 }
 
 impl Tree {
@@ -124,6 +130,8 @@ impl Tree {
             next: AtomicU64::new(0),
             is_left: AtomicBool::new(false),
             foreign: Mutex::default(),
+            written: Written::default(),
+            is_all_told: AtomicBool::new(true),
         }
     }
 
@@ -133,13 +141,29 @@ impl Tree {
         Tree::of([], PathBuf::new())
     }
 
+    /// What the processes of the campaign write.
+    pub(super) const fn written(&self) -> &Written {
+        &self.written
+    }
+
+    /// Notes that processes run which do not tell what they write.
+    pub fn expect_more(&self) {
+        self.is_all_told.store(false, Ordering::Relaxed);
+    }
+
+    /// Puts back what is different. From now on, all processes tell what they write.
+    pub(super) fn begin_anew(&self) {
+        self.restore();
+        self.is_all_told.store(true, Ordering::Relaxed);
+    }
+
     /// Whether tests were seen to leave files.
     #[must_use]
     pub fn is_left(&self) -> bool {
         self.is_left.load(Ordering::Relaxed)
     }
 
-    /// What is different now and not written by others; of what is new only the outermost folder.
+    /// What is different now and a test's; of what is new only the outermost folder.
     pub(super) fn left(&self) -> Vec<PathBuf> {
         let mut now = Entries::new();
         for root in &self.roots {
@@ -152,13 +176,39 @@ impl Tree {
             });
             self.before.get(*path) != Some(*entry) && !is_within
         });
-        let left: Vec<PathBuf> = gone.chain(new.map(|(path, _)| path)).cloned().collect();
-        self.without_foreign(left)
+        let gone: Vec<PathBuf> = gone.cloned().collect();
+        let left: Vec<PathBuf> = new.map(|(path, _)| path.clone()).collect();
+        self.of_tests([gone, left].concat())
     }
 
     /// Whether a process outside of the campaign writes this file.
     pub(super) fn is_of_others(&self, path: &Path) -> bool {
-        self.has(path) && self.without_foreign(vec![path.to_owned()]).is_empty()
+        self.has(path) && self.of_tests(vec![path.to_owned()]).is_empty()
+    }
+
+    /// Those of these paths that tests have changed. A process of the campaign tells what it writes;
+    /// of what it may not tell, this is all that nobody else writes.
+    fn of_tests(&self, left: Vec<PathBuf>) -> Vec<PathBuf> {
+        let is_all_told = self.is_all_told.load(Ordering::Relaxed);
+        // Who removed something, or gave it another mode, is told by nobody.
+        let is_open = |path: &PathBuf| {
+            let now = fs::symlink_metadata(path).map(|now| now.mode()).ok();
+            let before = self.before.get(path);
+            before.is_some_and(|before| now != Some(before.mode))
+        };
+        let written = |path: &PathBuf| match self.written.has(path) {
+            Some(false) if is_open(path) => None,
+            written => written.filter(|_| is_all_told),
+        };
+        let known: Vec<Option<bool>> = left.iter().map(written).collect();
+        let open = left.iter().zip(&known);
+        let open = open.filter(|(_, known)| known.is_none());
+        let open: Vec<PathBuf> = open.map(|(path, _)| path.clone()).collect();
+        let open: BTreeSet<PathBuf> = self.without_foreign(open).into_iter().collect();
+        let is_of_test =
+            |(path, known): &(PathBuf, Option<bool>)| known.unwrap_or_else(|| open.contains(path));
+        let all = left.into_iter().zip(known).filter(is_of_test);
+        all.map(|(path, _)| path).collect()
     }
 
     /// Leaves out what processes outside of the campaign write.
@@ -303,7 +353,10 @@ fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use nondex_core::Event;
+
     use super::*;
+    use crate::campaign::record::Recorded;
 
     #[test]
     fn what_is_left_is_moved_away_and_what_was_there_is_back() {
@@ -316,6 +369,7 @@ mod tests {
         fs::write(of("data/b"), "2").unwrap();
         let kept = folder.path().join("kept");
         let tree = Tree::of([of("target/tmp"), of("data"), of("")], kept.clone());
+        tree.expect_more();
         assert!(!tree.restore() && !tree.is_left());
         fs::write(of("data/a"), "changed").unwrap();
         fs::remove_file(of("data/b")).unwrap();
@@ -358,6 +412,7 @@ mod tests {
         fs::create_dir_all(of("src")).unwrap();
         fs::write(of("src/lib.rs"), "1").unwrap();
         let tree = Tree::of([of("")], folder.path().join("kept"));
+        tree.expect_more();
         // This process is none that a campaign started.
         let output = fs::File::create(of("out.txt")).unwrap();
         fs::create_dir(of("logs")).unwrap();
@@ -370,5 +425,39 @@ mod tests {
         assert!(!tree.restore());
         assert_eq!(fs::read_to_string(of("src/lib.rs")).unwrap(), "edited");
         assert!(of("out.txt").exists() && of("logs/today").exists() && !of("left").exists());
+    }
+
+    #[test]
+    fn where_writes_are_known_nothing_else_is_left_by_a_test() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |path: &str| folder.path().join("package").join(path);
+        fs::create_dir_all(of("src")).unwrap();
+        fs::write(of("src/lib.rs"), "1").unwrap();
+        fs::write(of("src/made.rs"), "1").unwrap();
+        fs::write(of("gone"), "1").unwrap();
+        let tree = Tree::of([of("")], folder.path().join("kept"));
+        let told = ["new", "src/made.rs"].map(|path| Event::Written {
+            test: "a".to_owned(),
+            path: Some(
+                of(path)
+                    .canonicalize()
+                    .unwrap_or(of(path))
+                    .display()
+                    .to_string(),
+            ),
+        });
+        fs::write(of("src/lib.rs"), "edited").unwrap();
+        fs::write(of("src/made.rs"), "by a test").unwrap();
+        fs::write(of("notes"), "by somebody").unwrap();
+        fs::write(of("new"), "by a test").unwrap();
+        fs::remove_file(of("gone")).unwrap();
+        tree.written().add(&Recorded {
+            events: told.into(),
+            ..Recorded::default()
+        });
+        assert_eq!(tree.left(), ["gone", "new", "src/made.rs"].map(of));
+        // A program that does not tell may have written the rest, too.
+        tree.written().add_anything();
+        assert_eq!(tree.left(), ["gone", "new", "notes", "src/made.rs"].map(of));
     }
 }

@@ -1,6 +1,9 @@
 //! Which tests make the difference, and what they share.
 
 use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::report::Verdict;
@@ -90,9 +93,27 @@ fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
 #[test]
 fn tests_of_other_binaries_are_found_by_what_they_leave_and_every_process_finds_the_first_files() {
     let fixture = Fixture::new("order-package");
-    // What is not a test's stays where it is: our own output, in files of the package.
+    // What is not a test's stays where it is: our own output, and what somebody writes meanwhile.
     let line = "cargo nondex order --offline --message-format json > report.json 2> notes.txt";
-    let code = called(&fixture, Nondex::pasted(&fixture.path(""), line)).code;
+    let folder = fixture.path("notes");
+    fs::create_dir(&folder).unwrap();
+    let note = |number: u32| folder.join(number.to_string());
+    let is_over = AtomicBool::new(false);
+    let (code, notes) = thread::scope(|scope| {
+        let somebody = scope.spawn(|| {
+            let numbers = (0..).take_while(|_| !is_over.load(Ordering::Relaxed));
+            let written = numbers.inspect(|number| {
+                fs::write(note(*number), "").unwrap();
+                thread::sleep(Duration::from_millis(100));
+            });
+            written.count()
+        });
+        let code = called(&fixture, Nondex::pasted(&fixture.path(""), line)).code;
+        is_over.store(true, Ordering::Relaxed);
+        (code, somebody.join().unwrap())
+    });
+    let notes = 0..u32::try_from(notes).unwrap();
+    assert!(notes.into_iter().all(|number| note(number).exists()));
     let written = |name: &str| fs::read_to_string(fixture.path(name)).unwrap();
     let output = Output {
         code,

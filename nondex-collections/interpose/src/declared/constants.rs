@@ -20,7 +20,7 @@ constants! { c_int:
     MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10, MAP_ANONYMOUS = 0x20,
     MSG_DONTWAIT = 0x40, MSG_WAITALL = 0x100, MSG_ERRQUEUE = 0x2000,
     NI_NUMERICHOST = 1,
-    O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000, O_NONBLOCK = 0o4000, O_CLOEXEC = 0o2_000_000,
+    O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000, O_NONBLOCK = 0o4000, O_CLOEXEC = 0o2_000_000, O_PATH = 0o10_000_000,
     PATH_MAX = 4096,
     PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2,
     PR_SET_PDEATHSIG = 1, PR_SET_TSC = 26, PR_TSC_ENABLE = 1, PR_TSC_SIGSEGV = 2, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
@@ -62,6 +62,16 @@ constants! { *mut c_void:
     MAP_FAILED = ::std::ptr::without_provenance_mut(usize::MAX),
     RTLD_DEFAULT = ::std::ptr::null_mut(),
     RTLD_NEXT = ::std::ptr::without_provenance_mut(usize::MAX),
+}
+
+#[cfg(target_arch = "x86_64")]
+constants! { c_int:
+    O_NOFOLLOW = 0o400_000,
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+constants! { c_int:
+    O_NOFOLLOW = 0o100_000,
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -12,6 +12,7 @@ use crate::accessed::accessed;
 use crate::clock;
 use crate::libc;
 use crate::schedule;
+use crate::written;
 
 /// Files with other bytes whenever they are read.
 const RANDOM: [&CStr; 4] = [
@@ -27,13 +28,17 @@ fn opened(path: *const c_char, flags: c_int) {
     if !path.is_null() && RANDOM.contains(&unsafe { CStr::from_ptr(path) }) {
         clock::note(Source::RandomFile);
     }
-    let writes = flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0;
+    let writes = is_for_writing(flags);
     schedule::file(StateKind::File, writes, path);
     // SAFETY: the caller of the function that opens it gives a C string.
     accessed(StateKind::File, writes, || unsafe { text(path) });
     if flags & libc::O_CREAT != 0 {
         accessed(StateKind::Umask, false, String::new);
     }
+}
+
+const fn is_for_writing(flags: c_int) -> bool {
+    flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) != 0
 }
 
 macro_rules! open {
@@ -51,6 +56,9 @@ macro_rules! open {
             opened(path, flags);
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(path, flags, mode) };
+            if is_for_writing(flags) {
+                written::open(file);
+            }
             if file == -1 {
                 // SAFETY: the caller gives a C string.
                 failed("open", errno(), || unsafe { text(path) });
@@ -80,6 +88,9 @@ macro_rules! openat {
             opened(path, flags);
             // SAFETY: the caller's arguments, unchanged.
             let file = unsafe { original(folder, path, flags, mode) };
+            if is_for_writing(flags) {
+                written::open(file);
+            }
             if file == -1 {
                 // SAFETY: the caller gives a C string.
                 failed("open", errno(), || unsafe { text(path) });
@@ -106,6 +117,9 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     accessed(StateKind::Umask, false, String::new);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(path, mode) };
+    if result == 0 {
+        written::at(libc::AT_FDCWD, path);
+    }
     if result == -1 {
         // SAFETY: the caller gives a C string.
         failed("mkdir", errno(), || unsafe { text(path) });

@@ -7,6 +7,7 @@ use super::{Original, errno, failed};
 use crate::accessed::accessed;
 use crate::libc;
 use crate::schedule::{self, Operation};
+use crate::written;
 use nondex_core::StateKind;
 
 #[unsafe(no_mangle)]
@@ -32,6 +33,9 @@ unsafe extern "C" fn bind(
     schedule::point(Operation::Bind);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(socket, address, len) };
+    if result == 0 && kind == StateKind::File {
+        written::anything();
+    }
     if result == -1 {
         // SAFETY: the caller gives an address of this length, at which the original has looked.
         failed("bind", errno(), || unsafe { shown(address, len) });

@@ -84,6 +84,7 @@ impl Session<'_> {
             console,
             ..
         } = *self;
+        self.tree.expect_more();
         console.status("Running", &announced::plan(selected, options));
         let display = self.display(selected).with_coverage(self.coverage);
         let mut report = outcome::run(

@@ -1,0 +1,237 @@
+//! The files and folders that the program makes, and the files that it opens to write into them.
+//! Their paths are told to the driver, which takes no others for left by a test.
+//!
+//! The system says what the path is: no memory is taken for it, and links and relative paths need no
+//! thought.
+
+use ::std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
+use ::std::fmt::Write;
+
+use nondex_core::context::{note_written, tells_writes};
+
+use crate::{Errno, errno, libc, original, own};
+
+/// Longest path that the system gives, with the NUL that it does not write.
+const MAX_PATH: usize = 4096;
+
+/// Longest name of a descriptor below `/proc`, with its NUL.
+const MAX_NAME: usize = 32;
+
+/// What follows the path of a file that has no name any more.
+const DELETED: &[u8] = b" (deleted)";
+
+/// Called when a file was opened that may be new, or may be written into.
+pub(crate) fn open(file: c_int) {
+    if file >= 0 && is_told() {
+        let _errno = Errno::save();
+        tell(file);
+    }
+}
+
+/// Called when there is something new at this path, which is relative to a folder.
+pub(crate) fn at(folder: c_int, path: *const c_char) {
+    if !is_told() {
+        return;
+    }
+    let _errno = Errno::save();
+    let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    let arguments = [folder.into(), path.addr() as c_long, flags.into(), 0, 0, 0];
+    // SAFETY: the caller of the function that wrote there has given a C string.
+    let file = unsafe { syscall(libc::SYS_openat, arguments) };
+    match c_int::try_from(file) {
+        Ok(file) if file >= 0 => {
+            tell(file);
+            // SAFETY: the descriptor is this function's.
+            unsafe { syscall(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
+        }
+        // It is gone again.
+        _ if [libc::ENOENT, libc::ENOTDIR].contains(&errno()) => {}
+        _ => note_written(None),
+    }
+}
+
+/// Called where it is not known what there is that is new.
+pub(crate) fn anything() {
+    if is_told() {
+        note_written(None);
+    }
+}
+
+/// Whether what is written is told: not what the runtime writes itself.
+fn is_told() -> bool {
+    own::is_standing() && tells_writes() && !own::is_working()
+}
+
+/// Tells the path of an open file.
+#[cold]
+fn tell(file: c_int) {
+    let mut name = Name {
+        bytes: [0; MAX_NAME],
+        len: 0,
+    };
+    let mut room = [0_u8; MAX_PATH];
+    let is_named = write!(name, "/proc/self/fd/{file}").is_ok();
+    let arguments = [
+        libc::AT_FDCWD.into(),
+        name.bytes.as_ptr().addr() as c_long,
+        room.as_mut_ptr().addr() as c_long,
+        MAX_PATH as c_long,
+        0,
+        0,
+    ];
+    // SAFETY: the name ends in NUL, and no more is written than there is room for.
+    let len = unsafe { syscall(libc::SYS_readlinkat, arguments) };
+    let len = usize::try_from(len).ok().filter(|len| *len < MAX_PATH);
+    let path = len.filter(|_| is_named).map(|len| &room[..len]);
+    // What was removed again is nobody's, and what is no file has no path.
+    if path.is_some_and(|path| path.ends_with(DELETED) || !path.starts_with(b"/")) {
+        return;
+    }
+    note_written(path.and_then(|path| str::from_utf8(path).ok()));
+}
+
+/// A name that ends in NUL.
+struct Name {
+    bytes: [u8; MAX_NAME],
+    len: usize,
+}
+
+impl Write for Name {
+    fn write_str(&mut self, text: &str) -> ::std::fmt::Result {
+        let end = self.len + text.len();
+        let room = self.bytes[..MAX_NAME - 1].get_mut(self.len..end);
+        room.ok_or(::std::fmt::Error)?
+            .copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+/// Makes a system call that no interposed function sees.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
+    type Syscall =
+        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+    let [a, b, c, d, e, f] = arguments;
+    match original!(c"syscall": Syscall) {
+        // SAFETY: as the caller promises.
+        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
+        None => -1,
+    }
+}
+
+/// Functions that write something, which is told when they have: then they return 0.
+macro_rules! functions {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) => $folder:expr, $path:ident;)*) => {
+        $(#[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int) else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            let result = unsafe { original($($argument),*) };
+            if result == 0 {
+                at($folder, $path);
+            }
+            result
+        })*
+    };
+}
+
+functions! {
+    mkdirat c"mkdirat" (folder: c_int, path: *const c_char, mode: libc::mode_t) => folder, path;
+    mkfifo c"mkfifo" (path: *const c_char, mode: libc::mode_t) => libc::AT_FDCWD, path;
+    link c"link" (from: *const c_char, to: *const c_char) => libc::AT_FDCWD, to;
+    linkat c"linkat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_int) => new, to;
+    symlinkat c"symlinkat" (to: *const c_char, folder: c_int, path: *const c_char) => folder, path;
+    truncate c"truncate" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
+    truncate64 c"truncate64" (path: *const c_char, len: libc::off64_t) => libc::AT_FDCWD, path;
+    renameat c"renameat" (old: c_int, from: *const c_char, new: c_int, to: *const c_char) => new, to;
+    renameat2 c"renameat2" (old: c_int, from: *const c_char, new: c_int, to: *const c_char, flags: c_uint) => new, to;
+}
+
+/// Functions that open what is written, inside of which libc does not call its own `open` by name.
+macro_rules! descriptors {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+        $(#[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            let Some(original) = original!($c_name: unsafe extern "C" fn($($type),*) -> c_int) else {
+                return -1;
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            let file = unsafe { original($($argument),*) };
+            open(file);
+            file
+        })*
+    };
+}
+
+descriptors! {
+    creat c"creat" (path: *const c_char, mode: libc::mode_t);
+    creat64 c"creat64" (path: *const c_char, mode: libc::mode_t);
+    mkstemp c"mkstemp" (template: *mut c_char);
+    mkstemp64 c"mkstemp64" (template: *mut c_char);
+    mkostemp c"mkostemp" (template: *mut c_char, flags: c_int);
+    mkostemp64 c"mkostemp64" (template: *mut c_char, flags: c_int);
+    mkstemps c"mkstemps" (template: *mut c_char, suffix: c_int);
+    mkostemps c"mkostemps" (template: *mut c_char, suffix: c_int, flags: c_int);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mkdtemp(template: *mut c_char) -> *mut c_char {
+    type Mkdtemp = unsafe extern "C" fn(*mut c_char) -> *mut c_char;
+    let Some(original) = original!(c"mkdtemp": Mkdtemp) else {
+        return ::std::ptr::null_mut();
+    };
+    // SAFETY: the caller's argument, unchanged.
+    let path = unsafe { original(template) };
+    if !path.is_null() {
+        at(libc::AT_FDCWD, path);
+    }
+    path
+}
+
+/// Functions that open a stream, which is known by its descriptor.
+macro_rules! streams {
+    ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*);)*) => {
+        $(#[unsafe(no_mangle)]
+        unsafe extern "C" fn $name(path: *const c_char, mode: *const c_char, $($argument: $type),*) -> *mut c_void {
+            type Function = unsafe extern "C" fn(*const c_char, *const c_char, $($type),*) -> *mut c_void;
+            let Some(original) = original!($c_name: Function) else {
+                return ::std::ptr::null_mut();
+            };
+            // SAFETY: the caller's arguments, unchanged.
+            let stream = unsafe { original(path, mode, $($argument),*) };
+            // SAFETY: the original has looked at the mode, and returns a stream or null.
+            unsafe { opened(stream, mode) };
+            stream
+        })*
+    };
+}
+
+streams! {
+    fopen c"fopen" ();
+    fopen64 c"fopen64" ();
+    freopen c"freopen" (stream: *mut c_void);
+    freopen64 c"freopen64" (stream: *mut c_void);
+}
+
+/// # Safety
+/// The stream must be open or null, and the mode be that with which it was opened.
+unsafe fn opened(stream: *mut c_void, mode: *const c_char) {
+    if stream.is_null() {
+        return;
+    }
+    // SAFETY: as the caller promises.
+    let mode = unsafe { CStr::from_ptr(mode) }.to_bytes();
+    if !mode.iter().any(|letter| b"wa+".contains(letter)) {
+        return;
+    }
+    match original!(c"fileno": unsafe extern "C" fn(*mut c_void) -> c_int) {
+        // SAFETY: the stream is open.
+        Some(fileno) => open(unsafe { fileno(stream) }),
+        None => anything(),
+    }
+}

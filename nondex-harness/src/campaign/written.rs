@@ -1,0 +1,107 @@
+//! What the processes of a campaign write, by their own account: nothing else is left by a test.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nondex_core::Event;
+
+use super::record::Recorded;
+
+/// What was written so far.
+#[derive(Debug, Default)]
+pub(super) struct Written(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Absolute paths without links.
+    paths: BTreeSet<PathBuf>,
+    /// Whether there may be others: a program was run, which does not tell, or a record is not whole.
+    are_others: bool,
+}
+
+impl Written {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what a record tells.
+    pub(super) fn add(&self, recorded: &Recorded) {
+        let mut known = self.known();
+        known.are_others |= !recorded.is_whole();
+        for event in &recorded.events {
+            match event {
+                Event::Written {
+                    path: Some(path), ..
+                } => _ = known.paths.insert(path.into()),
+                Event::Written { path: None, .. } => known.are_others = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Notes that a process ran that told nothing.
+    pub(super) fn add_anything(&self) {
+        self.known().are_others = true;
+    }
+
+    /// Whether something at or below this path was written, or a folder around it was put there;
+    /// `None` where that is not known.
+    pub(super) fn has(&self, path: &Path) -> Option<bool> {
+        // Of what is removed, the folder is left.
+        let parent = path.parent().and_then(|parent| parent.canonicalize().ok());
+        let path = parent.zip(path.file_name());
+        let path = path.map(|(parent, name)| parent.join(name))?;
+        let known = self.known();
+        let next = known.paths.range(path.clone()..).next();
+        let is_below = next.is_some_and(|told| told.starts_with(&path));
+        let is_told = is_below || path.ancestors().any(|folder| known.paths.contains(folder));
+        (is_told || !known.are_others).then_some(is_told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recorded(paths: &[Option<&Path>]) -> Recorded {
+        let events = paths.iter().map(|path| Event::Written {
+            test: "a".to_owned(),
+            path: path.map(|path| path.display().to_string()),
+        });
+        Recorded {
+            events: events.collect(),
+            ..Recorded::default()
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_known_and_the_rest_only_while_every_process_tells_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(folder.join("new/within")).unwrap();
+        let written = Written::default();
+        let told = [folder.join("a/b"), folder.join("new")];
+        written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
+        let has = |name: &str| written.has(&folder.join(name));
+        for (name, expected) in [
+            ("a", true),
+            ("new/within/c", true),
+            ("ne", false),
+            ("b", false),
+        ] {
+            assert_eq!(has(name), Some(expected), "{name}");
+        }
+        let not_whole = Recorded {
+            lost: 1,
+            ..recorded(&[])
+        };
+        for last in [recorded(&[None]), not_whole] {
+            let written = Written::default();
+            written.add(&recorded(&[Some(&told[0])]));
+            written.add(&last);
+            let has = |name: &str| written.has(&folder.join(name));
+            assert_eq!((has("a"), has("b")), (Some(true), None));
+        }
+    }
+}
