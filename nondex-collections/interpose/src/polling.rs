@@ -12,7 +12,7 @@ use nondex_core::hidden;
 /// What observes waiting, where nothing is observed.
 #[cfg(not(feature = "network"))]
 mod wait {
-    use super::c_int;
+    use super::{c_int, hidden};
 
     pub(super) fn wait(
         _descriptors: impl FnOnce() -> hidden::Vec<c_int>,
