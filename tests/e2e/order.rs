@@ -2,6 +2,7 @@
 
 mod brittle;
 mod checks;
+mod choices;
 mod endings;
 mod races;
 mod requests;
@@ -58,17 +59,7 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
             assert_eq!(idempotent, expected, "{test:#?}");
         }
         let order = test.order.clone().unwrap_or_default();
-        let only_each = test.notes.iter().any(|note| note.contains("on one thread"));
-        let only = match order.threads {
-            Threads::One => "one",
-            Threads::Each if only_each => "each",
-            Threads::Each => "any",
-        };
-        assert_eq!(
-            only,
-            expected["only"].as_str().unwrap_or("any"),
-            "{test:#?}"
-        );
+        assert_eq!(order.threads, Threads::Each, "{test:#?}");
         expect_state(fixture, &order.state, expected, &test.name);
         for (role, names) in [
             ("polluters", order.polluters),

@@ -14,7 +14,7 @@ use super::order::{Hung, Processes};
 use super::progress::Progress;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use nondex_core::{Outcome, Threads};
+use nondex_core::Outcome;
 
 use crate::judge::Options;
 use crate::judge::deadlock;
@@ -79,8 +79,8 @@ impl Behind<'_> {
             suite,
             tests,
             unstarted: Mutex::default(),
+            drawn: None,
             hung: Hung::default(),
-            threads: Threads::Each,
             options: self.options,
             limits,
             progress: self.progress,

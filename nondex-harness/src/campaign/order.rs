@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use nondex_core::{Outcome, RunSpec, Threads};
+use nondex_core::{Level, Outcome, RunSpec};
 
 pub(super) use self::hung::Hung;
 use super::comparison::as_ordinary;
@@ -23,7 +23,7 @@ use crate::judge::Options;
 use crate::judge::order::{End, Experiment, Experiments, Wanted};
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
-use crate::judge::specs::clean_spec;
+use crate::judge::specs::{clean_spec, seed_spec};
 use crate::project::{Suite, TestCase};
 
 /// What is written is kept of processes with at most so many tests: of more, nobody could tell whose it is.
@@ -42,14 +42,14 @@ pub(super) struct Processes<'a> {
     pub(super) tests: Vec<&'a TestCase>,
     /// Why the first process that could not be started was not, and how many were not.
     pub(super) unstarted: Mutex<Option<(String, usize)>>,
+    /// Level and seed of all choices; `None` in canonical order.
+    pub(super) drawn: Option<(Level, u64)>,
     /// Which of them hang.
     pub(super) hung: Hung,
     /// What all processes have in common.
     pub(super) options: &'a Options,
     /// How long each test is waited for at most, where that may be less than usual; none of any otherwise.
     pub(super) limits: Vec<Duration>,
-    /// Which threads the tests run on.
-    pub(super) threads: Threads,
     /// The files that each process is to find.
     pub(super) tree: &'a Tree,
     /// Hears of each.
@@ -87,6 +87,18 @@ impl Processes<'_> {
         }
     }
 
+    /// The same tests with other choices.
+    pub(super) fn with_choices(&self, level: Level, seed: u64) -> Self {
+        Processes {
+            tests: self.tests.clone(),
+            unstarted: Mutex::default(),
+            hung: Hung::default(),
+            drawn: Some((level, seed)),
+            limits: self.limits.clone(),
+            ..*self
+        }
+    }
+
     /// The options of a test.
     pub(super) fn options_of(&self, test: usize) -> Cow<'_, Options> {
         self.options.of(&self.suite.test_id(self.tests[test]))
@@ -100,11 +112,12 @@ impl Processes<'_> {
             .map_or(usual, |limit| usual.min(*limit))
     }
 
-    /// The spec of a clean run of a test.
+    /// The spec of a run of a test, with the choices that these processes make.
     pub(super) fn spec(&self, test: usize) -> RunSpec {
-        RunSpec {
-            threads: self.threads,
-            ..clean_spec(&self.tests[test].name, &self.options_of(test))
+        let (name, options) = (&self.tests[test].name, self.options_of(test));
+        match self.drawn {
+            Some((level, seed)) => seed_spec(name, level, seed, &options),
+            None => clean_spec(name, &options),
         }
     }
 
@@ -303,6 +316,7 @@ impl Processes<'_> {
             })
             .flatten();
         End {
+            has_choices: !run.points.is_empty(),
             output: run.output.filter(|_| is_shown && !run.outcome.passed()),
             outcome: run.outcome,
             failure: run.failure,

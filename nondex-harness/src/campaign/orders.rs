@@ -1,5 +1,6 @@
 //! A campaign of orders: which tests of a binary depend on those before them in their process.
 
+mod crossed;
 mod found;
 mod left;
 mod search;
@@ -10,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
-use nondex_core::{RunSpec, Threads};
+use nondex_core::RunSpec;
 
 use self::found::{Found, Suspect};
 use super::across::Across;
@@ -160,24 +161,10 @@ impl Campaign<'_> {
             .collect();
         let is_shared = self.options.jobs.get() > 1;
         let symbols = symbols_of(suite);
-        let mut experiments = Threads::ALL.map(|_| Experiments::new(is_shared));
-        let [on_each, on_one] = &mut experiments;
-        let processes = Threads::ALL.map(|threads| self.processes(selected, threads));
-        let states = States::new(&processes[0], &symbols, &self.workspace);
-        let (mut found, uses) = self.search(&states, &processes[0], &names, &asked, on_each);
-        if Symbols::may_have_thread_locals(&suite.binary.executable) {
-            self.on_one_thread(&processes[1], &names, &asked, &mut found, on_one);
-        }
-        for processes in &processes {
-            let unstarted = processes.unstarted.lock();
-            let unstarted = unstarted.unwrap_or_else(PoisonError::into_inner);
-            let Some((why, count)) = &*unstarted else {
-                continue;
-            };
-            self.note(format!(
-                "{count} of the processes with several tests of `{id}` told nothing: {why}"
-            ));
-        }
+        let mut experiments = Experiments::new(is_shared);
+        let processes = self.processes(selected);
+        let states = States::new(&processes, &symbols, &self.workspace);
+        let (mut found, uses) = self.search(&states, &processes, &names, &asked, &mut experiments);
         let changed = uses.iter().flat_map(|used| {
             let files = used.changed_files();
             files.map(|file| (file.to_owned(), names[used.test].to_owned()))
@@ -186,40 +173,40 @@ impl Campaign<'_> {
         let mut reports = Vec::new();
         for (place, test) in asked.iter().enumerate() {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
-            let threads = suspect.map_or(Threads::Each, |suspect| suspect.threads);
-            let of_threads = usize::from(threads == Threads::One);
-            let processes = &processes[of_threads];
-            let known = &experiments[of_threads];
-            let mut report = found.report(processes, *test, suspect, &names, known);
+            let mut report = found.report(&processes, *test, suspect, &names, &experiments);
             // They are the price of all; the first one has them, for the sum to be right.
             report.runs = match place {
                 0 => {
-                    let made = experiments.iter().map(|made| made.count() as u64);
-                    made.sum::<u64>() + uses.iter().map(|used| used.made).sum::<u64>()
+                    let made = experiments.count() + found.processes;
+                    made as u64 + uses.iter().map(|used| used.made).sum::<u64>()
                 }
                 _ => 0,
             };
             if let (Some(dependence), Some(order)) =
                 (suspect.and_then(Suspect::dependence), &mut report.order)
             {
-                let states = States::new(processes, &symbols, &self.workspace);
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
                 let made;
                 (order.state, made) = states.shared(first, *test, passes_alone);
                 report.runs += made;
                 self.note_unseen(&states);
             }
+            let crossed = found.crossed.iter().find(|known| known.test == *test);
+            if let (Some(crossed), Some(order)) = (crossed, &mut report.order) {
+                let drawn = processes.with_choices(crossed.level, crossed.seed);
+                let states = States::new(&drawn, &symbols, &self.workspace);
+                let first = &crossed.dependence.sets[0];
+                let made;
+                (order.state, made) = states.shared(first, *test, true);
+                report.runs += made;
+                self.note_unseen(&states);
+            }
             report.leaves = found.left(*test, &uses, &states, &names);
-            self.look_closer(processes, *test, &changed, &mut report);
+            self.look_closer(&processes, *test, &changed, &mut report);
             reports.push(report);
         }
-        self.add_races(
-            &states,
-            &processes[0],
-            &found,
-            &uses,
-            (&asked, &mut reports),
-        );
+        self.add_races(&states, &processes, &found, &uses, (&asked, &mut reports));
+        self.note_unstarted(&processes);
         if self.stop.is_set() {
             self.note(found.left_out(id, &asked, &names));
         }
@@ -231,17 +218,28 @@ impl Campaign<'_> {
         reports
     }
 
+    /// Notes how many processes could not be started.
+    fn note_unstarted(&self, processes: &Processes<'_>) {
+        let unstarted = processes.unstarted.lock();
+        if let Some((why, count)) = &*unstarted.unwrap_or_else(PoisonError::into_inner) {
+            self.note(format!(
+                "{count} of the processes with several tests of `{}` told nothing: {why}",
+                processes.suite.binary.id
+            ));
+        }
+    }
+
     /// What makes processes with tests of one binary.
-    fn processes<'p>(&'p self, selected: &'p Selected<'_>, threads: Threads) -> Processes<'p> {
+    fn processes<'p>(&'p self, selected: &'p Selected<'_>) -> Processes<'p> {
         Processes {
             launcher: &self.launcher,
             suite: selected.suite,
             tests: tests_of(selected),
             unstarted: Mutex::default(),
+            drawn: None,
             hung: Hung::default(),
             options: self.options,
             limits: Vec::new(),
-            threads,
             tree: self.tree,
             progress: self.progress,
             stop: self.stop,
@@ -252,7 +250,7 @@ impl Campaign<'_> {
     fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
         let ours = selected.iter();
         let ours = ours.filter(|one| one.suite.binary.harness == Harness::Nondex);
-        let binaries = ours.map(|one| self.processes(one, Threads::Each));
+        let binaries = ours.map(|one| self.processes(one));
         let binaries: Vec<Processes<'_>> = binaries.collect();
         let symbols = Symbols::default();
         let states = binaries
@@ -296,7 +294,7 @@ impl Campaign<'_> {
             let options = processes.options_of(test);
             let dependence = found.dependence(&starts);
             report.notes.clear();
-            order::dependent(report, &dependence, &names, &options, Threads::Each);
+            order::dependent(report, &dependence, &names, &options);
             if let Some(order) = &mut report.order {
                 order.state = found.state;
             }

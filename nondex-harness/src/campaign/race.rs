@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use nondex_core::{AccessRecord, Outcome, RunSpec, StateId, StateKind};
+use nondex_core::{AccessRecord, Level, Outcome, RunSpec, StateId, StateKind};
 
 pub(super) use self::found::Found;
 use self::found::Tried;
@@ -39,6 +39,9 @@ const WAITS: Duration = Duration::from_secs(4);
 
 /// How often a run must fail.
 const REPETITIONS: usize = 3;
+
+/// Number of seeds under which a test must pass alone.
+const SEEDS: u64 = 30;
 
 /// The whole of one test in the middle of another one.
 struct Meeting<'m> {
@@ -296,6 +299,9 @@ impl Races<'_> {
                 return Some(None);
             }
         }
+        if self.is_chance(second, made)? {
+            return Some(None);
+        }
         *made += 1;
         let traced = RunSpec {
             lines: true,
@@ -303,6 +309,22 @@ impl Races<'_> {
         };
         let runs = self.run(&order, &traced)?;
         Some(runs.into_iter().nth(usize::from(!spec.within)))
+    }
+
+    /// Whether a test fails alone under some seed: in the middle of another one it may draw other values.
+    fn is_chance(&self, test: usize, made: &mut u64) -> Option<bool> {
+        for seed in 0..SEEDS {
+            let drawn = self.processes.with_choices(Level::Std, seed);
+            *made += 1;
+            let run = drawn.run(PLACE, &[test], &drawn.spec(test))?.pop()?;
+            if run.points.is_empty() {
+                return Some(false);
+            }
+            if self.fails(test, &run) {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
     /// Whether it is this part of the state: the last test passes each time that it finds only this as if the other one had not changed

@@ -165,6 +165,7 @@ impl<'a> Reruns<'a> {
                 failure,
                 output: None,
                 explanation: None,
+                has_choices: false,
             };
             order::fail(report, suite, &spec, Some(&end), self.options);
             return;

@@ -150,33 +150,6 @@ impl Symbols {
         Ok(symbols)
     }
 
-    /// Whether an executable has thread-locals that tests may share; where that cannot be known, it may have.
-    #[must_use]
-    pub fn may_have_thread_locals(executable: &Utf8Path) -> bool {
-        let Ok(bytes) = std::fs::read(executable) else {
-            return true;
-        };
-        let Ok(file) = object::File::parse(&*bytes) else {
-            return true;
-        };
-        let mut symbols = file.symbols().peekable();
-        let is_stripped = symbols.peek().is_none();
-        let mut locals = symbols.filter(|symbol| symbol.kind() == SymbolKind::Tls);
-        is_stripped
-            || locals.any(|symbol| {
-                let (name, krate) = path(symbol.name().unwrap_or_default());
-                let found = Static {
-                    bytes: 0..0,
-                    name,
-                    krate,
-                    file: None,
-                    line: None,
-                    poison_flags: Vec::new(),
-                };
-                !found.is_noise()
-            })
-    }
-
     /// Those that have any of these bytes, in their order; none for another kind of state.
     #[must_use]
     pub fn at(&self, state: &StateId) -> Vec<&Static> {

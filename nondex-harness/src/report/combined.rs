@@ -68,7 +68,10 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         test.verdict == order.verdict && matches!(test.verdict, Verdict::Stable | Verdict::Broken);
     let overrules = match test.verdict {
         Verdict::NonDeterministic | Verdict::Unknown if is_of_files => is_dependent,
-        Verdict::Stable => is_dependent || order.verdict == Verdict::NonDeterministic,
+        Verdict::Stable => {
+            let by_choices = order.verdict == Verdict::ImplementationDependent;
+            is_dependent || by_choices || order.verdict == Verdict::NonDeterministic
+        }
         Verdict::Broken | Verdict::OrderDependentBrittle | Verdict::NotRun => is_dependent,
         _ => false,
     };
@@ -86,6 +89,11 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         test.failures.truncate(MAX_FAILURES);
         order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
+        test.weakest_level = order.weakest_level;
+        for (level, [failed, runs]) in order.failure_rate {
+            let known = test.failure_rate.entry(level).or_default();
+            *known = [known[0] + failed, known[1] + runs];
+        }
         test.order = order.order;
         test.race = order.race;
     } else if is_agreed || (test.idempotent == Some(false) && order.verdict == Verdict::Stable) {

@@ -1,10 +1,13 @@
 //! What was found in one binary.
 
-use nondex_core::{RunSpec, Threads};
+use nondex_core::{Level, RunSpec};
+
+use super::crossed::{Chance, Crossed};
 
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
 use crate::judge::order::{Conclusion, Dependence, Detection, End};
+use crate::judge::specs;
 use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
 use crate::report::{TestReport, Verdict};
@@ -21,8 +24,12 @@ pub(super) struct Found {
     pub(super) open: Vec<usize>,
     /// Whether all orders were run.
     pub(super) is_tried: bool,
-    /// Those of the suspects that depend on others only with a thread for each test.
-    pub(super) needs_each: Vec<usize>,
+    /// Those that choices decide, and not the tests before them.
+    pub(super) chances: Vec<Chance>,
+    /// Those that other tests and choices decide together.
+    pub(super) crossed: Vec<Crossed>,
+    /// The number of processes that ran under a seed.
+    pub(super) processes: usize,
     pub(super) detection: Detection,
     /// The orders of all tests that were run.
     pub(super) tried: Vec<TriedOrder>,
@@ -55,10 +62,30 @@ impl Found {
                 &options,
             );
         };
+        if let Some(chance) = self.chances.iter().find(|known| known.test == test) {
+            let spec = match chance.seed {
+                Some(seed) => specs::seed_spec(&report.name, Level::Std, seed, &options),
+                None => processes.spec(test),
+            };
+            order::fail(&mut report, suite, &spec, chance.end.as_ref(), &options);
+            order::decided_by_choices(&mut report, chance.failures);
+            return report;
+        }
+        if let Some(crossed) = self.crossed.iter().find(|known| known.test == test) {
+            order::dependent(&mut report, &crossed.dependence, names, &options);
+            let before = crossed.dependence.sets[0].iter();
+            let spec = RunSpec {
+                before: before.map(|test| names[*test].to_owned()).collect(),
+                ..specs::seed_spec(&report.name, crossed.level, crossed.seed, &options)
+            };
+            order::fail(&mut report, suite, &spec, crossed.end.as_ref(), &options);
+            order::crossed(&mut report, crossed.choices.clone());
+            return report;
+        }
         let alone = self.alone[test].as_ref();
         match suspect.map(|suspect| &suspect.conclusion) {
             Some(Conclusion::Dependent(dependence)) => {
-                order::dependent(&mut report, dependence, names, &options, processes.threads);
+                order::dependent(&mut report, dependence, names, &options);
                 let before = match dependence.passes_alone {
                     true => dependence.sets[0].clone(),
                     false => Vec::new(),
@@ -98,12 +125,6 @@ impl Found {
                     }
                 }
             },
-        }
-        if self.needs_each.contains(&test) {
-            report.notes.push(
-                "when all tests run on one thread, as with `--test-threads=1`, it does not depend on them"
-                    .to_owned(),
-            );
         }
         let repeated = experiments.hint(test, test);
         let repeated = repeated.filter(|_| report.verdict != Verdict::NonDeterministic);
@@ -163,8 +184,6 @@ impl Found {
 pub(super) struct Suspect {
     pub(super) test: usize,
     pub(super) conclusion: Conclusion,
-    /// The threads with which it did.
-    pub(super) threads: Threads,
 }
 
 impl Suspect {
@@ -172,18 +191,13 @@ impl Suspect {
     pub(super) fn of(
         tests: Vec<usize>,
         concluded: Vec<Option<Conclusion>>,
-        threads: Threads,
     ) -> (Vec<Self>, Vec<usize>) {
         let (mut suspects, mut open) = (Vec::new(), Vec::new());
         for (test, conclusion) in tests.into_iter().zip(concluded) {
             match conclusion {
                 None => open.push(test),
                 Some(Conclusion::Independent) => {}
-                Some(conclusion) => suspects.push(Suspect {
-                    test,
-                    conclusion,
-                    threads,
-                }),
+                Some(conclusion) => suspects.push(Suspect { test, conclusion }),
             }
         }
         (suspects, open)

@@ -6,6 +6,7 @@ use std::time::Instant;
 use nondex_core::Threads;
 
 use super::Campaign;
+use super::crossed::Seeded;
 use super::found::{Found, Suspect};
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
@@ -92,11 +93,30 @@ impl Campaign<'_> {
         let repeated = processes.answer(experiments, |experiments| {
             not_idempotent(asked, experiments)
         });
-        let (suspects, open) = Suspect::of(suspects, all_concluded, Threads::Each);
+        let (mut suspects, open) = Suspect::of(suspects, all_concluded);
+        let mut seeded = Seeded::default();
+        let dependent = suspects.iter();
+        let dependent = dependent.filter_map(|one| Some((one.test, one.dependence()?.clone())));
+        let dependent: Vec<(usize, Dependence)> = dependent.collect();
+        let mut chances = self.drawn(processes, &dependent, experiments, &mut seeded);
+        suspects.retain(|suspect| chances.iter().all(|chance| chance.test != suspect.test));
+        let decided = suspects.iter().map(|known| known.test);
+        let decided = decided.chain(chances.iter().map(|known| known.test));
+        let decided: Vec<usize> = decided.collect();
+        let is_open = |test: &usize| !decided.contains(test) && !open.contains(test);
+        let stable: Vec<usize> = asked
+            .iter()
+            .copied()
+            .filter(|test| is_open(test) && passes(&test))
+            .collect();
+        let tests = (&stable[..], &detection.cutting[..]);
+        let (crossed, more) = self.crossed(processes, tests, &uses, experiments, &mut seeded);
+        chances.extend(more);
         // Nor is one broken that was only unlucky.
-        let depends = |test: &usize| suspects.iter().any(|known| known.test == *test);
+        let depends = |test: &usize| decided.contains(test);
         let failing = failing.into_iter().filter(|test| !depends(test));
         let failing: Vec<usize> = failing.collect();
+        chances.extend(self.failing_by_chance(processes, &failing, experiments, &mut seeded));
         let _ = processes.answer(experiments, |experiments| {
             let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
             gather(failing.iter().map(|test| ends(test).map(|_| ())))
@@ -108,7 +128,9 @@ impl Campaign<'_> {
             suspects,
             open,
             is_tried,
-            needs_each: Vec::new(),
+            chances,
+            crossed,
+            processes: seeded.count(),
             detection,
             tried: tried_orders,
         };
@@ -178,51 +200,6 @@ impl Campaign<'_> {
         let pairs = of_all.saturating_mul(forks.saturating_add(1)) / jobs;
         self.stop.left().is_none_or(|left| pairs <= left / 2)
     }
-
-    /// Adds what is concluded of the tests that end otherwise when all tests run on one thread, and do not with a thread for each; and the
-    /// tests that depend on others with a thread for each only.
-    pub(super) fn on_one_thread(
-        &self,
-        processes: &Processes<'_>,
-        names: &[&str],
-        asked: &[usize],
-        found: &mut Found,
-        experiments: &mut Experiments,
-    ) {
-        let ends = |test: &usize| found.alone[*test].as_ref().is_some_and(End::ends_process);
-        let mut ending: Vec<usize> = (0..names.len()).filter(ends).collect();
-        ending.extend(&found.detection.cutting);
-        let planned = self.asked.planned(names, &[]);
-        let (detection, is_tried) = detected(processes, &planned, &ending, experiments);
-        found.is_tried &= is_tried;
-        let tried = tried_orders(processes, names, &detection, experiments);
-        found.tried.extend(tried);
-        let is_suspect = |test: &usize| {
-            let alone = found.alone[*test].as_ref().and_then(End::passed);
-            let is_known = found.suspects.iter().any(|known| known.test == *test);
-            let mut seen = detection.seen(*test, experiments);
-            !is_known && seen.any(|(_, passed)| Some(passed) != alone && alone.is_some())
-        };
-        let suspects: Vec<usize> = asked.iter().copied().filter(is_suspect).collect();
-        let limits = self.asked.limits(false);
-        let concluded = concluded(processes, &suspects, &detection, &limits, experiments);
-        let known = found.suspects.iter();
-        let known = known.filter_map(|known| Some((known.test, known.dependence()?)));
-        let known: Vec<(usize, &Dependence)> = known.collect();
-        let needs_each = processes.answer(experiments, |experiments| {
-            let ends = known.iter().map(|(test, dependence)| {
-                let ends = experiments.ends(&dependence.sets[0], *test, 1, false)?;
-                let passed = ends[0].and_then(End::passed);
-                Ok((passed == Some(dependence.passes_alone)).then_some(*test))
-            });
-            gather(ends.collect::<Vec<_>>())
-        });
-        let needs_each = needs_each.into_iter().flatten().flatten();
-        found.needs_each = needs_each.collect();
-        let (suspects, open) = Suspect::of(suspects, concluded, Threads::One);
-        found.suspects.extend(suspects);
-        found.open.extend(open);
-    }
 }
 
 /// Runs each of these tests alone, unless it was.
@@ -248,7 +225,7 @@ fn tried_orders(
         let ended = made.cut().and_then(|cut| order.get(cut));
         Some(TriedOrder {
             binary: processes.suite.binary.id.clone(),
-            threads: processes.threads,
+            threads: Threads::Each,
             tests: order.iter().map(name).collect(),
             failed: failed.map(|(test, _)| name(test)).collect(),
             ended: ended.map(name),

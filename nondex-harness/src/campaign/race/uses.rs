@@ -31,6 +31,15 @@ impl Use<'_> {
         !self.changes.is_empty()
     }
 
+    /// Whether it leaves something changed that `other` uses, or may use.
+    pub(in crate::campaign) fn leaves_to(&self, other: &Use<'_>) -> bool {
+        let mut left = self.changes.iter().map(|part| &part.state);
+        left.any(|state| {
+            let may_use = state.kind == StateKind::Static && other.may_use_any;
+            !self.undone.contains(state) && (other.uses(state) || may_use)
+        })
+    }
+
     /// The files that it changes.
     pub(in crate::campaign) fn changed_files(&self) -> impl Iterator<Item = &str> {
         let files = self.changes.iter().map(|part| &part.state);

@@ -44,6 +44,8 @@ pub struct End {
     pub output: Option<String>,
     /// What the machine lacks, so that the failure says nothing about the code.
     pub explanation: Option<Explanation>,
+    /// Whether it reached a choice point, so that another seed may change what it does.
+    pub has_choices: bool,
 }
 
 impl End {

@@ -17,7 +17,7 @@ pub const DEFAULT_PAIRS: usize = 20_000;
 /// How many processes of tests that run at the same time are made in a binary unless another number is given (`--meetings N`): so many
 /// for each of its tests, and this at least; and up to so many times as many while they take no longer than this.
 const MEETINGS: usize = 4;
-const MIN_MEETINGS: usize = 400;
+const MIN_MEETINGS: usize = 800;
 const MORE_MEETINGS: usize = 5;
 const QUICK_MEETINGS: Duration = Duration::from_secs(10);
 
@@ -144,8 +144,8 @@ mod tests {
     fn more_processes_are_made_where_they_are_quick_and_a_given_number_is_kept() {
         let (quick, slow) = (Duration::from_secs(1), Duration::from_secs(60));
         let usual = OrderOptions::default().meetings(10);
-        assert!(!usual.is_over(399, slow) && usual.is_over(400, slow));
-        assert!(!usual.is_over(1_999, quick) && usual.is_over(2_000, quick));
+        assert!(!usual.is_over(799, slow) && usual.is_over(800, slow));
+        assert!(!usual.is_over(3_999, quick) && usual.is_over(4_000, quick));
         let many = OrderOptions::default().meetings(1_000);
         assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
         let given = OrderOptions {

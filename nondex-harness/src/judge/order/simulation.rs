@@ -31,6 +31,7 @@ pub(crate) fn settle<T>(
                             failure: None,
                             output: None,
                             explanation: None,
+                            has_choices: false,
                         });
                         if is_cut {
                             break;

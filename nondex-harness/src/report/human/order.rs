@@ -83,8 +83,14 @@ pub(super) fn render(order: &Order, tests: &[&TestReport], view: &View<'_>) -> S
     if order.threads == Threads::One {
         diagnostic.note(
             "threads",
-            "only when all tests run on one thread, as with `--test-threads=1`",
+            "only when a harness runs all tests on one thread, which libtest does not",
         );
+    }
+    for choice in &order.choices {
+        let (file, line, _) = choice.place();
+        let api = &choice.api;
+        let text = format!("only with other choices of `{api}` at {file}:{line}");
+        diagnostic.note("choice", &text);
     }
     for state in &order.state {
         diagnostic.note("state", &state::left(state));

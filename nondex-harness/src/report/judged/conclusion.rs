@@ -1,6 +1,6 @@
 //! What a conclusion makes of a report: its verdict, what decides it, and what reproduces it.
 
-use nondex_core::{RunSpec, Schedule, Threads};
+use nondex_core::{RunSpec, Schedule};
 
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
@@ -81,7 +81,7 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         Conclusion::OrderDependent(found) => {
             let behind = basis.runs.behind.as_ref();
             let names = behind.map_or(&[][..], |behind| &*behind.names);
-            order::dependent(report, found, names, basis.options, Threads::Each);
+            order::dependent(report, found, names, basis.options);
             Some(basis.clean())
         }
         Conclusion::NonDeterministic { spec } => {

@@ -1,6 +1,6 @@
 //! What is written about a test that depends on the tests before it.
 
-use nondex_core::{Outcome, RunSpec, Schedule, Selection, Threads};
+use nondex_core::{Level, Outcome, RunSpec, Schedule, Selection, Threads};
 
 use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
@@ -9,10 +9,12 @@ use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
 use crate::report::id;
-use crate::report::schema::{FailureReport, Order, Race, Replay, Sanitised, TestReport, Verdict};
+use crate::report::schema::{
+    Culprit, FailureReport, Order, Race, Replay, Sanitised, TestReport, Verdict,
+};
 
 /// Names its roles; `names` are those of the numbered tests.
-fn order(found: &Dependence, names: &[impl AsRef<str>], threads: Threads) -> Order {
+fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
     let name = |test: &usize| names[*test].as_ref().to_owned();
     let mut all: Vec<String> = Vec::new();
     for test in found.sets.iter().flatten().map(name) {
@@ -35,8 +37,9 @@ fn order(found: &Dependence, names: &[impl AsRef<str>], threads: Threads) -> Ord
             .map(|set| set.iter().map(name).collect())
             .collect(),
         complete: found.is_complete,
-        threads,
+        threads: Threads::Each,
         state: Vec::new(),
+        choices: Vec::new(),
     }
 }
 
@@ -46,9 +49,8 @@ pub fn dependent(
     found: &Dependence,
     names: &[impl AsRef<str>],
     options: &Options,
-    threads: Threads,
 ) {
-    let order = order(found, names, threads);
+    let order = order(found, names);
     report.verdict = if found.passes_alone {
         Verdict::OrderDependentVictim
     } else {
@@ -57,13 +59,12 @@ pub fn dependent(
     if let (false, Some(first)) = (found.passes_alone, order.sets.first()) {
         let spec = RunSpec {
             before: first.clone(),
-            threads,
             ..specs::clean_spec(&report.name, options)
         };
         let passing = failure(&report.id, &spec, None);
         report.notes.push(format!(
             "it passes with `{}`",
-            command(&report.id, &passing, options, threads)
+            reproduce::command(&report.id, &passing, options)
         ));
     }
     if !order.complete {
@@ -74,6 +75,29 @@ pub fn dependent(
         );
     }
     report.order = Some(order);
+}
+
+/// Writes that a test fails after others only with these choices.
+pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
+    report.weakest_level = report.failures.first().and_then(|failure| failure.level);
+    if choices.is_empty() {
+        report.notes.push(
+            "it fails after the other tests only with certain choices, and no single call was found whose choice is enough".to_owned(),
+        );
+    }
+    if let Some(order) = &mut report.order {
+        order.choices = choices;
+    }
+}
+
+/// Writes that choices decide a test, and not the tests before it: under so many seeds it fails alone, of so many.
+pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
+    report.verdict = Verdict::ImplementationDependent;
+    report.weakest_level = Some(Level::Std);
+    report.failure_rate.insert(Level::Std, [failed, all]);
+    report.notes.push(format!(
+        "alone it fails under {failed} of {all} seeds: its choices decide, not the tests before it"
+    ));
 }
 
 /// How a test that fails alone disagreed with itself behind others.
@@ -181,14 +205,13 @@ pub fn fail(
     options: &Options,
 ) {
     let failure = failure(&report.id, spec, end);
-    report.reproduce = Some(command(&report.id, &failure, options, spec.threads));
+    report.reproduce = Some(reproduce::command(&report.id, &failure, options));
     report.output = end.and_then(|end| end.output.clone());
     report.replay = Some(Replay {
         primary: failure.id.clone(),
         kind: suite.binary.kind.clone(),
         target: suite.binary.target.clone(),
         spec: RunSpec {
-            threads: spec.threads,
             watch: spec.watch.clone(),
             meet: spec.meet,
             until: spec.until,
@@ -247,15 +270,6 @@ pub fn racing(report: &mut TestReport, race: Race) {
         );
     }
     report.race = Some(race);
-}
-
-/// The command that makes this failing run again, on these threads.
-fn command(test_id: &str, failure: &FailureReport, options: &Options, threads: Threads) -> String {
-    let command = reproduce::command(test_id, failure, options);
-    match threads {
-        Threads::Each => command,
-        Threads::One => format!("{command} --threads {}", threads.name()),
-    }
 }
 
 fn failure(test_id: &str, spec: &RunSpec, end: Option<&End>) -> FailureReport {

@@ -3,6 +3,8 @@
 use nondex_core::Threads;
 use serde::{Deserialize, Serialize};
 
+use super::Culprit;
+
 /// The tests that an order-dependent test depends on, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
@@ -19,13 +21,15 @@ pub struct Order {
     /// Whether the search for these tests came to its end: otherwise there may be others, and fewer may do.
     #[serde(default)]
     pub complete: bool,
-    /// Whether it needs all tests on one thread (`"one"`), as when they share a thread-local, or depends on the others with a thread for each
-    /// (`"each"`), too.
+    /// Threads that the tests ran on: `"each"`, one for each test, as libtest runs them. Reports of earlier versions may have `"one"`.
     #[serde(default)]
     pub threads: Threads,
     /// What they share with the first of the sets.
     #[serde(default)]
     pub state: Vec<SharedState>,
+    /// The calls whose choices it needs besides, where it fails after these tests only under certain seeds.
+    #[serde(default)]
+    pub choices: Vec<Culprit>,
 }
 
 /// One of the orders in which all tests of a binary ran in a process, without those that are known to end it.
@@ -33,7 +37,7 @@ pub struct Order {
 pub struct TriedOrder {
     /// The id of the binary.
     pub binary: String,
-    /// Whether all ran on one thread, or each on its own.
+    /// Threads that they ran on: see [`Order::threads`].
     #[serde(default)]
     pub threads: Threads,
     /// The names of the tests, in the order in which they ran.

@@ -8,6 +8,7 @@ fn ended(outcome: Outcome) -> End {
         failure: None,
         output: None,
         explanation: None,
+        has_choices: false,
     }
 }
 

@@ -1,0 +1,45 @@
+//! Orders and random choices: what both decide together, and what choices decide alone.
+
+use nondex_core::Level;
+use nondex_harness::exit_code::ExitCode;
+use nondex_harness::report::Verdict;
+
+use super::{reported, reproduced};
+use crate::support::{Fixture, test};
+
+#[test]
+fn an_order_and_a_choice_that_fail_only_together_are_found_and_chance_is_no_other_tests_doing() {
+    let fixture = Fixture::new("order-choices");
+    let output = reported(&fixture, "order", &[]);
+    let report = output.expect(ExitCode::Found).report();
+    for test in &report.tests {
+        let name = test.name.rsplit("::").next().unwrap();
+        let expected: &[Verdict] = match name {
+            "one_is_chosen" => &[Verdict::OrderDependentVictim],
+            // Some fail after no other test, and others after many: what they drew decides.
+            _ if name.starts_with("draws_") => &[Verdict::Stable, Verdict::ImplementationDependent],
+            _ => &[Verdict::Stable],
+        };
+        assert!(expected.contains(&test.verdict), "{test:#?}");
+        assert_eq!(test.race, None, "{test:#?}");
+    }
+    let victim = test(&report, "tests::one_is_chosen");
+    let order = victim.order.as_ref().unwrap();
+    assert_eq!(order.polluters, ["tests::chooses_the_first_name"]);
+    let [choice] = &order.choices[..] else {
+        panic!("{order:#?}");
+    };
+    let place = (choice.file.as_str(), choice.confirmed);
+    assert_eq!(place, ("src/lib.rs", true), "{choice:#?}");
+    assert!(choice.api.contains("HashMap"), "{choice:#?}");
+    let [state] = &order.state[..] else {
+        panic!("{order:#?}");
+    };
+    assert!(
+        state.confirmed && state.name.ends_with("CHOSEN"),
+        "{state:#?}"
+    );
+    assert_eq!(victim.weakest_level, Some(Level::Std));
+    output.says(&["only with other choices of `", "src/lib.rs:"]);
+    reproduced(&fixture, victim).expect(ExitCode::Found);
+}
