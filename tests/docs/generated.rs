@@ -105,6 +105,7 @@ fn the_page_of_the_report_has_every_field_of_the_schema() {
         "interleaving",
         "change",
         "known",
+        "rate",
         "advice",
     ];
     let listed = fs::read_dir(folder.join("schema")).unwrap();

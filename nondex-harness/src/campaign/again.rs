@@ -13,13 +13,13 @@ use crate::judge::isolation::Judgement;
 use crate::judge::ordinary::{self, Ordinary};
 use crate::judge::{deadlock, specs};
 use crate::project::{Harness, Suite, TestCase};
-use crate::report::{Verdict, judged};
+use crate::report::judged;
 
 impl Campaign<'_> {
     /// Whether a test that fails alone is to be run behind the others of its binary.
     pub(super) fn is_tried_behind(&self, test: usize, judgement: &Judgement) -> bool {
         let (suite, case) = self.tests[test];
-        judgement.conclusion == Conclusion::Broken && brittle::has_others(suite, case)
+        is_broken(judgement) && brittle::has_others(suite, case)
     }
 
     /// Runs the tests that fail alone behind the others of their binaries, and has them judged with that. Whether there are any.
@@ -105,7 +105,9 @@ impl Campaign<'_> {
                 let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
                 let compared = comparison.compare(suite, case, limit);
                 let is_known = matches!(compared, Ordinary::Runs(_));
-                if stop.is_set() && !is_known && ordinary::is_only_limited(evidence) {
+                let is_broken = concluded.judgement.as_ref().is_some_and(is_broken);
+                if stop.is_set() && !is_known && is_broken {
+                    // It may pass without this tool: it is not judged.
                     concluded.judgement = None;
                     self.lock_reports()[test] = None;
                     continue;
@@ -125,7 +127,7 @@ impl Campaign<'_> {
             let Some(report) = report.as_mut().filter(|_| !stop.is_set()) else {
                 continue;
             };
-            let has_changed = report.run_alone && report.verdict == Verdict::Stable;
+            let has_changed = report.run_alone && report.verdict.passes();
             let is_wanted = has_changed || elsewhere::is_wanted(report);
             if !is_wanted || suite.binary.harness != Harness::Nondex {
                 continue;
@@ -161,4 +163,9 @@ impl Campaign<'_> {
             concluded.judgement = Some(judgement);
         }
     }
+}
+
+/// Whether it failed in all runs.
+fn is_broken(judgement: &Judgement) -> bool {
+    judgement.conclusion == Conclusion::Broken
 }

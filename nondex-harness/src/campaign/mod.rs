@@ -276,9 +276,7 @@ impl Campaign<'_> {
     fn unfinished(&self, index: usize, test: &queue::Concluded) -> TestReport {
         let (suite, case) = self.tests[index];
         let seen = queue::attempt(|| {
-            let known =
-                crate::judge::plan::so_far(&case.name, &self.options[index], &test.runs.beside);
-            let known = known.map(Judgement::provisional);
+            let known = isolation::so_far(&case.name, &self.options[index], &test.runs);
             let report = self.report(index, &test.runs, known.as_ref());
             if let Some(known) = &known {
                 self.remember(&report.id, &test.runs, known);

@@ -264,7 +264,7 @@ impl Campaign<'_> {
         let verdicts = tests.iter().map(|test| (test.id.clone(), test.verdict));
         let verdicts: BTreeMap<String, Verdict> = verdicts.collect();
         let alone = |binary, test| match verdicts.get(&id(binary, test))? {
-            Verdict::Stable => Some(true),
+            Verdict::Stable | Verdict::Passed => Some(true),
             Verdict::Broken => Some(false),
             _ => None,
         };
@@ -330,7 +330,7 @@ impl Campaign<'_> {
             })
         };
         let stable = asked.iter().zip(&*reports);
-        let stable = stable.filter(|(_, report)| report.verdict == Verdict::Stable);
+        let stable = stable.filter(|(_, report)| report.verdict.passes());
         let stable: Vec<usize> = stable.map(|(test, _)| *test).collect();
         let races = Races {
             processes,

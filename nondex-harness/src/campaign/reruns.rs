@@ -130,7 +130,7 @@ impl<'a> Reruns<'a> {
             failures: tried.failures,
         }));
         conclude(report, conclusion, &tried);
-        let first = first.filter(|_| report.verdict != Verdict::Stable)?;
+        let first = first.filter(|_| !report.verdict.passes())?;
         let seeded = first.spec.clone();
         let seeded = seeded.filter(|spec| spec.choices != Selection::None);
         self.fail(report, suite, first);

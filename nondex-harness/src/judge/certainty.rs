@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use nondex_core::Source;
+use nondex_core::{RunSpec, Source};
 
 use super::deadlock;
 use super::evidence::{Evidence, Missing};
@@ -127,6 +127,17 @@ pub(super) fn may_pass(
     let took = known.iter().map(|run| run.took).max().unwrap_or_default();
     let wanted = ENOUGH_FAILURES.min(affordable(took)).max(known.len());
     Ok(passes(evidence.made(&natural, wanted)?))
+}
+
+/// Runs `spec`, whose runs ended in two ways, often enough for a rate, as far as there is time.
+///
+/// # Errors
+/// The runs to make first.
+pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing> {
+    let known = evidence.of(spec);
+    let took = known.iter().map(|run| run.took).max().unwrap_or_default();
+    let wanted = ENOUGH.min(affordable(took)).max(known.len());
+    evidence.made(spec, wanted).map(|_| ())
 }
 
 /// How many runs that all pass show, with a probability of error of at most 1 %, that a test does not fail as often as with `rate`.

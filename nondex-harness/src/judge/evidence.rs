@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nondex_core::{Level, Outcome, RunSpec, Selection};
+use nondex_core::{Level, Outcome, RunSpec, Selection, Source};
 
 use super::equivalence::{are_scheduled_alike, decide_alike};
 use super::run::Run;
@@ -51,6 +51,10 @@ pub struct Evidence {
     is_timed: bool,
     /// How many runs the time limit ended that were made again with a longer one.
     replaced: usize,
+    /// Whether runs of one spec ended in two ways: something decides that is no choice, so that no run stands for another.
+    is_contradicted: bool,
+    /// Whether a run read random bytes that no seed controls: the same holds then.
+    is_uncontrolled: bool,
 }
 
 /// What nearly tells specs of one test apart, and is cheap to hash.
@@ -100,6 +104,7 @@ impl Evidence {
             self.is_timed = true;
             self.implied.get_mut().clear();
         }
+        self.is_uncontrolled |= run.sources.contains(&Source::RandomFile);
         let place = self.place(&spec);
         let cut = place.and_then(|place| Some((place, self.cut_short(place, &run)?)));
         if let Some((place, number)) = cut {
@@ -115,6 +120,9 @@ impl Evidence {
         self.keep_output(&spec, place, &mut run);
         match place {
             Some(place) => {
+                let mut earlier = self.runs[place].1.iter().filter(|run| !run.is_cut());
+                let is_other = earlier.any(|earlier| earlier.passed() != run.passed());
+                self.is_contradicted |= is_other && !run.is_cut();
                 self.runs[place].1.push(run);
                 // It may contradict the first run, which then no longer stands for others.
                 self.implied.get_mut().clear();
@@ -270,7 +278,7 @@ impl Evidence {
             .filter(|(_, answer)| answer.is_none())
         {
             let is_covered = missing.contains(spec)
-                || self.prune
+                || self.prunes()
                     && expected.is_some_and(|run| {
                         missing.iter().any(|other| decide_alike(other, spec, run))
                     });
@@ -306,6 +314,19 @@ impl Evidence {
             .ok_or_else(|| Missing(vec![spec.clone(); times - runs.len()]))
     }
 
+    /// Asks for a run of each of exactly these specs, though others may make the same choices.
+    ///
+    /// # Errors
+    /// The runs to make first.
+    pub fn each_made(&self, specs: &[RunSpec]) -> Result<(), Missing> {
+        let missing = specs.iter().filter(|spec| self.of(spec).is_empty());
+        let missing: Vec<RunSpec> = missing.cloned().collect();
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(Missing(missing)),
+        }
+    }
+
     /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in turns: a test may fail for a
     /// while, for a reason of its own, and must not do so for one spec only.
     ///
@@ -333,6 +354,11 @@ impl Evidence {
         Err(Missing(turns.cloned().collect()))
     }
 
+    /// Whether a run may stand for others.
+    const fn prunes(&self) -> bool {
+        self.prune && !self.is_contradicted && !self.is_uncontrolled
+    }
+
     fn answer(&self, spec: &RunSpec) -> Option<Answer<'_>> {
         let exact = self.place(spec);
         let place = exact.or_else(|| self.implying(spec))?;
@@ -346,7 +372,7 @@ impl Evidence {
 
     /// The place of a spec whose run is that of `spec`.
     fn implying(&self, spec: &RunSpec) -> Option<usize> {
-        if !self.prune || !spec.trace.is_empty() {
+        if !self.prunes() || !spec.trace.is_empty() {
             return None;
         }
         let key = key(spec);

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use nondex_core::{Family, Outcome, RunSpec};
 
+use super::certainty;
 use super::conclusion::Conclusion;
 use super::evidence::{Evidence, Missing};
 use super::options::Options;
@@ -204,6 +205,27 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     })
 }
 
+/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs beside other tests that
+/// disagree establish nothing, because those tests may be the reason.
+#[must_use]
+pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
+    let from_alone = runs.alone.count() > 0;
+    let evidence = if from_alone {
+        &runs.alone
+    } else {
+        &runs.beside
+    };
+    let conclusion = plan::so_far(test, options, evidence)?;
+    let may_be_others = !from_alone && (runs.is_shared || runs.draw());
+    if may_be_others && matches!(conclusion, Conclusion::NonDeterministic { .. }) {
+        return None;
+    }
+    Some(Judgement {
+        from_alone,
+        ..Judgement::provisional(conclusion.or_explained(evidence, options))
+    })
+}
+
 /// As [`conclude`], of a machine that has everything.
 fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
     let wanted = |Wave { specs, limit }, alone| Wanted {
@@ -218,6 +240,10 @@ fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted
         runs.beside.contradiction(is_scheduled).is_some()
     };
     if !(runs.is_shared || runs.draw()) || !(is_doubtful(&beside) || is_contradicted()) {
+        patiently(options.timeout, &runs.beside, || {
+            measure(&beside, &runs.beside)
+        })
+        .map_err(|wave| wanted(wave, false))?;
         return Ok(Judgement {
             conclusion: beside,
             from_alone: false,
@@ -295,6 +321,7 @@ fn judge_alone(
             };
         }
     }
+    measure(&conclusion, &runs.alone)?;
     let is_clear = match &conclusion {
         Conclusion::NonDeterministic { .. } => false,
         Conclusion::Dependent(dependence) => dependence.culprits.confirmed,
@@ -310,6 +337,14 @@ fn judge_alone(
         }),
         is_provisional: false,
     })
+}
+
+/// Has a test that ends in two ways run often enough for a rate.
+fn measure(conclusion: &Conclusion, evidence: &Evidence) -> Result<(), Missing> {
+    match conclusion {
+        Conclusion::NonDeterministic { spec } => certainty::measure(spec, evidence),
+        _ => Ok(()),
+    }
 }
 
 /// How many runs failed, of how many.

@@ -196,6 +196,12 @@ impl Options {
             && timing.any(|model| !self.models_off.contains(&model.name(model.family)))
     }
 
+    /// Whether seeds are tried at all, at any level.
+    #[must_use]
+    pub const fn tries_seeds(&self) -> bool {
+        !(self.seeds.is_empty() || self.levels.is_empty())
+    }
+
     /// The same with real threads and real time. Copies them.
     #[must_use]
     pub fn with_real_threads(&self) -> Self {

@@ -8,9 +8,10 @@
 
 use nondex_core::{NetworkMode, Outcome};
 
-use super::conclusion::Conclusion;
+use super::conclusion::{Conclusion, Dependence};
 use super::evidence::Evidence;
 use super::options::Options;
+use super::timing::is_timing;
 
 /// What came of the runs of one test in an ordinary build.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,9 +27,15 @@ pub enum Ordinary {
 pub fn is_wanted(conclusion: &Conclusion) -> bool {
     match conclusion {
         Conclusion::Broken | Conclusion::Artefact(_) => true,
-        Conclusion::Dependent(found) => found.is_of_other_machines(),
+        Conclusion::Dependent(found) => found.is_of_other_machines() || may_be_no_delay(found),
         _ => false,
     }
+}
+
+/// Whether it fails under chosen delays that are only suspected: what a plain build does says how real that is.
+fn may_be_no_delay(found: &Dependence) -> bool {
+    let mut sites = found.culprits.sites();
+    found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)
 }
 
 /// Why runs of an ordinary build would tell nothing of a test with these runs.
@@ -42,13 +49,6 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
             .any(|(_, run)| run.outcome == Outcome::Exited(0))
             .then_some("its process ends before it does, which an ordinary build takes for a pass"),
     }
-}
-
-/// Whether nothing but limits, of time or of operations, ended the runs that failed: without a comparison that says nothing.
-#[must_use]
-pub fn is_only_limited(evidence: &Evidence) -> bool {
-    let mut failing = evidence.all().filter(|(_, run)| !run.passed());
-    failing.all(|(_, run)| run.outcome == Outcome::TimedOut || run.is_cut())
 }
 
 impl Conclusion {

@@ -17,7 +17,6 @@ use super::evidence::{Evidence, Missing};
 use super::exhaustive::{Exploration, explore};
 use super::latent;
 use super::options::Options;
-use super::ordinary;
 use super::patience::{self, Wave, patiently};
 use super::prerequisite;
 use super::run::Run;
@@ -36,6 +35,9 @@ const REPETITIONS: usize = 5;
 
 /// The same when no culprit was confirmed: then it is doubtful that there is any.
 const REPETITIONS_UNCONFIRMED: usize = 10;
+
+/// The same when each of these runs takes the whole time limit.
+const REPETITIONS_OF_HANGS: usize = 2;
 
 /// What is concluded about `test` from the evidence.
 ///
@@ -136,26 +138,27 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         Some(Reproduction::Never(spec)) => return Ok(non_deterministic(spec)),
         Some(Reproduction::NothingChanged) => found,
     };
-    let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
     // A run that hangs takes the whole time limit, and was made twice already.
     let hangs = evidence.answers(std::slice::from_ref(&spec))?[0]
         .run
         .outcome
         == Outcome::TimedOut;
-    let repetitions = match culprits.confirmed {
-        _ if hangs => 2,
-        true => REPETITIONS,
-        false => REPETITIONS_UNCONFIRMED,
-    };
-    let repeated = evidence.repeat_in_turns(&[&clean_spec, &spec], repetitions)?;
-    for ((runs, spec), passes) in repeated
-        .iter()
-        .zip([&clean_spec, &spec])
-        .zip([passes_clean, !passes_clean])
+    let repetitions = |times| if hangs { REPETITIONS_OF_HANGS } else { times };
+    let both = [(&clean_spec, passes_clean), (&spec, !passes_clean)];
+    // Before the search: a test that fails by chance has no culprit.
+    if let Some(spec) = differing(both, repetitions(REPETITIONS), evidence)? {
+        return Ok(non_deterministic(spec.clone()));
+    }
+    if !hangs {
+        // A rate has only runs that were made.
+        let tried = seed_specs(test, spec.level, options, evidence);
+        evidence.each_made(&tried)?;
+    }
+    let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
+    if !culprits.confirmed
+        && let Some(spec) = differing(both, repetitions(REPETITIONS_UNCONFIRMED), evidence)?
     {
-        if runs.iter().any(|run| run.passed() != passes) {
-            return Ok(non_deterministic(spec.clone()));
-        }
+        return Ok(non_deterministic(spec.clone()));
     }
     if culprits.artefacts().is_some() {
         return Ok(Conclusion::Artefact(Box::new(Dependence {
@@ -219,8 +222,8 @@ fn weaker(
     Ok(None)
 }
 
-/// What can be said of `test` when the campaign is stopped before all runs are made: `None` when nothing that was seen so far
-/// is wrong.
+/// What is established about `test` when the campaign is stopped before all runs are made. `None` for everything
+/// that a further run might refute: such a test is not judged.
 #[must_use]
 pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
     let evidence = &*patience::certain(options.timeout, evidence);
@@ -229,13 +232,9 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
         return Some(non_deterministic(spec.clone()));
     }
     let clean_spec = clean_spec(test, options);
-    let clean = evidence.of(&clean_spec);
-    let passes_clean = clean.first()?.passed();
-    let clean_runs = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
-    if clean.len() < clean_runs {
-        return None;
-    }
-    let mut changed: Vec<(&RunSpec, usize)> = evidence
+    let passes_clean = evidence.of(&clean_spec).first()?.passed();
+    // A plain build may pass where the clean runs fail: only a whole campaign tells.
+    let mut changed: Vec<&RunSpec> = evidence
         .specs()
         .filter(|(spec, runs)| {
             spec.choices == Selection::All
@@ -243,17 +242,32 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
                 && spec.network == clean_spec.network
                 && runs[0].is_otherwise(passes_clean)
         })
-        .map(|(spec, runs)| (spec, runs.len()))
+        .map(|(spec, _)| spec)
         .collect();
     let place = |seed: u64| options.seeds.iter().position(|known| *known == seed);
-    changed.sort_by_key(|(spec, _)| (spec.level, place(spec.seed)));
-    // One failure may be a chance.
-    let repeated = changed.iter().find(|(_, runs)| *runs > 1);
-    let several = || changed.first().filter(|_| changed.len() > 1);
-    let Some((spec, _)) = repeated.or_else(several) else {
-        let is_broken = !passes_clean && !ordinary::is_only_limited(evidence);
-        return is_broken.then_some(Conclusion::Broken);
+    changed.sort_by_key(|spec| (spec.level, place(spec.seed)));
+    // As many runs as the campaign itself believes: fewer may agree by chance.
+    let is_established = |spec: &RunSpec| {
+        let runs = evidence.of(spec);
+        let hangs = runs.iter().any(|run| run.outcome == Outcome::TimedOut);
+        let enough = if hangs {
+            REPETITIONS_OF_HANGS
+        } else {
+            REPETITIONS
+        };
+        runs.len() >= enough && runs.iter().all(|run| run.is_otherwise(passes_clean))
     };
+    let spec = changed.into_iter().find(|spec| is_established(spec))?;
+    let hangs = evidence.of(spec)[0].outcome == Outcome::TimedOut;
+    if evidence.of(&clean_spec).len()
+        < if hangs {
+            REPETITIONS_OF_HANGS
+        } else {
+            REPETITIONS
+        }
+    {
+        return None;
+    }
     // As far as the search came.
     let made = evidence.count();
     let searched = (0..=made).rev();
@@ -262,7 +276,7 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let culprits = searched.next().unwrap_or_default();
     Some(Conclusion::Dependent(Box::new(Dependence {
         passes_clean,
-        spec: (*spec).clone(),
+        spec: spec.clone(),
         culprits: culprit::Culprits {
             confirmed: false,
             notes: Vec::new(),
@@ -346,6 +360,19 @@ fn answered_specs(
 /// Whether a run took as long as a run may that does not end.
 fn is_long(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
+}
+
+/// The first of these specs, each with whether it passes, of which a repeated run ended the other way.
+fn differing<'s>(
+    specs: [(&'s RunSpec, bool); 2],
+    times: usize,
+    evidence: &Evidence,
+) -> Result<Option<&'s RunSpec>, Missing> {
+    let repeated = evidence.repeat_in_turns(&specs.map(|(spec, _)| spec), times)?;
+    let differs = |runs: &[Run], passes| runs.iter().any(|run| run.passed() != passes);
+    let mut all = repeated.into_iter().zip(specs);
+    let found = all.find(|(runs, (_, passes))| differs(runs, *passes));
+    Ok(found.map(|(_, (spec, _))| spec))
 }
 
 enum Reproduction {

@@ -14,7 +14,7 @@ pub fn add_orders(report: &mut Report, orders: Report) {
             Some(place) => add(&mut report.tests[*place], order),
             None if matches!(
                 order.verdict,
-                Verdict::Stable | Verdict::Broken | Verdict::NotRun
+                Verdict::Stable | Verdict::Passed | Verdict::Broken | Verdict::NotRun
             ) => {}
             None => report.tests.push(order),
         }
@@ -29,6 +29,7 @@ pub fn add_orders(report: &mut Report, orders: Report) {
 
 /// Counts the tests of `report` again, whose verdicts have changed.
 pub fn sum_up(report: &mut Report) {
+    report.tests.iter_mut().for_each(TestReport::describe_rate);
     let models = std::mem::take(&mut report.summary.models_reached);
     report.summary = Summary::new(&report.tests, models);
 }
@@ -55,20 +56,17 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         let mut state = order.state.iter();
         state.any(|part| part.confirmed && part.kind == "file")
     });
-    if test.verdict == Verdict::Stable
-        && order.verdict == Verdict::Broken
-        && order.sanitised_by.is_none()
-    {
+    if test.verdict.passes() && order.verdict == Verdict::Broken && order.sanitised_by.is_none() {
         order.verdict = Verdict::NonDeterministic;
         order.notes.push(
             "alone and in base order it passed each time before the orders were tried".to_owned(),
         );
     }
-    let is_agreed =
-        test.verdict == order.verdict && matches!(test.verdict, Verdict::Stable | Verdict::Broken);
+    let both = [test.verdict, order.verdict];
+    let is_agreed = both.iter().all(|verdict| verdict.passes()) || both == [Verdict::Broken; 2];
     let overrules = match test.verdict {
         Verdict::NonDeterministic | Verdict::Unknown if is_of_files => is_dependent,
-        Verdict::Stable => {
+        Verdict::Stable | Verdict::Passed => {
             let by_choices = order.verdict == Verdict::ImplementationDependent;
             is_dependent || by_choices || order.verdict == Verdict::NonDeterministic
         }

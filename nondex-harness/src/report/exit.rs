@@ -109,6 +109,52 @@ mod tests {
         }
     }
 
+    /// A delay that is responsible.
+    fn delay(confirmed: bool) -> Culprit {
+        let site = nondex_core::Site {
+            api: "std::thread::sleep".into(),
+            family: nondex_core::Family::Time,
+            file: "src/lib.rs".into(),
+            line: 1,
+            column: 1,
+        };
+        Culprit {
+            confirmed,
+            ..Culprit::new(&site)
+        }
+    }
+
+    #[test]
+    fn a_delay_that_is_only_suspected_and_that_no_plain_run_shows_is_a_warning() {
+        for (confirmed, plain, end, is_advice) in [
+            (false, None, None, true),
+            (false, Some([0, 20]), None, true),
+            (false, Some([1, 20]), None, false),
+            (true, Some([0, 20]), None, false),
+            // That every thread waits for another one needs no culprit.
+            (false, None, Some("deadlock"), false),
+        ] {
+            let mut finding = test(Verdict::NonDeterministic);
+            finding.reason = Some(crate::report::schema::Timing::Race);
+            finding.weakest_level = Some(Level::Std);
+            finding.culprits.push(delay(confirmed));
+            finding.ordinary = plain;
+            finding.scheduled = end.map(|end| crate::report::schema::Scheduled {
+                end: Some(end.to_owned()),
+                ..Default::default()
+            });
+            let mut report = report(vec![finding]);
+            let expected = [ExitCode::Found, ExitCode::Ok][usize::from(is_advice)];
+            assert_eq!(
+                exit_code(&report),
+                expected,
+                "{confirmed} {plain:?} {end:?}"
+            );
+            report.run.strict = true;
+            assert_eq!(exit_code(&report), ExitCode::Found);
+        }
+    }
+
     #[test]
     fn what_needs_a_delay_of_seconds_is_a_failure_when_strict() {
         use crate::report::schema::Timing;
@@ -125,6 +171,7 @@ mod tests {
         ] {
             let mut finding = test(Verdict::NonDeterministic);
             finding.reason = Some(Timing::Time);
+            finding.culprits.push(delay(true));
             finding.weakest_level = Some(seed);
             finding.delay_level = needed;
             let mut report = report(vec![finding]);

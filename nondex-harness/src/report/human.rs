@@ -93,7 +93,7 @@ const FINDING: u8 = 8;
 /// How much a verdict asks of the reader.
 const fn weight(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Stable => 0,
+        Verdict::Stable | Verdict::Passed => 0,
         Verdict::NotRun => 1,
         Verdict::Network => 2,
         Verdict::Broken => 3,
@@ -108,7 +108,7 @@ const fn weight(verdict: Verdict) -> u8 {
 #[must_use]
 pub fn verdict_style(test: &TestReport) -> Style {
     let color = match test.verdict {
-        Verdict::Stable => AnsiColor::Green,
+        Verdict::Stable | Verdict::Passed => AnsiColor::Green,
         Verdict::NotRun | Verdict::Network => AnsiColor::Yellow,
         _ if test.is_sanitised() || test.known.is_some() => AnsiColor::Yellow,
         _ if test.advice().is_some() => AnsiColor::Yellow,

@@ -72,6 +72,7 @@ pub fn report(
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);
     replay(&mut report, reproduced.as_ref(), &basis);
+    report.describe_rate();
     let doctest = test.doctest.as_ref();
     for failure in &mut report.failures {
         // What debug information knows of a place has an absolute path.
@@ -111,8 +112,8 @@ fn rates(report: &mut TestReport, basis: &Basis<'_>) {
         let (rate, implied) = runs::rate(&specs, evidence);
         if rate[1] > 0 {
             report.failure_rate.insert(level, rate);
-            report.implied += implied;
         }
+        report.implied += implied;
     }
 }
 

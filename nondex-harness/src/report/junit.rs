@@ -98,7 +98,7 @@ fn status(test: &TestReport, report: &Report, view: &View<'_>) -> TestCaseStatus
         return skipped("known", &known.to_string());
     }
     match test.verdict {
-        Verdict::Stable => TestCaseStatus::success(),
+        Verdict::Stable | Verdict::Passed => TestCaseStatus::success(),
         Verdict::NotRun => {
             let why = match (test.notes.as_slice(), report.partial) {
                 ([], true) => "the run was interrupted".to_owned(),

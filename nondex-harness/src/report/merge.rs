@@ -129,7 +129,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let fails = all.iter().find(|(_, test)| test.verdict == Verdict::Broken);
     let passes = all
         .iter()
-        .find(|(_, test)| test.verdict == Verdict::Stable || test.is_dependent());
+        .find(|(_, test)| test.verdict.passes() || test.is_dependent());
     if let (Some((fails, _)), Some((passes, _)), Verdict::Broken) = (fails, passes, merged.verdict)
     {
         merged.verdict = Verdict::NonDeterministic;
@@ -180,6 +180,7 @@ fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let runs = usize::try_from(merged.runs).unwrap_or(usize::MAX);
     let bound = merged.failure_bound.map(|_| certainty::bound(runs));
     merged.failure_bound = bound.filter(|_| is_stable);
+    merged.describe_rate();
     merged
 }
 
@@ -209,7 +210,8 @@ fn rank(test: &TestReport) -> u8 {
         Verdict::Broken => 4,
         Verdict::Network => 5,
         Verdict::Stable => 6,
-        Verdict::NotRun => 7,
+        Verdict::Passed => 7,
+        Verdict::NotRun => 8,
     }
 }
 
@@ -293,6 +295,7 @@ mod tests {
         }]);
         report.run.seeds = seeds.to_vec();
         report.run.levels = levels.to_vec();
+        report.tests[0].describe_rate();
         report
     }
 

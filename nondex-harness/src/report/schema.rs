@@ -12,6 +12,7 @@ mod interleaving;
 mod known;
 mod network;
 mod order;
+mod rate;
 mod sanitised;
 mod scheduled;
 mod test;
@@ -30,6 +31,7 @@ pub use self::interleaving::{ConflictReport, InterleavingReport, LaneReport, Lan
 pub use self::known::{KnownFlake, Overdue, OverdueReason};
 pub use self::network::NetworkEvent;
 pub use self::order::{LeftState, Line, Order, Race, SharedState, TriedOrder, WrittenLine};
+pub use self::rate::RateOf;
 pub use self::sanitised::Sanitised;
 pub use self::scheduled::{Scheduled, Schedules, WaitCause, WaitCauseKind, WaitReport};
 pub use self::test::{Latent, PointReport, Replay, Step, TestReport};
@@ -157,6 +159,9 @@ pub struct Summary {
     pub tests: u64,
     /// Those with verdict `stable`.
     pub stable: u64,
+    /// Those with verdict `passed`: no seed was tried.
+    #[serde(default)]
+    pub passed: u64,
     /// Those with verdict `ID`, advice included.
     pub id: u64,
     /// Those with verdict `OD-victim` or `OD-brittle`.
@@ -210,6 +215,7 @@ impl Summary {
         for test in tests {
             let count = match test.verdict {
                 Verdict::Stable => &mut summary.stable,
+                Verdict::Passed => &mut summary.passed,
                 Verdict::ImplementationDependent => &mut summary.id,
                 Verdict::OrderDependentVictim | Verdict::OrderDependentBrittle => &mut summary.od,
                 Verdict::NonDeterministic => &mut summary.nd,

@@ -100,11 +100,20 @@ impl RunDirectory {
     /// # Errors
     /// When a file cannot be written, a set-up error with its path.
     pub fn write(&self, report: &Report) -> Result<Utf8PathBuf> {
-        let own = self.path().join(REPORT);
+        let own = self.write_aside(report)?;
         // The latest is a copy, not a link: the run may be deleted.
-        for path in [&own, &latest(&self.root)] {
-            written::json(path, report)?;
-        }
+        written::json(&latest(&self.root), report)?;
+        Ok(own)
+    }
+
+    /// Writes the report as this run's only: that of a run which tried no seeds judges nothing, and must not replace
+    /// one that did. Returns its path.
+    ///
+    /// # Errors
+    /// When the file cannot be written, a set-up error with its path.
+    pub fn write_aside(&self, report: &Report) -> Result<Utf8PathBuf> {
+        let own = self.path().join(REPORT);
+        written::json(&own, report)?;
         // Only fails when records of failing runs are in it.
         let _ = fs::remove_dir(self.records());
         let _ = fs::remove_file(self.path().join(LOCK));

@@ -16,7 +16,7 @@ use nondex_harness::error::Result;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::judge::order::OrderOptions;
 use nondex_harness::project::{Suite, TestCase};
-use nondex_harness::report::{Report, TestReport, Verdict, combined};
+use nondex_harness::report::{Report, TestReport, combined};
 
 /// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
 pub(super) fn classify(
@@ -55,7 +55,7 @@ fn investigate(
         tests.map(move |(case, _)| (selected.suite, case))
     });
     for ((suite, case), test) in tests.zip(&mut report.tests) {
-        let is_open = test.verdict == Verdict::Stable && (is_named || !test.sources.is_empty());
+        let is_open = test.verdict.passes() && (is_named || !test.sources.is_empty());
         if !is_open {
             continue;
         }

@@ -81,7 +81,7 @@ impl Change {
 }
 
 fn is_failing(test: &TestReport) -> bool {
-    !matches!(test.verdict, Verdict::Stable | Verdict::NotRun)
+    !test.verdict.passes() && test.verdict != Verdict::NotRun
 }
 
 /// Says of each failing test of the report what it has to do with what is different from `base`.

@@ -40,7 +40,7 @@ struct Moment<'a> {
 /// The mark of a verdict.
 const fn mark(verdict: Verdict) -> char {
     match verdict {
-        Verdict::Stable => '.',
+        Verdict::Stable | Verdict::Passed => '.',
         Verdict::ImplementationDependent => 'I',
         Verdict::OrderDependentVictim => 'V',
         Verdict::OrderDependentBrittle => 'B',
@@ -83,11 +83,7 @@ pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> 
                 )));
             }
         }
-        None => lives.retain(|_, moments| {
-            moments
-                .iter()
-                .any(|(_, life)| life.verdict != Verdict::Stable)
-        }),
+        None => lives.retain(|_, moments| moments.iter().any(|(_, life)| !life.verdict.passes())),
     }
     if console.format == MessageFormat::Json {
         let lines: Vec<Line<'_>> = lives

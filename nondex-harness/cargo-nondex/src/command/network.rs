@@ -72,13 +72,19 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
     );
     display.finish();
     let report = report?;
-    directory.write(&report)?;
+    directory.write_aside(&report)?;
     if report.partial {
         return Err(Error::setup("interrupted before every test had run"));
     }
-    let failed = report.summary.broken + report.summary.nd;
+    let failing = report.tests.iter();
+    let failed = failing
+        .filter(|test| {
+            !test.is_sanitised()
+                && (test.verdict.is_flaky() || test.unjudged || test.verdict == Verdict::Broken)
+        })
+        .count();
     if failed > 0 {
-        let failed = selection::count(usize::try_from(failed).unwrap_or(usize::MAX), "test");
+        let failed = selection::count(failed, "test");
         console.note(&format!(
             "{failed} failed for another reason than the network"
         ));

@@ -275,8 +275,7 @@ impl Past {
                 let is_alike = entry.key.is_alike(&self.key) && life.asked == asked;
                 (is_alike && is_known(life)).then_some((entry, life))
             });
-            let Some((entry, life)) = known.filter(|(_, life)| life.verdict == Verdict::Stable)
-            else {
+            let Some((entry, life)) = known.filter(|(_, life)| life.verdict.passes()) else {
                 continue;
             };
             let Some(tree) = entry.key.tree.as_deref() else {

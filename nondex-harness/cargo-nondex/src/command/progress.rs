@@ -173,7 +173,8 @@ impl Progress for Display<'_> {
 
 /// The line on a test that was judged; `None` if there is nothing to show.
 pub(super) fn line_of(test: &TestReport, console: &Console) -> Option<String> {
-    let routine = matches!(test.verdict, Verdict::Stable | Verdict::NotRun) && !test.unjudged;
+    let is_quiet = test.verdict.passes() || test.verdict == Verdict::NotRun;
+    let routine = is_quiet && !test.unjudged;
     if console.quiet || (routine && console.verbose == 0) {
         return None;
     }

@@ -122,8 +122,13 @@ pub(super) fn within(
     if let Err(error) = past.remember(&report, &options, lines.as_ref(), stages.have_orders()) {
         console.note(&format!("this run will not be remembered: {error}"));
     }
-    let path = directory.write(&report)?;
-    Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
+    // What tried nothing must not hide what `report`, `known` and `replay` read.
+    let path = if stages.have_orders() || !options.seeds.is_empty() {
+        Store::new(&project.target_dir).write(&Finding::all_of(&report, &project))?;
+        directory.write(&report)?
+    } else {
+        directory.write_aside(&report)?
+    };
     outcome::show(
         &report,
         &project.workspace_root,

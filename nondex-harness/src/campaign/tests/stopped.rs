@@ -39,7 +39,9 @@ fn progress_hears_of_every_run_and_every_judgement() {
     let report = project.run_with(&counter, &StopFlag::new());
     let [started, finished, judged] =
         [counter.started, counter.finished, counter.judged].map(AtomicU64::into_inner);
-    assert_eq!((started, finished), (54, 54));
+    assert_eq!(finished, 54);
+    // On a busy machine runs take long, and one that cannot be confined is started twice.
+    assert!(started >= finished);
     assert_eq!(judged, 2);
     assert!(!report.partial);
 }
@@ -83,7 +85,7 @@ fn a_stopped_campaign_says_what_it_knows_of_a_test_that_fails() {
     );
     project.options.jobs = NonZeroUsize::MIN;
     let counter = Counter {
-        stop_after: Some(6),
+        stop_after: Some(25),
         ..Counter::default()
     };
     let report = project.run_with(&counter, &counter.stop);

@@ -94,6 +94,7 @@ impl KnownEntry {
                     Some(
                         verdict @ (Verdict::Broken
                         | Verdict::Stable
+                        | Verdict::Passed
                         | Verdict::NotRun
                         | Verdict::Network),
                     ) => Err(format!(

@@ -66,6 +66,28 @@ fn only_a_whole_and_repeatable_run_stands_for_another() {
 }
 
 #[test]
+fn no_run_stands_for_another_once_something_decides_that_is_no_choice() {
+    let spec = RunSpec::new("t", Level::One, 1);
+    let is_implied = |runs: &[Run]| {
+        let mut evidence = Evidence::new(true);
+        evidence.add(RunSpec::clean("t"), run(Outcome::Passed, true));
+        for (seed, run) in [3, 3].into_iter().zip(runs) {
+            evidence.add(RunSpec::new("t", Level::Full, seed), run.clone());
+        }
+        evidence.answers(std::slice::from_ref(&spec)).is_ok()
+    };
+    let passed = run(Outcome::Passed, true);
+    let failed = run(Outcome::Failed, true);
+    let reads_random_bytes = Run {
+        sources: vec![Source::RandomFile],
+        ..passed.clone()
+    };
+    assert!(is_implied(&[passed.clone(), passed.clone()]));
+    assert!(!is_implied(&[passed, failed]));
+    assert!(!is_implied(&[reads_random_bytes]));
+}
+
+#[test]
 fn of_all_outputs_three_are_kept() {
     let except = |line| {
         let site = nondex_core::Site {

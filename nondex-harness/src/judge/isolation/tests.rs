@@ -105,7 +105,7 @@ fn a_conclusion_that_others_may_have_disturbed_is_drawn_again_alone() {
         (
             "disturbed when its failure is repeated",
             Box::new(move |spec, alone, n| {
-                let is_late = spec.choices == Selection::All && n > 30;
+                let is_late = spec.choices == Selection::All && n > 16;
                 run(!depends(spec) || !alone && is_late, [1, 2])
             }),
             "ID",

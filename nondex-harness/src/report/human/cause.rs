@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use nondex_core::{Model, model};
+use nondex_core::{Family, Level, Model, model};
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::finding::{close, failing_place, failures, output, rates};
@@ -119,6 +119,9 @@ impl<'r> Cause<'r> {
         if let Some(level) = test.weakest_level {
             let text = match test.reason {
                 Some(_) => timing::level(level, test.delay_level, test),
+                None if level == Level::Std && !test.is_flaky_today() => {
+                    format!("{level}: {}", of_platform(test))
+                }
                 None if test.fails_in_base_order() => {
                     format!("{level}: {}", level.meaning_of_a_pass())
                 }
@@ -144,6 +147,16 @@ impl<'r> Cause<'r> {
             diagnostic.note("tests", &list(test, others));
         }
         diagnostic.finish()
+    }
+}
+
+/// What a finding at STD means that is not known to fail by chance in each run.
+fn of_platform(test: &TestReport) -> &'static str {
+    let is_listed =
+        |culprit: &Culprit| matches!(culprit.family, Family::Directory | Family::Environment);
+    match !test.culprits.is_empty() && test.culprits.iter().all(is_listed) {
+        true => "fails where the platform lists another order, now reproducible",
+        false => "possible today, now reproducible",
     }
 }
 

@@ -30,9 +30,9 @@ pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
         Verdict::ImplementationDependent if !test.is_dependent() => {
             other(test, &surroundings(test), view)
         }
-        Verdict::Stable | Verdict::ImplementationDependent => String::new(),
+        Verdict::Stable | Verdict::Passed | Verdict::ImplementationDependent => String::new(),
         Verdict::NotRun if test.unjudged => other(test, &unjudged(test), view),
-        Verdict::NotRun if view.verbose == 0 => String::new(),
+        Verdict::NotRun if view.verbose == 0 && test.failures.is_empty() => String::new(),
         Verdict::NotRun => line("note", test, &test.notes),
         Verdict::Network => {
             let events = test.network.iter().map(ToString::to_string);
@@ -73,10 +73,14 @@ fn unjudged(test: &TestReport) -> String {
     if let Some(build) = &test.build {
         return format!("may depend on how it was built: {build}");
     }
-    match test.failures.is_empty() {
-        true => "could not be started in each of its runs".to_owned(),
-        false => "fails only with this tool".to_owned(),
-    }
+    let why = if test.failures.is_empty() {
+        "could not be started in each of its runs"
+    } else if test.fails_in_base_order() && test.ordinary.is_none() {
+        "fails in base order and is not judged"
+    } else {
+        "fails only with this tool"
+    };
+    why.to_owned()
 }
 
 /// How a test differs from run to run; one that races with another does not, as long as they meet at the same access.
@@ -120,8 +124,13 @@ pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view:
         test.verdict,
         Verdict::Broken | Verdict::OrderDependentBrittle
     );
-    if let Some(rates) = rates(test).filter(|_| test.ordinary.is_none() && !fails_everywhere) {
-        diagnostic.note("failures", &format!("{rates} with 95 % confidence"));
+    let is_told = !fails_everywhere && (test.ordinary.is_none() || test.is_dependent());
+    if let Some(rates) = rates(test).filter(|_| is_told) {
+        let confidence = match test.needs_schedule() {
+            true => "",
+            false => " with 95 % confidence",
+        };
+        diagnostic.note("failures", &format!("{rates}{confidence}"));
     }
     let told = told(test).map_or(&[][..], std::slice::from_ref);
     let shown = match view.verbose {
@@ -141,8 +150,12 @@ fn told(test: &TestReport) -> Option<&FailureReport> {
     reproduced.or(test.failures.first())
 }
 
-/// How often it failed at each level, with Wilson's interval: `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`.
+/// How often it failed at each level, with Wilson's interval: `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`. Schedules
+/// are chosen, so that their share is no probability: `STD 6 of 10 schedules tried; needs a delay of 219 ns`.
 pub(super) fn rates(test: &TestReport) -> Option<String> {
+    if test.needs_schedule() {
+        return schedules(test);
+    }
     let rates = Level::ALL.iter().filter_map(|level| {
         let [failed, runs] = *test.failure_rate.get(level)?;
         let [low, high] = wilson(failed, runs).map(|bound| bound * 100.0);
@@ -152,6 +165,18 @@ pub(super) fn rates(test: &TestReport) -> Option<String> {
     });
     let rates: Vec<String> = rates.collect();
     (!rates.is_empty()).then(|| rates.join(", "))
+}
+
+/// How many schedules failed at each level, of those tried, and what they need.
+fn schedules(test: &TestReport) -> Option<String> {
+    let tried = test.failure_rate.iter();
+    let tried: Vec<String> = tried
+        .map(|(level, [failed, runs])| format!("{level} {failed} of {runs}"))
+        .collect();
+    (!tried.is_empty()).then(|| {
+        let needed = timing::needed(test);
+        format!("{} schedules tried; {needed}", tried.join(", "))
+    })
 }
 
 /// The message of a failing run, with its spec and place.

@@ -147,6 +147,7 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     let stable = [(verified as u64, "verified")];
     let counts = [
         (summary.stable, "stable", stable.as_slice()),
+        (summary.passed, "passed", &[]),
         (summary.id, "ID", &id),
         (summary.od, "OD", &od),
         (summary.nd, "ND", &nd),

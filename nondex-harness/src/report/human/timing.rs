@@ -115,6 +115,25 @@ fn clock(culprit: &Culprit, least: Option<u64>) -> String {
     }
 }
 
+/// What a schedule must do so that the test fails.
+pub(super) fn needed(test: &TestReport) -> String {
+    if let Some(delay) = test.needed_delay() {
+        return format!("needs a delay of {}", time(delay));
+    }
+    let has = |kind| test.culprits.iter().any(|culprit| culprit.kind == kind);
+    if test.depends_on_clocks() {
+        "needs a clock that shows an old time".to_owned()
+    } else if test.culprits.is_empty() || !test.has_one_kind_of_culprits() {
+        "may need an injected delay".to_owned()
+    } else if has(Kind::Spurious) {
+        "needs a thread that wakes though nobody woke it".to_owned()
+    } else if has(Kind::Permute) {
+        "needs another waiting thread to be woken".to_owned()
+    } else {
+        "needs an injected delay".to_owned()
+    }
+}
+
 /// How real a finding is that was shown at `level` first, with delays as `needed` has them.
 pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> String {
     let needed = needed.unwrap_or(level);
@@ -126,15 +145,18 @@ pub(super) fn level(level: Level, needed: Option<Level>, test: &TestReport) -> S
         true => String::new(),
         false => format!("; a seed at {level} shows it first"),
     };
-    format!("{needed}: {}{shown}", meaning(needed))
+    let today = match needed {
+        Level::Std if test.is_flaky_today() => ": flaky today, now reproducible",
+        Level::Std => ": possible today, now reproducible",
+        _ => "",
+    };
+    format!("{needed}: {}{today}{shown}", meaning(needed))
 }
 
 /// What a delay at this level means.
 const fn meaning(level: Level) -> &'static str {
     match level {
-        Level::Std => {
-            "no delay is longer than 20 ms, as on a busy machine: flaky today, now reproducible"
-        }
+        Level::Std => "no delay is longer than 20 ms, as on a busy machine",
         Level::One => "no delay is longer than 100 ms, as on a machine that is overloaded",
         Level::Eq => "a thread is held back for up to a second, as on a machine that swaps",
         Level::Id => "a thread is held back for up to 10 s, as on a machine that was suspended",
@@ -145,9 +167,7 @@ const fn meaning(level: Level) -> &'static str {
 /// What an old time at this level means.
 const fn meaning_of_clocks(level: Level) -> &'static str {
     match level {
-        Level::Std => {
-            "the kernel tells file systems the time every 1 to 4 ms: flaky today, now reproducible"
-        }
+        Level::Std => "the kernel tells file systems the time every 1 to 4 ms",
         Level::One | Level::Eq | Level::Id => {
             "clocks tick by 41 to 100 ns elsewhere, and file systems by up to 16 ms"
         }

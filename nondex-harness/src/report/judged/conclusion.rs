@@ -5,6 +5,7 @@ use nondex_core::{RunSpec, Schedule};
 use super::basis::Basis;
 use super::{culprits, notes, order, scheduled};
 use crate::judge::conclusion::{Conclusion, Dependence};
+use crate::judge::ordinary::Ordinary;
 use crate::judge::{certainty, exhaustive, sampling, specs};
 use crate::report::schema::{Latent, TestReport, Verdict};
 
@@ -55,6 +56,11 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             });
             None
         }
+        Conclusion::Broken if may_be_a_choice(basis) => {
+            report.unjudged = true;
+            report.notes.push(notes::untried());
+            Some(basis.clean())
+        }
         Conclusion::Broken => {
             report.verdict = Verdict::Broken;
             if basis.explanation().is_none() {
@@ -90,15 +96,31 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             report.notes.push(disagreement.unwrap_or_else(|| {
                 notes::disagreement(basis.evidence.of(spec), spec, basis.options)
             }));
+            report.notes.push(notes::uncontrolled(&report.sources));
             Some(spec.as_ref().clone())
         }
         Conclusion::Dependent(dependence) => Some(dependent(report, dependence, basis)),
     }
 }
 
+/// Whether a test that fails in base order reached choices of which no seed was tried, and is not known to fail always without
+/// this tool.
+fn may_be_a_choice(basis: &Basis<'_>) -> bool {
+    let mut runs = basis.evidence.of(&basis.clean()).iter();
+    let fails_plainly =
+        matches!(basis.runs.ordinary, Some(Ordinary::Runs([failures, runs])) if failures == runs);
+    !basis.options.tries_seeds()
+        && !fails_plainly
+        && basis.explanation().is_none()
+        && runs.any(|run| !run.points.is_empty())
+}
+
 fn stable(report: &mut TestReport, basis: &Basis<'_>) {
     let (test, options, evidence) = (&basis.test.name, basis.options, basis.evidence);
-    report.verdict = Verdict::Stable;
+    report.verdict = match options.tries_seeds() {
+        true => Verdict::Stable,
+        false => Verdict::Passed,
+    };
     report.verified = exhaustive::verified(test, options, evidence);
     report.schedules = scheduled::verified(test, options, evidence);
     report.sampled = sampling::levels(test, options, evidence);
@@ -112,6 +134,8 @@ fn dependent(report: &mut TestReport, dependence: &Dependence, basis: &Basis<'_>
     report.delay_level = dependence.level_of_delays(evidence);
     report.verdict = match report.reason {
         Some(_) => Verdict::NonDeterministic,
+        // Whether it is `ID` or `ND` is what the search would have shown.
+        None if dependence.is_cut && dependence.may_be_delays(evidence) => Verdict::NotRun,
         None if dependence.may_be_delays(evidence) => Verdict::NonDeterministic,
         None => Verdict::ImplementationDependent,
     };

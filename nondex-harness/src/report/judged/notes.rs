@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nondex_core::{Outcome, RunSpec, Selection};
+use nondex_core::{Outcome, RunSpec, Selection, Source};
 
 use crate::judge::conclusion::Dependence;
 use crate::judge::evidence::Evidence;
@@ -10,7 +10,8 @@ use crate::judge::isolation::{Interference, Reason};
 use crate::judge::run::Run;
 use crate::judge::{Options, patience, threads};
 use crate::project::TestCase;
-use crate::report::schema::{FailureReport, TestReport};
+use crate::report::schema::{FailureReport, TestReport, Verdict};
+use crate::statistics::wilson;
 
 /// Why a test is judged from runs that were not scheduled. Where they end in two ways when they are, that need not be for the schedule.
 pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str {
@@ -68,15 +69,36 @@ pub(super) fn cut(evidence: &Evidence, options: &Options) -> Option<String> {
 pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> String {
     let failed = runs.iter().filter(|run| !run.passed()).count();
     let all = runs.len();
-    match spec.choices {
+    let which = match spec.choices {
         Selection::None if !spec.scheduled && options.is_scheduled() => {
-            format!("{failed} of {all} runs in base order with real threads failed")
+            "in base order with real threads".to_owned()
         }
-        Selection::None => format!("{failed} of {all} runs in base order failed"),
-        _ => format!(
-            "{failed} of {all} runs at level {} with seed {} failed",
-            spec.level, spec.seed
-        ),
+        Selection::None => "in base order".to_owned(),
+        _ => format!("at level {} with seed {}", spec.level, spec.seed),
+    };
+    let [low, high] = wilson(failed as u64, all as u64).map(|bound| bound * 100.0);
+    format!("{failed} of {all} runs {which} failed ({low:.0} to {high:.0} % with 95 % confidence)")
+}
+
+/// What may decide a test that ends in two ways though every choice is the same.
+pub(super) fn uncontrolled(sources: &[Source]) -> String {
+    let sources: Vec<&str> = sources.iter().map(|source| of_source(*source)).collect();
+    match sources.as_slice() {
+        [] => "no seed controls what decides, and no call that this tool records does: it may be an address, a counter or random \
+               generator of the processor (`rdtsc`, `rdrand`), or a raw system call"
+            .to_owned(),
+        all => format!("no seed controls all that it uses: {}", all.join(", ")),
+    }
+}
+
+/// What a source is.
+const fn of_source(source: Source) -> &'static str {
+    match source {
+        Source::Clock => "a clock",
+        Source::Sleep => "sleeping",
+        Source::Thread => "threads that the machine schedules",
+        Source::Child => "programs that it starts",
+        Source::RandomFile => "random bytes of a file such as `/dev/urandom`",
     }
 }
 
@@ -100,14 +122,26 @@ pub(super) fn artefact(dependence: &Dependence) -> String {
     )
 }
 
-/// Why a test that was run has no verdict when the campaign was stopped.
+/// Why a test that was run has no verdict when the campaign was stopped, and what its runs showed.
 pub(super) fn unjudged(failures: &[FailureReport]) -> String {
     let stopped = "the campaign was stopped before this test was judged";
+    let is_clean = failures
+        .iter()
+        .any(|failure| failure.level.is_none() && failure.before.is_empty());
     match failures.len() {
         0 => stopped.to_owned(),
-        1 => format!("{stopped}; one of its runs failed"),
-        many => format!("{stopped}; {many} of its runs failed"),
+        _ if is_clean => {
+            format!("{stopped}; it failed in base order, and a plain build was not run to compare")
+        }
+        1 => format!("{stopped}; it failed under one seed"),
+        many => format!("{stopped}; it failed under {many} seeds"),
     }
+}
+
+/// Why a test that fails in base order is not judged when no seed was tried.
+pub(super) fn untried() -> String {
+    "it fails in base order, and no seed was tried: whether a choice decides is not known"
+        .to_owned()
 }
 
 /// Why a test is not judged of which a run could not be made.
@@ -119,6 +153,11 @@ pub(super) fn missing(why: &str) -> String {
 pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
     let stopped = "the campaign was stopped before all runs of this test were made";
     match report.verdict {
+        Verdict::NotRun => format!(
+            "{stopped}: a seed decides, but whether by an order or by a delay is not known; \
+             `cargo nondex explain '{}'` goes on with the search for the culprit",
+            test.name
+        ),
         _ if report.is_dependent() => format!(
             "{stopped}: its level may be weaker, and `cargo nondex explain '{}'` goes on with the search for the culprit",
             test.name

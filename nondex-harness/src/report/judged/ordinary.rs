@@ -12,6 +12,9 @@ pub(super) fn note(report: &TestReport, ordinary: &Ordinary, root: &Utf8Path) ->
         Ordinary::Not(ref reason) => {
             format!("whether it fails in an ordinary build too is not known: {reason}")
         }
+        Ordinary::Runs([0, runs]) if report.is_dependent() => {
+            format!("it passes in {runs} of {runs} runs of a plain build")
+        }
         Ordinary::Runs([failures, runs]) if failures == runs => {
             "it fails in an ordinary build too".to_owned()
         }

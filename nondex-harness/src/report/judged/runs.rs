@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexSet;
 use nondex_core::{PointRecord, RunSpec, Schedule, Selection, Site};
 
-use crate::judge::evidence::Evidence;
+use crate::judge::evidence::{Answer, Evidence};
 use crate::judge::run::Run;
 use crate::judge::{Options, patience};
 use crate::report::schema::{FailureReport, PointReport, Step};
@@ -36,20 +36,22 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// How many of the specs that have an answer fail, in any of their runs, of how many; and how many of those answers another run gave. A run
-/// that was cut is no answer.
+/// How many of the specs that were run failed in their first run, of how many; and of how many others another run tells
+/// the outcome. A spec that failed is run more often than one that passed, so its later runs would distort the rate. A
+/// run that was cut is no result.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;
-    let fails = |run: &Run| !run.passed() && !run.is_cut();
     for spec in specs {
         let answers = evidence.answers(std::slice::from_ref(spec));
-        if let Ok(answers) = answers
-            && !answers[0].run.is_cut()
-        {
-            rate[0] += u64::from(fails(answers[0].run) || evidence.of(spec).iter().any(fails));
-            rate[1] += 1;
-            implied += u64::from(answers[0].implied);
+        let Ok(answers) = answers else { continue };
+        match answers[0] {
+            Answer { run, .. } if run.is_cut() => {}
+            Answer { implied: true, .. } => implied += 1,
+            Answer { run, .. } => {
+                rate[0] += u64::from(!run.passed());
+                rate[1] += 1;
+            }
         }
     }
     (rate, implied)

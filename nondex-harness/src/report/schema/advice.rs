@@ -13,6 +13,8 @@ pub enum Advice {
     ReadAgain,
     /// It fails only when a thread waits longer than any machine makes it wait.
     Starved,
+    /// It fails only under chosen delays, and it is only suspected which of them matters: no plain run shows it.
+    Suspected,
     /// It fails when threads wait for seconds, and it is not known whether less would do.
     Unmeasured,
     /// It fails only when the clock is set, or stands still while much is computed.
@@ -31,6 +33,10 @@ impl Advice {
             }
             Advice::Starved => {
                 "a machine holds a thread back for so long only when it stands still itself: this fails the run only with `--strict`"
+            }
+            Advice::Suspected => {
+                "it needs an injected delay, no plain run shows it, and the responsible call is only suspected: this fails the run only \
+                 with `--strict`"
             }
             Advice::Unmeasured => {
                 "no delays of a second or less are known to do it, nor that none do: this fails the run only with `--strict`"
@@ -72,6 +78,16 @@ impl TestReport {
         self.reason.is_none() && culprits.any(|c| !c.confirmed && is_of_timing(c.family))
     }
 
+    /// Whether it needs an injected delay, no plain run shows it, and the responsible call is not confirmed. That every thread waits for
+    /// another one needs no culprit.
+    fn is_only_suspected(&self) -> bool {
+        let is_confirmed =
+            !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed);
+        let is_seen = self.ordinary.is_some_and(|[failures, _]| failures > 0);
+        let end = self.scheduled.as_ref().and_then(|one| one.end.as_deref());
+        self.needs_schedule() && !is_confirmed && !is_seen && end != Some("deadlock")
+    }
+
     /// Whether a run without any choice failed.
     #[must_use]
     pub fn fails_in_base_order(&self) -> bool {
@@ -84,6 +100,9 @@ impl TestReport {
     pub fn advice(&self) -> Option<Advice> {
         if !self.is_dependent() || self.fails_in_base_order() {
             return None;
+        }
+        if self.is_only_suspected() {
+            return Some(Advice::Suspected);
         }
         // How long a delay must be says how real it is, whatever its seed drew.
         let level = self.delay_level.or(self.weakest_level)?;

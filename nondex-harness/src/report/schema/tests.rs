@@ -189,7 +189,7 @@ proptest! {
     #[test]
     fn the_verdicts_add_up_to_the_tests(verdicts in vec(select(Verdict::ALL.to_vec()), 0..30)) {
         let summary = Summary::new(&verdicts.iter().map(|&v| test(v)).collect::<Vec<_>>(), Vec::new());
-        let sum = summary.stable + summary.id + summary.od + summary.nd + summary.ud + summary.network
+        let sum = summary.stable + summary.passed + summary.id + summary.od + summary.nd + summary.ud + summary.network
             + summary.broken + summary.not_run;
         prop_assert_eq!(sum, summary.tests);
         prop_assert_eq!(sum, verdicts.len() as u64);
@@ -259,7 +259,7 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
             "build": null, "toolchain": "", "unbuilt": [], "commit": null, "modified": false, "tool": ""
         },
         "summary": {
-            "tests": 1, "stable": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
+            "tests": 1, "stable": 0, "passed": 0, "id": 1, "od": 0, "nd": 0, "ud": 0, "network": 0, "broken": 0, "not_run": 0,
             "choice_points": 0, "runs": 0, "models_reached": ["hash_map/std::collections::HashMap::iter"],
             "advice": 0, "implied": 0, "run_alone": 0, "sanitised": 0, "verified": 0
         },
@@ -292,12 +292,15 @@ fn the_schema_has_the_names_that_other_tools_rely_on() {
         expected[empty] = serde_json::json!([]);
     }
     expected["summary"]["known"] = 0.into();
+    expected["tests"][0]["flaky_today"] = false.into();
     for absent in [
         "change",
         "delay_level",
         "idempotent",
         "interleaving",
         "known",
+        "needed_delay_ns",
+        "rate_of",
         "reason",
         "scheduled",
     ] {

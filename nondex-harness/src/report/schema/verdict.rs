@@ -7,9 +7,12 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Verdict {
-    /// It passed in every run.
+    /// It passed in every run, those under seeds among them.
     #[serde(rename = "stable")]
     Stable,
+    /// It passed in every run, and no seed was tried.
+    #[serde(rename = "passed")]
+    Passed,
     /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a
     /// specification leaves open, or on a part of its
     /// [environment](super::TestReport::environment).
@@ -42,8 +45,9 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Verdict; 9] = [
+    pub const ALL: [Verdict; 10] = [
         Verdict::Stable,
+        Verdict::Passed,
         Verdict::ImplementationDependent,
         Verdict::OrderDependentVictim,
         Verdict::OrderDependentBrittle,
@@ -59,6 +63,7 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Stable => "stable",
+            Verdict::Passed => "passed",
             Verdict::ImplementationDependent => "ID",
             Verdict::OrderDependentVictim => "OD-victim",
             Verdict::OrderDependentBrittle => "OD-brittle",
@@ -81,8 +86,18 @@ impl Verdict {
             | Verdict::OrderDependentBrittle
             | Verdict::NonDeterministic
             | Verdict::Unknown => true,
-            Verdict::Stable | Verdict::Network | Verdict::Broken | Verdict::NotRun => false,
+            Verdict::Stable
+            | Verdict::Passed
+            | Verdict::Network
+            | Verdict::Broken
+            | Verdict::NotRun => false,
         }
+    }
+
+    /// Whether the test passed in every run.
+    #[must_use]
+    pub const fn passes(self) -> bool {
+        matches!(self, Verdict::Stable | Verdict::Passed)
     }
 
     /// Whether the tests that run before it make the difference.

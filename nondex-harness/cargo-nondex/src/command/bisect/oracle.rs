@@ -266,7 +266,7 @@ impl<'a> Oracle<'a> {
         });
         Ok(Some(Trial {
             tried: match test.verdict {
-                Verdict::Stable => Tried::Stable,
+                Verdict::Stable | Verdict::Passed => Tried::Stable,
                 Verdict::Broken | Verdict::NotRun | Verdict::Network => Tried::Skipped,
                 _ => Tried::Flaky,
             },

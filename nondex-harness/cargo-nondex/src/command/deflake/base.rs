@@ -100,12 +100,14 @@ impl<'a> Base<'a> {
         });
         let is_broken = test.verdict == Verdict::Broken;
         match remembered {
-            Some(Verdict::Stable) if is_broken && !met => Ok(AtBase::Passes),
-            Some(Verdict::Stable) if is_broken => Ok(match self.tried(test, names, met)? {
-                AtBase::Fails => AtBase::FailsNow,
-                AtBase::Untried => AtBase::Passes,
-                tried => tried,
-            }),
+            Some(Verdict::Stable | Verdict::Passed) if is_broken && !met => Ok(AtBase::Passes),
+            Some(Verdict::Stable | Verdict::Passed) if is_broken => {
+                Ok(match self.tried(test, names, met)? {
+                    AtBase::Fails => AtBase::FailsNow,
+                    AtBase::Untried => AtBase::Passes,
+                    tried => tried,
+                })
+            }
             // It was so before.
             Some(verdict) if !is_broken && verdict == test.verdict => Ok(AtBase::Fails),
             _ => self.tried(test, names, met),
@@ -147,10 +149,10 @@ impl<'a> Base<'a> {
         let verdict = report.tests.first().map(|test| test.verdict);
         let is_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
         Ok(match verdict.filter(|_| !report.partial) {
-            Some(Verdict::Stable) if is_by_chance && met => {
+            Some(Verdict::Stable | Verdict::Passed) if is_by_chance && met => {
                 self.by_chance(suite, case, test, &options)
             }
-            Some(Verdict::Stable) => AtBase::Passes,
+            Some(Verdict::Stable | Verdict::Passed) => AtBase::Passes,
             None | Some(Verdict::NotRun | Verdict::Network) => AtBase::Untried,
             Some(_) => AtBase::Fails,
         })

@@ -16,17 +16,17 @@ fn a_failure_of_the_clean_run_has_no_level_and_no_seed() {
 }
 
 #[test]
-fn implied_results_count_in_the_rate_and_are_told_apart() {
+fn runs_that_were_not_made_are_in_no_rate() {
     let report = judged(|_| run(true, []));
     assert_eq!((report.runs, report.implied), (2, 50));
-    assert_eq!(report.failure_rate[&Level::Full], [0, 10]);
+    assert!(report.failure_rate.is_empty(), "{report:#?}");
 }
 
 #[test]
-fn a_seed_counts_as_failed_where_any_of_its_runs_failed() {
+fn the_first_run_of_each_seed_is_in_the_rate_as_only_some_are_repeated() {
     let specs = [0, 1].map(|seed| RunSpec::new("t", Level::Std, seed));
     let mut evidence = Evidence::new(false);
-    for (seed, passes) in [(0, true), (1, true), (1, false), (1, true)] {
+    for (seed, passes) in [(0, true), (1, false), (1, true), (1, false)] {
         evidence.add(specs[seed].clone(), run(passes, [1]));
     }
     assert_eq!(runs::rate(&specs, &evidence), ([1, 2], 0));

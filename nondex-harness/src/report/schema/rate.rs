@@ -1,0 +1,75 @@
+//! What the rate of a finding means: a probability, or a share of schedules that were chosen.
+
+use nondex_core::{Family, Kind, Level};
+use serde::{Deserialize, Serialize};
+
+use super::{TestReport, Verdict};
+use crate::judge::timing::is_of_timing;
+
+/// What a rate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RateOf {
+    /// Runs that differ as independent runs do: their share estimates a probability.
+    Runs,
+    /// Schedules that were chosen to show defects: their share is no probability.
+    Schedules,
+}
+
+impl TestReport {
+    /// Writes what the rate means, once verdict, culprits and the runs of a plain build are known.
+    pub fn describe_rate(&mut self) {
+        let of = match self.needs_schedule() {
+            true => RateOf::Schedules,
+            false => RateOf::Runs,
+        };
+        self.rate_of = (!self.failure_rate.is_empty()).then_some(of);
+        self.needed_delay_ns = self.needed_delay();
+        self.flaky_today = self.is_flaky_today();
+    }
+
+    /// Whether a delay of a thread, or an old time, is responsible or suspected.
+    #[must_use]
+    pub fn needs_schedule(&self) -> bool {
+        let mut culprits = self.culprits.iter();
+        let is_of_level = self.verdict == Verdict::NonDeterministic && self.weakest_level.is_some();
+        self.reason.is_some() || is_of_level || culprits.any(|one| is_of_timing(one.family))
+    }
+
+    /// The longest of the delays that are needed together, each as short as possible; `None` when one is not known.
+    #[must_use]
+    pub fn needed_delay(&self) -> Option<u64> {
+        if self.reason.is_none() || self.depends_on_clocks() {
+            return None;
+        }
+        let mut delays = self
+            .culprits
+            .iter()
+            .filter(|one| is_of_timing(one.family) && one.kind == Kind::Extend);
+        delays.try_fold(None, |longest: Option<u64>, one| {
+            Some(longest.max(Some(one.number?.value)))
+        })?
+    }
+
+    /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it, which reports of earlier versions have not.
+    #[must_use]
+    pub fn is_flaky_today(&self) -> bool {
+        if self.ordinary.is_some_and(|[failures, _]| failures > 0) {
+            return self.verdict.is_flaky();
+        }
+        // A directory keeps its order on one machine, and a delay may never be as long as needed.
+        let is_drawn = |family| {
+            use Family::{Entropy, HashKeys, HashMap, HashSet};
+            matches!(family, HashMap | HashSet | HashKeys | Entropy)
+        };
+        let mut suspects: Vec<Family> = self.culprits.iter().map(|one| one.family).collect();
+        if suspects.is_empty() {
+            let points = self.points.iter().map(|point| point.family);
+            suspects.extend(points.filter(|family| family.varies(Level::Std)));
+        }
+        self.verdict == Verdict::ImplementationDependent
+            && self.weakest_level == Some(Level::Std)
+            && !suspects.is_empty()
+            && suspects.into_iter().all(is_drawn)
+    }
+}
