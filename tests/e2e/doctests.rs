@@ -233,7 +233,7 @@ fn a_doctest_that_does_not_compile_fails_the_run_but_does_not_end_it() {
     let wrong = ["-p", "newer", "--features", "wrong", "--seeds", "0"];
     let output = Nondex::run_in(&project.path("")).args(wrong).run();
     let report = output.expect(ExitCode::BuildFailed).report();
-    assert_eq!(report.summary.stable, 3, "{report:#?}");
+    assert_eq!(report.summary.passed, 3, "{report:#?}");
     let [unbuilt] = &report.run.unbuilt[..] else {
         panic!("{:?}", report.run);
     };
@@ -271,7 +271,7 @@ fn of_doctests_it_is_said_that_no_order_is_tried_and_not_that_they_do_not_run() 
         .run();
     output.says(&["the tests of `newer::doc/newer` were not tried in other orders"]);
     let report = output.report();
-    assert_eq!((report.summary.stable, report.summary.not_run), (3, 0));
+    assert_eq!((report.summary.passed, report.summary.not_run), (3, 0));
     assert!(!report.notes.iter().any(|note| note.contains("not run")));
 }
 
@@ -283,7 +283,7 @@ fn a_package_that_rustdoc_cannot_read_does_not_end_the_run() {
         .args(["newer/unreadable", "-E", "package(newer) + test(unit)"])
         .run();
     let report = output.expect(ExitCode::BuildFailed).report();
-    assert_eq!(report.summary.stable, 1, "{report:#?}");
+    assert_eq!(report.summary.passed, 1, "{report:#?}");
     assert_eq!(report.run.unbuilt, ["newer::doc/newer"]);
     output.says(&[
         "`newer::doc/newer` does not build",
