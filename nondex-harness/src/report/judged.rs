@@ -69,6 +69,9 @@ pub fn report(
     schedules(&mut report, &failing, &basis);
     general_notes(&mut report, &basis);
     let reproduced = conclusion::write(&mut report, &basis);
+    if let Some(found) = &report.interleaving {
+        interleaving::name_lines(&mut report.culprits, found, workspace);
+    }
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);
     replay(&mut report, reproduced.as_ref(), &basis);

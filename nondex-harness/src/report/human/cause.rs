@@ -205,6 +205,9 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     }
     if let (true, false) = (timing::is_of(culprit), culprit.file.is_empty()) {
         let (file, line, _) = culprit.place();
+        if culprit.user_file.is_some() {
+            let _ = write!(label, "; reached through {}:{}", culprit.file, culprit.line);
+        }
         diagnostic.primary((file, line, None), label);
         return;
     }

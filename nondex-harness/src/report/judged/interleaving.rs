@@ -11,6 +11,7 @@ use nondex_core::Trace;
 
 use self::conflict::{Around, Conflict};
 use self::step::{Object, Step, steps};
+use crate::report::Culprit;
 use crate::report::schema::{ConflictReport, InterleavingReport, LaneReport, LaneStepReport, Line};
 use crate::report::thread;
 use crate::report::workspace::Workspace;
@@ -94,6 +95,29 @@ pub(super) fn report(
         found.failed = Some(Line { file, line });
     }
     Some(found)
+}
+
+/// Gives each culprit that stands in a dependency the line of the user's own code at which its thread uses what another one uses meanwhile,
+/// or else that of the other one.
+pub(super) fn name_lines(
+    culprits: &mut [Culprit],
+    found: &InterleavingReport,
+    workspace: &Workspace,
+) {
+    for culprit in culprits {
+        let is_known = culprit.user_file.is_some() || workspace.is_users(&culprit.file);
+        let Some(call) = culprit.call.as_ref().filter(|_| !is_known) else {
+            continue;
+        };
+        let thread_of = |at: usize| &found.threads[found.steps[at].lane].thread;
+        let own = found.conflicts.iter();
+        let own = own.filter(|conflict| *thread_of(conflict.delay) == call.thread);
+        let places =
+            own.flat_map(|conflict| [conflict.after, conflict.before, Some(conflict.meanwhile)]);
+        let line = |at: usize| Some((found.steps[at].file.clone()?, found.steps[at].line?));
+        let place = places.flatten().find_map(line);
+        (culprit.user_file, culprit.user_line) = place.unzip();
+    }
 }
 
 /// Where among these steps the test has failed: what its own thread does from there on is to clean up, and decides nothing any more.

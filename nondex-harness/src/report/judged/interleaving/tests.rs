@@ -3,9 +3,10 @@
 use std::fs;
 
 use camino::Utf8PathBuf;
-use nondex_core::{Frame, TracedOperation, TracedStack, TracedThread};
+use nondex_core::{Family, Frame, Site, TracedOperation, TracedStack, TracedThread};
 
 use super::*;
+use crate::report::schema::CallReport;
 
 /// A workspace with one file.
 fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
@@ -249,4 +250,60 @@ fn a_function_within_std_that_reads_the_clock_is_not_named() {
     let found = report(&trace, End::Failed(None), &workspace, &root).unwrap();
     let calls: Vec<_> = found.steps.iter().map(|step| step.what.as_str()).collect();
     assert_eq!(calls, ["clock", "Instant::elapsed", "Instant::elapsed"]);
+}
+
+#[test]
+fn a_culprit_in_a_dependency_has_the_users_line_that_its_thread_comes_to() {
+    let (_folder, workspace, _) = workspace();
+    let step = |lane: usize, line: Option<u32>| LaneStepReport {
+        lane,
+        what: "load".to_owned(),
+        file: line.map(|_| "src/lib.rs".to_owned()),
+        line,
+        found: None,
+        left: None,
+        waits: false,
+        delay_ns: None,
+        skipped: 0,
+    };
+    let lane = |thread: &str| LaneReport {
+        thread: thread.to_owned(),
+        name: None,
+    };
+    let found = |after: Option<usize>| InterleavingReport {
+        failed: None,
+        threads: vec![lane("0"), lane("0.0")],
+        steps: vec![step(1, None), step(0, Some(7)), step(1, Some(9))],
+        conflicts: vec![ConflictReport {
+            object: "memory".to_owned(),
+            before: None,
+            delay: 0,
+            meanwhile: 1,
+            after,
+        }],
+    };
+    let site = |file: &str| Site {
+        api: "thread".to_owned(),
+        family: Family::Schedule,
+        file: file.to_owned(),
+        line: 100,
+        column: 0,
+    };
+    let culprit = |file: &str| Culprit {
+        call: Some(CallReport {
+            thread: "0.0".to_owned(),
+            ordinal: 0,
+            of: 1,
+        }),
+        ..Culprit::new(&site(file))
+    };
+    for (file, after, expected) in [
+        ("tokio-1.2.3/src/runtime/park.rs", Some(2), Some(9)),
+        ("tokio-1.2.3/src/runtime/park.rs", None, Some(7)),
+        ("src/lib.rs", Some(2), None),
+    ] {
+        let mut culprits = [culprit(file)];
+        name_lines(&mut culprits, &found(after), &workspace);
+        assert_eq!(culprits[0].user_line, expected, "{file}");
+    }
 }
