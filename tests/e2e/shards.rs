@@ -29,8 +29,8 @@ fn said(test: &TestReport) -> String {
         .map(|one| (&one.api, &one.file, one.line))
         .collect();
     format!(
-        "{} {} {:?} {culprits:?} {:?} {:?}",
-        test.id, test.verdict, test.weakest_level, test.failure_rate, test.reproduce
+        "{} {} {:?} {culprits:?} {:?}",
+        test.id, test.verdict, test.weakest_level, test.reproduce
     )
 }
 
