@@ -13,12 +13,15 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "12"])
         // Who is held back between two readings misses every margin.
-        .args(["--skip-models", "^time/std::time::Instant::elapsed"])
+        .args([
+            "--skip-models",
+            "^time/(std::time::.*::elapsed|gettimeofday|time)$",
+        ])
         .run();
     output.expect(ExitCode::Found);
     let report = output.report();
     let counters = if cfg!(target_arch = "x86_64") { 2 } else { 0 };
-    assert_eq!(report.tests.len(), 20 + counters);
+    assert_eq!(report.tests.len(), 23 + counters);
     for found in &report.tests {
         if found.name.starts_with("today") {
             // Nearly each ordinary run fails. Here two readings are more than a microsecond apart, so that a coarser clock shows it: that is
@@ -90,7 +93,8 @@ fn clocks_show_the_present_time_where_their_models_are_left_out() {
 fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
     let fixture = Fixture::new("clocks");
     let output = Nondex::run_in(&fixture.path("."))
-        .args(["--seeds", "12", "--levels", "STD"])
+        // Up to 20 ms at STD; a clock of whole seconds needs more.
+        .args(["--seeds", "12", "--levels", "STD,ID"])
         .args(["-E", "test(/^margin|one_reading|never_go_back/)"])
         .run();
     output.expect(ExitCode::Found);
@@ -99,15 +103,27 @@ fn a_thread_that_is_alone_may_be_held_back_before_it_reads_a_clock_again() {
         "or longer before it reads the clock",
     ]);
     let report = output.report();
-    let found = test(&report, "margin_that_a_thread_misses_which_is_held_back");
-    assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
-    assert_eq!(found.reason, Some(Timing::Time), "{found:#?}");
-    let culprit = &found.culprits[0];
-    let line = fixture.marked("src/lib.rs", "margin");
-    assert_eq!(
-        (culprit.api.as_str(), culprit.line),
-        ("std::time::Instant::elapsed", line)
-    );
+    for (name, api, mark) in [
+        (
+            "margin_that_a_thread_misses_which_is_held_back",
+            "std::time::Instant::elapsed",
+            "margin",
+        ),
+        (
+            "margin_of_the_system_time",
+            "std::time::SystemTime::elapsed",
+            "system time",
+        ),
+        ("margin_of_a_time_of_day", "gettimeofday", "time of day"),
+        ("margin_of_seconds_that_c_counts", "time", "seconds"),
+    ] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
+        assert_eq!(found.reason, Some(Timing::Time), "{found:#?}");
+        let culprit = &found.culprits[0];
+        let line = fixture.marked("src/lib.rs", mark);
+        assert_eq!((culprit.api.as_str(), culprit.line), (api, line));
+    }
     for name in [
         "stable_instants_never_go_back",
         "stable_one_reading_is_no_choice",

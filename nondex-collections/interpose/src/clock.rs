@@ -3,8 +3,8 @@
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
-use nondex_core::Source;
 use nondex_core::context::note_source;
+use nondex_core::{Model, Source, model};
 
 use super::{original, own, schedule};
 use crate::libc;
@@ -47,15 +47,16 @@ const fn is_virtual(clock: libc::clockid_t) -> bool {
     )
 }
 
-/// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing.
+/// The virtual time that a clock shows a thread that is scheduled, in nanoseconds; else nothing. A
+/// delay before the reading is one of the model `by`.
 #[inline]
-fn virtual_time(clock: libc::clockid_t) -> Option<u64> {
+fn virtual_time(clock: libc::clockid_t, by: &'static Model) -> Option<u64> {
     // The schedule chooses some of what it may show, and not all.
     note(Source::Clock);
     if !schedule::is_scheduled() || !is_virtual(clock) {
         return None;
     }
-    Some(schedule::read_clock(clock))
+    Some(schedule::read_clock(clock, by))
 }
 
 /// Sleeps until a virtual time, if this thread is scheduled; whether it did.
@@ -85,7 +86,11 @@ type ClockGettime = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
-    if let Some(now) = virtual_time(clock)
+    let by = match clock {
+        libc::CLOCK_REALTIME => &model::SYSTEM_TIME_ELAPSED,
+        _ => &model::INSTANT_ELAPSED,
+    };
+    if let Some(now) = virtual_time(clock, by)
         && !time.is_null()
     {
         // SAFETY: the caller gives a place for the time.
@@ -104,7 +109,7 @@ unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::time
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
-    if let Some(now) = virtual_time(libc::CLOCK_REALTIME)
+    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::GETTIMEOFDAY)
         && !time.is_null()
     {
         // SAFETY: the caller gives a place for the time.
@@ -124,7 +129,7 @@ unsafe extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn time(place: *mut i64) -> i64 {
-    if let Some(now) = virtual_time(libc::CLOCK_REALTIME) {
+    if let Some(now) = virtual_time(libc::CLOCK_REALTIME, &model::TIME) {
         let seconds = (now / SECOND).cast_signed();
         if !place.is_null() {
             // SAFETY: the caller gives a place for the time.

@@ -66,6 +66,7 @@ pub(crate) use file_times::{FileTime, set_time, show_times};
 use lateness::SLEEPS;
 pub(crate) use life::{begin, end};
 pub(crate) use limit::Limit;
+use nondex_core::Model;
 pub(crate) use operation::Operation;
 pub(crate) use poll::{has_events, wait as poll};
 use shared::{ALIVE, ATTENTION, NOW, SHARED, STEP, STEPS};
@@ -274,8 +275,9 @@ pub(crate) fn since_start(clock: libc::clockid_t, time: u64) -> u64 {
     time.saturating_sub(start_of(clock))
 }
 
-/// Reads the virtual time, by which it goes on: the more, the longer nothing else is done.
-pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
+/// Reads the virtual time, by which it goes on: the more, the longer nothing else is done. A delay
+/// before the reading is one of the model `by`.
+pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
     let Some(me) = me() else {
         return start_of(clock) + now();
     };
@@ -285,7 +287,7 @@ pub(crate) fn read_clock(clock: libc::clockid_t) -> u64 {
         SHARED.lock().sync_time();
     } else {
         if ALIVE.load(Ordering::Relaxed) < 2 {
-            reading::hold_back_alone(me);
+            reading::hold_back_alone(me, by);
         }
         pass_reading(me);
     }

@@ -2,7 +2,7 @@
 
 use ::std::ffi::{c_char, c_int, c_void};
 
-use nondex_core::{RunSpec, ScheduleRecord, StateKind};
+use nondex_core::{Model, RunSpec, ScheduleRecord, StateKind};
 
 use crate::libc;
 
@@ -35,7 +35,7 @@ pub(crate) const fn now() -> u64 {
     0
 }
 
-pub(crate) const fn read_clock(_clock: libc::clockid_t) -> u64 {
+pub(crate) const fn read_clock(_clock: libc::clockid_t, _by: &'static Model) -> u64 {
     0
 }
 

@@ -241,6 +241,12 @@ catalogue! {
     Time Extend "assert no upper bound of the time that passed, or one that is far away, and give what keeps time a clock that the test sets" {
         INSTANT_ELAPSED "std::time::Instant::elapsed" "time/struct.Instant.html"
             "tells how much time passed since another reading, which is as much as the system took, however little was done"
+        SYSTEM_TIME_ELAPSED "std::time::SystemTime::elapsed" "time/struct.SystemTime.html#method.elapsed"
+            "tells how much time passed since another reading, which is as much as the system took, however little was done"
+        GETTIMEOFDAY "gettimeofday" "time/struct.SystemTime.html"
+            "reads a clock after as much time as the system took since another reading, however little was done"
+        TIME "time" "time/struct.SystemTime.html"
+            "reads a clock after as much time as the system took since another reading, however little was done"
     }
     Time Random "take an elapsed time of zero for what it is: `saturating_duration_since`, `>=` instead of `>`, and a counter where each must differ" {
         INSTANT_NOW "std::time::Instant::now" "time/struct.Instant.html"

@@ -1,5 +1,6 @@
 //! What of time a seed decides: how late a thread wakes, or comes to read a clock, and how old the time is that it shows.
 
+use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
@@ -13,15 +14,24 @@ use crate::{origin, own};
 
 /// Whether threads are late in this run, or only say that they might be.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// The same of a thread that is alone and reads a clock again.
-static IS_ON_ALONE: AtomicBool = AtomicBool::new(false);
+/// The same of a thread that is alone and reads a clock again, by one of [`AGAIN`].
+static IS_ON_ALONE: [AtomicBool; AGAIN.len()] = [const { AtomicBool::new(false) }; AGAIN.len()];
+
+/// What reads a clock again.
+static AGAIN: [&Model; 4] = [
+    &model::INSTANT_ELAPSED,
+    &model::SYSTEM_TIME_ELAPSED,
+    &model::GETTIMEOFDAY,
+    &model::TIME,
+];
 
 /// What each thread says once in a clean run, beside its [operations](super::choices::OPERATIONS).
 pub(super) const SLEEPS: usize = 1;
 const TIMED_WAITS: usize = 2;
+/// From here, what each of [`AGAIN`] says.
 const READINGS_ALONE: usize = 3;
 /// From here, what each clock of [`CLOCKS`] says.
-const READINGS: usize = 4;
+const READINGS: usize = READINGS_ALONE + AGAIN.len();
 const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
 
 /// The same of readings of clocks, of which a thread that waits makes many.
@@ -50,7 +60,9 @@ pub(super) fn begin(spec: &RunSpec) {
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
     IS_ON.store(is_asked_of(&times), Ordering::Relaxed);
-    IS_ON_ALONE.store(is_asked_of(&[&model::INSTANT_ELAPSED]), Ordering::Relaxed);
+    for (is_on, by) in IS_ON_ALONE.iter().zip(AGAIN) {
+        is_on.store(is_asked_of(&[by]), Ordering::Relaxed);
+    }
     for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
         let age = match (is_asked_of(&[clock]), is_clean) {
             (false, _) => 0,
@@ -97,10 +109,18 @@ pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
     deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS, deadline)))
 }
 
+/// The place of a model in [`AGAIN`].
+#[inline]
+fn place(by: &'static Model) -> usize {
+    let mut all = AGAIN.iter();
+    all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
+}
+
 /// Whether a thread that reads a clock again and is alone is held back: of holds elsewhere nobody would see anything.
 #[inline]
-pub(super) fn fires_alone(me: Ref) -> bool {
-    if !IS_ON_ALONE.load(Ordering::Relaxed) || is_any_outside() {
+pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
+    let place = place(by);
+    if !IS_ON_ALONE[place].load(Ordering::Relaxed) || is_any_outside() {
         return false;
     }
     let number = me.read_alone.get() + 1;
@@ -108,22 +128,22 @@ pub(super) fn fires_alone(me: Ref) -> bool {
     // The later, the rarer: a program of many readings is held back a few times.
     let drawn = || word(me, ALONE, number) >> 32;
     match is_clean() {
-        true => me.marks[READINGS_ALONE].get(),
+        true => me.marks[READINGS_ALONE + place].get(),
         false => drawn().saturating_mul(number.max(4)) < 3 << 32,
     }
 }
 
 /// How long it is.
-pub(super) fn hold_alone(me: Ref) -> u64 {
+pub(super) fn hold_alone(me: Ref, by: &'static Model) -> u64 {
     let Some(_work) = own::work() else {
         return 0;
     };
-    me.marks[READINGS_ALONE].set(false);
+    me.marks[READINGS_ALONE + place(by)].set(false);
     let (caller, moment) = (
         origin::caller(),
         word(me, ALONE | LENGTH, me.read_alone.get()),
     );
-    held(&model::INSTANT_ELAPSED, caller, moment, u64::MAX, 0)
+    held(by, caller, moment, u64::MAX, 0)
 }
 
 /// How old the time may be in this run that a clock of [`CLOCKS`] shows; 0 when that is not chosen.

@@ -7,7 +7,7 @@
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use nondex_core::{Level, RunSpec};
+use nondex_core::{Level, Model, RunSpec};
 
 use super::shared::{NOW, SHARED, TICKED};
 use super::thread::Ref;
@@ -36,14 +36,14 @@ pub(super) fn begin(spec: &RunSpec) {
 }
 
 /// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it back there.
-pub(super) fn hold_back_alone(me: Ref) {
+pub(super) fn hold_back_alone(me: Ref, by: &'static Model) {
     let has_shown = SHOWN.iter().any(|time| time.load(Ordering::Relaxed) > 0);
-    if !has_shown || !lateness::fires_alone(me) {
+    if !has_shown || !lateness::fires_alone(me, by) {
         return;
     }
     let _busy = Busy::begin(me);
     let begun = processor_time();
-    let hold = lateness::hold_alone(me);
+    let hold = lateness::hold_alone(me, by);
     // What is our own work, the program has not computed.
     COMPUTED.fetch_add(processor_time().saturating_sub(begun), Ordering::Relaxed);
     if hold == 0 {

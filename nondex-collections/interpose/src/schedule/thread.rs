@@ -49,7 +49,7 @@ pub(crate) enum Woken {
 }
 
 /// How many kinds of choices a thread says once that there are.
-pub(super) const MARKS: usize = 7;
+pub(super) const MARKS: usize = 10;
 
 /// How many looks at the same few places are a thread that waits for another by looking.
 pub(super) const SPIN: u32 = 128;

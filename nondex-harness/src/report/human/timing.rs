@@ -35,7 +35,13 @@ pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
 
 /// Whether a culprit is a delay before a clock is read again.
 fn is_between_readings(culprit: &Culprit) -> bool {
-    culprit.api == model::INSTANT_ELAPSED.api
+    let again = [
+        &model::INSTANT_ELAPSED,
+        &model::SYSTEM_TIME_ELAPSED,
+        &model::GETTIMEOFDAY,
+        &model::TIME,
+    ];
+    again.iter().any(|model| culprit.api == model.api)
 }
 
 /// What of a delay decides; `None` of anything else.
