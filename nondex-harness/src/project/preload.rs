@@ -42,10 +42,11 @@ pub struct EntropyLibrary {
 }
 
 impl EntropyLibrary {
-    /// The library of the toolchain of the workspace at `root`; see [`of`](Self::of).
+    /// The library of the toolchain of the workspace at `root`, built if it is not there yet.
     ///
     /// # Errors
-    /// As [`of`](Self::of), and when there is no toolchain.
+    /// On platforms where an ordinary program's random bytes cannot be reached, when there is no
+    /// toolchain, and when the library does not build.
     pub fn in_workspace(root: &Utf8Path) -> Result<Self> {
         Self::of(&Toolchain::in_dir(root)?)
     }
