@@ -12,12 +12,12 @@
 #![expect(unsafe_code, reason = "an allocator gives out pointers")]
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
 use allocator_api2::alloc::{AllocError, Allocator};
 
 use crate::fork_lock::ForkLock;
+use crate::pages::{self, PAGE};
 
 /// The arena, as an allocator of collections, or of a whole library.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +29,6 @@ const REGION: usize = 1 << 22;
 /// The exponents of the smallest and the largest size of blocks.
 const SMALLEST: u32 = 4;
 const LARGEST: u32 = 17;
-
-/// Larger alignments are those of pages.
-const PAGE: usize = 4096;
 
 struct Blocks {
     /// The first block of each size that was given back; each begins with the address of the next.
@@ -69,7 +66,7 @@ impl Blocks {
         // Blocks are aligned to their size. What is skipped for that is lost.
         let skipped = self.next.addr().wrapping_neg() & (size - 1);
         if self.left < skipped + size {
-            self.next = map(REGION)?.as_ptr();
+            self.next = pages::anonymous(REGION)?.as_ptr();
             self.left = REGION;
             return self.take(exponent);
         }
@@ -114,10 +111,11 @@ unsafe impl Allocator for Arena {
             Some(exponent) => match BLOCKS.lock() {
                 Some(mut blocks) => blocks.take(exponent),
                 // A signal handler that interrupts the arena.
-                None => map(PAGE.max(1 << exponent)),
+                None => pages::anonymous(PAGE.max(1 << exponent)),
             },
+            // Larger alignments than those of pages are not given.
             None if layout.align() > PAGE => None,
-            None => map(layout.size().next_multiple_of(PAGE)),
+            None => pages::anonymous(layout.size().next_multiple_of(PAGE)),
         };
         // No more than is asked for: a table would take the rest as room for elements, and have
         // another capacity than std's.
@@ -133,7 +131,7 @@ unsafe impl Allocator for Arena {
                     blocks.give_back(block, exponent);
                 }
             }
-            None => unmap(block, layout.size().next_multiple_of(PAGE)),
+            None => pages::unmap(block, layout.size().next_multiple_of(PAGE)),
         }
     }
 }
@@ -150,55 +148,6 @@ unsafe impl GlobalAlloc for Arena {
             // SAFETY: as the caller promises.
             unsafe { self.deallocate(block, layout) };
         }
-    }
-}
-
-#[cfg(unix)]
-fn map(size: usize) -> Option<NonNull<u8>> {
-    unsafe extern "C" {
-        fn mmap(
-            address: *mut c_void,
-            length: usize,
-            protection: c_int,
-            flags: c_int,
-            file: c_int,
-            offset: i64,
-        ) -> *mut c_void;
-    }
-    const READ_WRITE: c_int = 3;
-    const PRIVATE_ANONYMOUS: c_int = if cfg!(target_os = "linux") {
-        0x22
-    } else {
-        0x1002
-    };
-    // SAFETY: a new mapping, wherever there is room.
-    let memory = unsafe { mmap(ptr::null_mut(), size, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0) };
-    (memory.addr() != usize::MAX).then(|| NonNull::new(memory.cast()))?
-}
-
-#[cfg(unix)]
-fn unmap(memory: NonNull<u8>, size: usize) {
-    unsafe extern "C" {
-        fn munmap(address: *mut c_void, length: usize) -> c_int;
-    }
-    // SAFETY: it was mapped with this size, and nobody uses it any more.
-    unsafe { munmap(memory.as_ptr().cast(), size) };
-}
-
-#[cfg(not(unix))]
-fn map(size: usize) -> Option<NonNull<u8>> {
-    use std::alloc::System;
-    let layout = Layout::from_size_align(size, PAGE).ok()?;
-    // SAFETY: the size is not 0.
-    NonNull::new(unsafe { System.alloc(layout) })
-}
-
-#[cfg(not(unix))]
-fn unmap(memory: NonNull<u8>, size: usize) {
-    use std::alloc::System;
-    if let Ok(layout) = Layout::from_size_align(size, PAGE) {
-        // SAFETY: it was mapped with this layout.
-        unsafe { System.dealloc(memory.as_ptr(), layout) };
     }
 }
 

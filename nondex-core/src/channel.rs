@@ -18,7 +18,6 @@
     reason = "a mapping that several processes write into is reached through raw pointers"
 )]
 
-mod map;
 mod read;
 
 use std::fs::{File, OpenOptions};
@@ -28,6 +27,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use read::{Contents, read};
+
+use crate::pages;
 
 /// Bytes before the first slot.
 const HEADER: usize = 4096;
@@ -102,7 +103,7 @@ impl Channel {
             }
             prepare(&file)?;
         }
-        let base = map::shared(&file, BYTES)?;
+        let base = pages::of_file(&file, BYTES)?.cast();
         let channel = Channel { base };
         // A child may map the file while its parent is still preparing it.
         channel.word(Word::Magic).store(MAGIC, Ordering::Relaxed);
@@ -157,7 +158,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        map::unmap(self.base, BYTES);
+        pages::unmap(self.base.cast(), BYTES);
     }
 }
 

@@ -23,6 +23,7 @@ pub mod fork_lock;
 pub mod hash;
 pub mod hidden;
 pub mod json;
+mod pages;
 mod process_number;
 pub mod protocol;
 pub mod sorted;

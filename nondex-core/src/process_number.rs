@@ -30,32 +30,22 @@ mod page {
     use std::ptr;
     use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+    use crate::pages::{self, PAGE};
+
     unsafe extern "C" {
-        fn mmap(
-            address: *mut c_void,
-            length: usize,
-            protection: c_int,
-            flags: c_int,
-            file: c_int,
-            offset: i64,
-        ) -> *mut c_void;
-        fn munmap(address: *mut c_void, length: usize) -> c_int;
         fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
     }
 
-    const LENGTH: usize = 4096;
-    const READ_WRITE: c_int = 3;
-    const PRIVATE_ANONYMOUS: c_int = 0x22;
     const WIPE_ON_FORK: c_int = 18;
 
     /// The page: null before it is mapped, dangling where it cannot be.
-    static PAGE: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+    static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
     const NONE: *mut AtomicU32 = ptr::dangling_mut();
 
     /// The number of this process; `None` where the page cannot be had.
     #[inline]
     pub(super) fn number() -> Option<u32> {
-        let mut page = PAGE.load(Ordering::Acquire);
+        let mut page = WORD.load(Ordering::Acquire);
         if page.is_null() {
             page = map();
         }
@@ -87,33 +77,21 @@ mod page {
 
     #[cold]
     fn map() -> *mut AtomicU32 {
-        // SAFETY: a new page, wherever there is room, and advice about it alone.
-        let page = unsafe {
-            let page = mmap(
-                ptr::null_mut(),
-                LENGTH,
-                READ_WRITE,
-                PRIVATE_ANONYMOUS,
-                -1,
-                0,
-            );
-            if page.addr() == usize::MAX {
-                NONE
-            } else if madvise(page, LENGTH, WIPE_ON_FORK) != 0 {
-                munmap(page, LENGTH);
-                NONE
-            } else {
-                page.cast()
+        let page = pages::anonymous(PAGE).filter(|page| {
+            // SAFETY: the advice is about this page alone.
+            let is_wiped = unsafe { madvise(page.as_ptr().cast(), PAGE, WIPE_ON_FORK) == 0 };
+            if !is_wiped {
+                pages::unmap(*page, PAGE);
             }
-        };
+            is_wiped
+        });
+        let word = page.map_or(NONE, |page| page.cast().as_ptr());
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        match PAGE.compare_exchange(ptr::null_mut(), page, success, failure) {
-            Ok(_) => page,
+        match WORD.compare_exchange(ptr::null_mut(), word, success, failure) {
+            Ok(_) => word,
             Err(first) => {
-                if page != NONE {
-                    // SAFETY: nobody else has seen this page.
-                    unsafe { munmap(page.cast(), LENGTH) };
-                }
+                // Nobody else has seen this page.
+                page.inspect(|page| pages::unmap(*page, PAGE));
                 first
             }
         }

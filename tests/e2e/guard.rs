@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::support::{Fixture, Nondex};
 
-/// What must not depend on which runs are made: verdict, weakest level, places of culprits, and at each level that both runs know how
-/// many seeds failed, as far as they were run.
+/// What must not depend on which runs are made: verdict, weakest level, places of culprits, and at
+/// each level that both runs know how many seeds failed, as far as they were run.
 fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
     let places = |test: &TestReport| -> Vec<(String, String, u32)> {
         let culprits = test.culprits.iter();
@@ -29,7 +29,8 @@ fn differences(pruned: &Report, whole: &Report) -> Vec<String> {
         let of = |test: &TestReport| format!("{:?} {:?}", concluded(test), test.failure_rate);
         let (ours, theirs) = (of(pruned), of(whole));
         let are_rates_alike = pruned.failure_rate.iter().all(|(level, [failed, runs])| {
-            // Fewer were run: those of them that failed, and that passed, do so without pruning too.
+            // Fewer were run: those of them that failed, and that passed, do so without pruning
+            // too.
             let whole = whole.failure_rate.get(level);
             whole.is_none_or(|all| *failed <= all[0] && runs - failed <= all[1] - all[0])
         });

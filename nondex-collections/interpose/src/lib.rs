@@ -46,6 +46,7 @@ mod start;
 mod surroundings;
 #[cfg(target_pointer_width = "64")]
 mod syscall;
+mod system;
 mod thread;
 mod transfer;
 mod written;

@@ -35,7 +35,8 @@ macro_rules! originals {
     };
 }
 
-// Versions as on x86-64; other systems have no older ones, and the look-up there takes what it finds.
+// Versions as on x86-64; other systems have no older ones, and the look-up there takes what it
+// finds.
 originals! {
     _Fork __read_chk __recv_chk __recvfrom_chk __res_nquery __res_nquerydomain __res_nsearch
     __res_query __res_querydomain __res_search abort accept accept4 bind chdir chmod clock_gettime

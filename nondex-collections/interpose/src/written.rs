@@ -1,21 +1,17 @@
 //! The files and folders that the program makes, and the files that it opens to write into them.
 //! Their paths are told to the driver, which takes no others for left by a test.
 //!
-//! The system says what the path is: no memory is taken for it, and links and relative paths need no
-//! thought.
+//! The system says what the path is: no memory is taken for it, and links and relative paths need
+//! no thought.
 
 use ::std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
-use ::std::fmt::Write;
 
 use nondex_core::context::{note_written, tells_writes};
 
-use crate::{Errno, errno, libc, original, own};
+use crate::{Errno, errno, libc, original, own, system};
 
 /// Longest path that the system gives, with the NUL that it does not write.
 const MAX_PATH: usize = 4096;
-
-/// Longest name of a descriptor below `/proc`, with its NUL.
-const MAX_NAME: usize = 32;
 
 /// What follows the path of a file that has no name any more.
 const DELETED: &[u8] = b" (deleted)";
@@ -37,12 +33,12 @@ pub(crate) fn at(folder: c_int, path: *const c_char) {
     let flags = libc::O_PATH | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     let arguments = [folder.into(), path.addr() as c_long, flags.into(), 0, 0, 0];
     // SAFETY: the caller of the function that wrote there has given a C string.
-    let file = unsafe { syscall(libc::SYS_openat, arguments) };
+    let file = unsafe { system::call(libc::SYS_openat, arguments) };
     match c_int::try_from(file) {
         Ok(file) if file >= 0 => {
             tell(file);
             // SAFETY: the descriptor is this function's.
-            unsafe { syscall(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
+            unsafe { system::call(libc::SYS_close, [file.into(), 0, 0, 0, 0, 0]) };
         }
         // It is gone again.
         _ if [libc::ENOENT, libc::ENOTDIR].contains(&errno()) => {}
@@ -65,61 +61,13 @@ fn is_told() -> bool {
 /// Tells the path of an open file.
 #[cold]
 fn tell(file: c_int) {
-    let mut name = Name {
-        bytes: [0; MAX_NAME],
-        len: 0,
-    };
     let mut room = [0_u8; MAX_PATH];
-    let is_named = write!(name, "/proc/self/fd/{file}").is_ok();
-    let arguments = [
-        libc::AT_FDCWD.into(),
-        name.bytes.as_ptr().addr() as c_long,
-        room.as_mut_ptr().addr() as c_long,
-        MAX_PATH as c_long,
-        0,
-        0,
-    ];
-    // SAFETY: the name ends in NUL, and no more is written than there is room for.
-    let len = unsafe { syscall(libc::SYS_readlinkat, arguments) };
-    let len = usize::try_from(len).ok().filter(|len| *len < MAX_PATH);
-    let path = len.filter(|_| is_named).map(|len| &room[..len]);
+    let path = system::name_of(file, &mut room).filter(|path| path.len() < MAX_PATH);
     // What was removed again is nobody's, and what is no file has no path.
     if path.is_some_and(|path| path.ends_with(DELETED) || !path.starts_with(b"/")) {
         return;
     }
     note_written(path.and_then(|path| str::from_utf8(path).ok()));
-}
-
-/// A name that ends in NUL.
-struct Name {
-    bytes: [u8; MAX_NAME],
-    len: usize,
-}
-
-impl Write for Name {
-    fn write_str(&mut self, text: &str) -> ::std::fmt::Result {
-        let end = self.len + text.len();
-        let room = self.bytes[..MAX_NAME - 1].get_mut(self.len..end);
-        room.ok_or(::std::fmt::Error)?
-            .copy_from_slice(text.as_bytes());
-        self.len = end;
-        Ok(())
-    }
-}
-
-/// Makes a system call that no interposed function sees.
-///
-/// # Safety
-/// The arguments must be those of the system call.
-unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
-    type Syscall =
-        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-    let [a, b, c, d, e, f] = arguments;
-    match original!(c"syscall": Syscall) {
-        // SAFETY: as the caller promises.
-        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
-        None => -1,
-    }
 }
 
 /// Functions that write something, which is told when they have: then they return 0.

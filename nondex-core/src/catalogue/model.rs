@@ -262,6 +262,9 @@ catalogue! {
     }
 }
 
+/// What reads a clock again, each of which may come late.
+pub static READ_AGAIN: [&Model; 4] = [&INSTANT_ELAPSED, &SYSTEM_TIME_ELAPSED, &GETTIMEOFDAY, &TIME];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -172,8 +172,8 @@ impl Context {
         &self.spec
     }
 
-    /// Records that this process may have written what is at this path, or anything, if the spec asks
-    /// for that.
+    /// Records that this process may have written what is at this path, or anything, if the spec
+    /// asks for that.
     pub(super) fn note_written(&self, path: Option<&str>) {
         if self.spec.writes {
             written::append(&self.journal, &self.spec.test, path);

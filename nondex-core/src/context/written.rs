@@ -20,7 +20,8 @@ const TRIES: usize = 16;
 static TOLD: [AtomicU64; MAX_PATHS] = [const { AtomicU64::new(0) }; MAX_PATHS];
 
 /// Appends to the journal that `test` may have written what is at this path, once; without a path,
-/// that it may have written anything. Takes no memory and no lock, so that it may be called anywhere.
+/// that it may have written anything. Takes no memory and no lock, so that it may be called
+/// anywhere.
 #[cold]
 pub(super) fn append(journal: &Journal, test: &str, path: Option<&str>) {
     let path = path.map(|path| (path, place(hash::of(path))));

@@ -15,8 +15,8 @@
 //! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
-//! - `written`: a process of the test made a file or folder, or opened a file to write into it, if the
-//!   spec asks for it.
+//! - `written`: a process of the test made a file or folder, or opened a file to write into it, if
+//!   the spec asks for it.
 //! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
 //! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the
 //!   record of the [forks](Forks).
@@ -135,7 +135,8 @@ pub enum Event {
     Written {
         /// The test it happened in, or another one of its process.
         test: String,
-        /// The path, absolute and without links. Without one, more may have been written than is told.
+        /// The path, absolute and without links. Without one, more may have been written than is
+        /// told.
         path: Option<String>,
     },
     /// Which code ran.

@@ -26,7 +26,8 @@ pub struct ScheduleRecord {
     pub longest_delay: u64,
     /// How much virtual time passed, in microseconds.
     pub time_us: u64,
-    /// By how much of it delays that were chosen have prolonged waits, in microseconds. Delays of several threads at once are added up.
+    /// By how much of it delays that were chosen have prolonged waits, in microseconds. Delays of
+    /// several threads at once are added up.
     pub delayed_us: u64,
     /// The longest sleep or timed wait of one thread that came to its time, if it was long.
     pub longest_sleep: Option<SleepRecord>,

@@ -31,6 +31,7 @@ pub mod record;
 pub mod reruns;
 mod state;
 pub mod stop;
+mod system;
 pub mod tree;
 mod written;
 

@@ -311,7 +311,8 @@ impl Races<'_> {
         Some(runs.into_iter().nth(usize::from(!spec.within)))
     }
 
-    /// Whether a test fails alone under some seed: in the middle of another one it may draw other values.
+    /// Whether a test fails alone under some seed: in the middle of another one it may draw other
+    /// values.
     fn is_chance(&self, test: usize, made: &mut u64) -> Option<bool> {
         for seed in 0..SEEDS {
             let drawn = self.processes.with_choices(Level::Std, seed);

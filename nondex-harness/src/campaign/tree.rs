@@ -186,8 +186,8 @@ impl Tree {
         self.has(path) && self.of_tests(vec![path.to_owned()]).is_empty()
     }
 
-    /// Those of these paths that tests have changed. A process of the campaign tells what it writes;
-    /// of what it may not tell, this is all that nobody else writes.
+    /// Those of these paths that tests have changed. A process of the campaign tells what it
+    /// writes; of what it may not tell, this is all that nobody else writes.
     fn of_tests(&self, left: Vec<PathBuf>) -> Vec<PathBuf> {
         let is_all_told = self.is_all_told.load(Ordering::Relaxed);
         // Who removed something, or gave it another mode, is told by nobody.

@@ -16,7 +16,8 @@ pub(super) struct Written(Mutex<Known>);
 struct Known {
     /// Absolute paths without links.
     paths: BTreeSet<PathBuf>,
-    /// Whether there may be others: a program was run, which does not tell, or a record is not whole.
+    /// Whether there may be others: a program was run, which does not tell, or a record is not
+    /// whole.
     are_others: bool,
 }
 

@@ -51,7 +51,8 @@ pub struct Evidence {
     is_timed: bool,
     /// How many runs the time limit ended that were made again with a longer one.
     replaced: usize,
-    /// Whether runs of one spec ended in two ways: something decides that is no choice, so that no run stands for another.
+    /// Whether runs of one spec ended in two ways: something decides that is no choice, so that no
+    /// run stands for another.
     is_contradicted: bool,
     /// Whether a run read random bytes that no seed controls: the same holds then.
     is_uncontrolled: bool,
@@ -137,7 +138,8 @@ impl Evidence {
         }
     }
 
-    /// Whether a run slept so long that it would have timed out in real time, as no clean run does: a choice decides that.
+    /// Whether a run slept so long that it would have timed out in real time, as no clean run does:
+    /// a choice decides that.
     fn times_out(&self, spec: &RunSpec, run: &Run) -> bool {
         let is_clean = |spec: &RunSpec| spec.choices == Selection::None && spec.given.is_empty();
         let mut clean = self.all().filter(|(spec, _)| is_clean(spec)).peekable();

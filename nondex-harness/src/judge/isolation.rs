@@ -205,8 +205,8 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     })
 }
 
-/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs beside other tests that
-/// disagree establish nothing, because those tests may be the reason.
+/// What is established about `test` when the campaign is stopped; see [`plan::so_far`]. Runs beside
+/// other tests that disagree establish nothing, because those tests may be the reason.
 #[must_use]
 pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let from_alone = runs.alone.count() > 0;

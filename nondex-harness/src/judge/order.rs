@@ -1,12 +1,12 @@
 //! Tests that depend on the tests before them in their process.
 //!
-//! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`] are the processes that were made so far:
-//! which tests ran in which order, and how each ended. [`strategy`] says which orders are tried, [`detection`] which tests end
-//! otherwise in one of them than alone, and [`roles`] which tests make the difference;
-//! [`mod@draws`] tells what they decide from what random choices decide; [`meetings`] which tests
-//! may disturb each other at the same time. [`behind`] is what that says of a test that fails alone.
-//! As elsewhere, whatever needs a process that was not made ends with the [`Wanted`] ones, and is
-//! asked again when there are more.
+//! The tests of a binary are numbered in their original order, which is libtest's. [`experiments`]
+//! are the processes that were made so far: which tests ran in which order, and how each ended.
+//! [`strategy`] says which orders are tried, [`detection`] which tests end otherwise in one of them
+//! than alone, and [`roles`] which tests make the difference; [`mod@draws`] tells what they decide
+//! from what random choices decide; [`meetings`] which tests may disturb each other at the same
+//! time. [`behind`] is what that says of a test that fails alone. As elsewhere, whatever needs a
+//! process that was not made ends with the [`Wanted`] ones, and is asked again when there are more.
 
 pub mod behind;
 pub mod detection;

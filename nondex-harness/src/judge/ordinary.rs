@@ -32,7 +32,8 @@ pub fn is_wanted(conclusion: &Conclusion) -> bool {
     }
 }
 
-/// Whether it fails under chosen delays that are only suspected: what a plain build does says how real that is.
+/// Whether it fails under chosen delays that are only suspected: what a plain build does says how
+/// real that is.
 fn may_be_no_delay(found: &Dependence) -> bool {
     let mut sites = found.culprits.sites();
     found.passes_clean && !found.culprits.confirmed && !found.is_cut && sites.any(is_timing)

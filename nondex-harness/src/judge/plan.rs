@@ -143,10 +143,9 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
         .run
         .outcome
         == Outcome::TimedOut;
-    let repetitions = |times| if hangs { REPETITIONS_OF_HANGS } else { times };
     let both = [(&clean_spec, passes_clean), (&spec, !passes_clean)];
     // Before the search: a test that fails by chance has no culprit.
-    if let Some(spec) = differing(both, repetitions(REPETITIONS), evidence)? {
+    if let Some(spec) = differing(both, repetitions(hangs, REPETITIONS), evidence)? {
         return Ok(non_deterministic(spec.clone()));
     }
     if !hangs {
@@ -156,7 +155,7 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     }
     let mut culprits = culprit::search(evidence, &spec, passes_clean, options.budget)?;
     if !culprits.confirmed
-        && let Some(spec) = differing(both, repetitions(REPETITIONS_UNCONFIRMED), evidence)?
+        && let Some(spec) = differing(both, repetitions(hangs, REPETITIONS_UNCONFIRMED), evidence)?
     {
         return Ok(non_deterministic(spec.clone()));
     }
@@ -222,8 +221,8 @@ fn weaker(
     Ok(None)
 }
 
-/// What is established about `test` when the campaign is stopped before all runs are made. `None` for everything
-/// that a further run might refute: such a test is not judged.
+/// What is established about `test` when the campaign is stopped before all runs are made. `None`
+/// for everything that a further run might refute: such a test is not judged.
 #[must_use]
 pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conclusion> {
     let evidence = &*patience::certain(options.timeout, evidence);
@@ -250,22 +249,12 @@ pub fn so_far(test: &str, options: &Options, evidence: &Evidence) -> Option<Conc
     let is_established = |spec: &RunSpec| {
         let runs = evidence.of(spec);
         let hangs = runs.iter().any(|run| run.outcome == Outcome::TimedOut);
-        let enough = if hangs {
-            REPETITIONS_OF_HANGS
-        } else {
-            REPETITIONS
-        };
-        runs.len() >= enough && runs.iter().all(|run| run.is_otherwise(passes_clean))
+        runs.len() >= repetitions(hangs, REPETITIONS)
+            && runs.iter().all(|run| run.is_otherwise(passes_clean))
     };
     let spec = changed.into_iter().find(|spec| is_established(spec))?;
     let hangs = evidence.of(spec)[0].outcome == Outcome::TimedOut;
-    if evidence.of(&clean_spec).len()
-        < if hangs {
-            REPETITIONS_OF_HANGS
-        } else {
-            REPETITIONS
-        }
-    {
+    if evidence.of(&clean_spec).len() < repetitions(hangs, REPETITIONS) {
         return None;
     }
     // As far as the search came.
@@ -362,7 +351,13 @@ fn is_long(run: &Run) -> bool {
     run.outcome == Outcome::TimedOut || deadlock::waits_for_others(run)
 }
 
-/// The first of these specs, each with whether it passes, of which a repeated run ended the other way.
+/// How many runs must agree, where `times` must if none of them hangs.
+const fn repetitions(hangs: bool, times: usize) -> usize {
+    if hangs { REPETITIONS_OF_HANGS } else { times }
+}
+
+/// The first of these specs, each with whether it passes, of which a repeated run ended the other
+/// way.
 fn differing<'s>(
     specs: [(&'s RunSpec, bool); 2],
     times: usize,

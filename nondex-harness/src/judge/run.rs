@@ -148,7 +148,8 @@ impl Run {
             .is_some_and(|end| end.kind == ScheduleEndKind::Livelock)
     }
 
-    /// Whether more virtual time passed in it than its limit allows of real time, without delays that were chosen.
+    /// Whether more virtual time passed in it than its limit allows of real time, without delays
+    /// that were chosen.
     #[must_use]
     pub fn oversleeps(&self) -> bool {
         let schedule = self

@@ -12,8 +12,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package, PackageId, TargetKind};
 
 use super::build::{self, Project};
-use super::cover::{self, Made};
 use super::drawn::Drawn;
+use super::made::{self, Made};
 use super::outdated::REBUILT;
 use super::plan::{BuildPlan, Doctests, Mode, Varied};
 use super::preload::EntropyLibrary;
@@ -130,7 +130,7 @@ impl Rebuilds {
             let made = vary(&drawn, |one, seed| {
                 one.run(&library, seed, scratch.path(), is_over)
             });
-            let seeds = cover::choose(&made);
+            let seeds = made::choose(&made);
             let Some(owner) = graph.packages.get(owner).filter(|_| seeds.len() > 1) else {
                 continue;
             };

@@ -109,11 +109,11 @@ mod tests {
         }
     }
 
-    /// A delay that is responsible.
-    fn delay(confirmed: bool) -> Culprit {
+    /// A call that is responsible, if that is confirmed.
+    fn culprit(api: &str, family: nondex_core::Family, confirmed: bool) -> Culprit {
         let site = nondex_core::Site {
-            api: "std::thread::sleep".into(),
-            family: nondex_core::Family::Time,
+            api: api.into(),
+            family,
             file: "src/lib.rs".into(),
             line: 1,
             column: 1,
@@ -122,6 +122,10 @@ mod tests {
             confirmed,
             ..Culprit::new(&site)
         }
+    }
+
+    fn delay(confirmed: bool) -> Culprit {
+        culprit("std::thread::sleep", nondex_core::Family::Time, confirmed)
     }
 
     #[test]
@@ -185,19 +189,8 @@ mod tests {
     #[test]
     fn findings_that_no_implementation_would_show_are_failures_when_strict() {
         use nondex_core::Family::{Directory, FixedHasher, HashMap};
-        let culprit = |family, confirmed| {
-            let site = nondex_core::Site {
-                api: "std::collections::HashMap::iter".into(),
-                family,
-                file: "src/lib.rs".into(),
-                line: 1,
-                column: 1,
-            };
-            Culprit {
-                confirmed,
-                ..Culprit::new(&site)
-            }
-        };
+        let map = "std::collections::HashMap::iter";
+        let culprit = |family, confirmed| culprit(map, family, confirmed);
         let fixed = || culprit(FixedHasher, true);
         for (levels, culprits, in_base_order, is_advice) in [
             ([Level::Eq, Level::Id], vec![fixed()], false, true),

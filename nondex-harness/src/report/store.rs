@@ -106,8 +106,8 @@ impl RunDirectory {
         Ok(own)
     }
 
-    /// Writes the report as this run's only: that of a run which tried no seeds judges nothing, and must not replace
-    /// one that did. Returns its path.
+    /// Writes the report as this run's only: that of a run which tried no seeds judges nothing, and
+    /// must not replace one that did. Returns its path.
     ///
     /// # Errors
     /// When the file cannot be written, a set-up error with its path.

@@ -9,7 +9,7 @@ use ::std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kernel;
 use super::readiness::{is_ready_for_all, option};
-use crate::libc;
+use crate::{libc, system};
 
 /// Which descriptors there were when the test began, a bit for each. Of larger numbers nothing is known.
 static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
@@ -48,7 +48,7 @@ fn is_own(fd: c_int) -> bool {
         return true;
     };
     let mut room = [0; 64];
-    let name = name(fd, &mut room);
+    let name = system::name_of(fd, &mut room).unwrap_or_default();
     let kind = mode & libc::S_IFMT;
     // The system says by some of its own files that something has changed.
     let is_of_system = || name.starts_with(b"/proc/") || name.starts_with(b"/sys/");
@@ -81,28 +81,6 @@ fn is_own_pair(fd: c_int) -> bool {
     option(fd, libc::SO_DOMAIN) == Some(libc::AF_UNIX)
         && option(fd, libc::SO_ACCEPTCONN) == Some(0)
         && option::<[i32; 3]>(fd, PEER).is_some_and(|[process, ..]| c_long::from(process) == own)
-}
-
-/// What the system calls what is behind a descriptor.
-fn name(fd: c_int, room: &mut [u8]) -> &[u8] {
-    use ::std::io::Write;
-
-    let mut path = [0_u8; 32];
-    if write!(&mut path[..31], "/proc/self/fd/{fd}").is_err() {
-        return &[];
-    }
-    let (path, place) = (path.as_ptr().addr(), room.as_mut_ptr().addr());
-    let arguments = [
-        libc::AT_FDCWD.into(),
-        path as c_long,
-        place as c_long,
-        room.len() as c_long,
-        0,
-        0,
-    ];
-    // SAFETY: the path ends in NUL, and no more is written than there is room for.
-    let len = unsafe { kernel::syscall(libc::SYS_readlinkat, arguments) };
-    &room[..usize::try_from(len).unwrap_or(0)]
 }
 
 #[cfg(test)]

@@ -8,23 +8,8 @@ use ::std::sync::atomic::AtomicU32;
 use ::std::time::Duration;
 
 use crate::libc;
-use crate::original;
 
-type Syscall =
-    unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
-
-/// Makes a system call.
-///
-/// # Safety
-/// The arguments must be those of the system call.
-pub(super) unsafe fn syscall(number: c_long, arguments: [c_long; 6]) -> c_long {
-    let [a, b, c, d, e, f] = arguments;
-    match original!(c"syscall": Syscall) {
-        // SAFETY: as the caller promises.
-        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
-        None => -1,
-    }
-}
+pub(super) use crate::system::call as syscall;
 
 /// A number of this thread that no other one has while it lives; not 0.
 pub(super) fn own() -> usize {

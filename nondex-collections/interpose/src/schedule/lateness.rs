@@ -3,6 +3,7 @@
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use nondex_core::model::READ_AGAIN;
 use nondex_core::{Family, Level, Model, RunSpec, choice, model};
 
 use super::choices::{SELDOM, chooses_nothing, held, is_asked, is_clean, within, word};
@@ -14,24 +15,17 @@ use crate::{origin, own};
 
 /// Whether threads are late in this run, or only say that they might be.
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// The same of a thread that is alone and reads a clock again, by one of [`AGAIN`].
-static IS_ON_ALONE: [AtomicBool; AGAIN.len()] = [const { AtomicBool::new(false) }; AGAIN.len()];
-
-/// What reads a clock again.
-static AGAIN: [&Model; 4] = [
-    &model::INSTANT_ELAPSED,
-    &model::SYSTEM_TIME_ELAPSED,
-    &model::GETTIMEOFDAY,
-    &model::TIME,
-];
+/// The same of a thread that is alone and reads a clock again, by one of [`READ_AGAIN`].
+static IS_ON_ALONE: [AtomicBool; READ_AGAIN.len()] =
+    [const { AtomicBool::new(false) }; READ_AGAIN.len()];
 
 /// What each thread says once in a clean run, beside its [operations](super::choices::OPERATIONS).
 pub(super) const SLEEPS: usize = 1;
 const TIMED_WAITS: usize = 2;
-/// From here, what each of [`AGAIN`] says.
+/// From here, what each of [`READ_AGAIN`] says.
 const READINGS_ALONE: usize = 3;
 /// From here, what each clock of [`CLOCKS`] says.
-const READINGS: usize = READINGS_ALONE + AGAIN.len();
+const READINGS: usize = READINGS_ALONE + READ_AGAIN.len();
 const _: () = assert!(READINGS + CLOCKS.len() == MARKS);
 
 /// The same of readings of clocks, of which a thread that waits makes many.
@@ -60,7 +54,7 @@ pub(super) fn begin(spec: &RunSpec) {
     let times = [&model::THREAD_SLEEP, &model::CONDVAR_WAIT_TIMEOUT];
     let is_asked_of = |models: &[&Model]| is_asked(spec, Family::Time, models);
     IS_ON.store(is_asked_of(&times), Ordering::Relaxed);
-    for (is_on, by) in IS_ON_ALONE.iter().zip(AGAIN) {
+    for (is_on, by) in IS_ON_ALONE.iter().zip(READ_AGAIN) {
         is_on.store(is_asked_of(&[by]), Ordering::Relaxed);
     }
     for (oldest, clock) in OLDEST.iter().zip(CLOCKS) {
@@ -109,10 +103,10 @@ pub(super) fn later(me: Ref, deadline: Option<u64>) -> Option<u64> {
     deadline.map(|deadline| deadline.saturating_add(late(me, TIMED_WAITS, deadline)))
 }
 
-/// The place of a model in [`AGAIN`].
+/// The place of a model in [`READ_AGAIN`].
 #[inline]
 fn place(by: &'static Model) -> usize {
-    let mut all = AGAIN.iter();
+    let mut all = READ_AGAIN.iter();
     all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
 }
 

@@ -15,7 +15,8 @@ static LEAVING: [AtomicI32; 16] = [const { AtomicI32::new(0) }; 16];
 /// How often is looked, with the processor given away in between.
 const LOOKS: u32 = 10_000;
 
-/// After how many looks a thread that sleeps is not waited for: another one may have to go on first.
+/// After how many looks a thread that sleeps is not waited for: another one may have to go on
+/// first.
 const LOOKS_AT_SLEEP: u32 = 64;
 
 /// Notes that the scheduled life of a thread ends.

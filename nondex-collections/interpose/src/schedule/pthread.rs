@@ -84,7 +84,8 @@ fn take(
             return Err(Woken::Time);
         }
         let mut shared = SHARED.lock();
-        // With the lock: a thread that is not scheduled gives it free first, and then looks who waits.
+        // With the lock: a thread that is not scheduled gives it free first, and then looks who
+        // waits.
         let result = attempt();
         if !(would_wait.0)(result) {
             return Ok(result);

@@ -1,4 +1,5 @@
-//! The longest sleep of a test, for when it takes more virtual time than a test may take of real time.
+//! The longest sleep of a test, for when it takes more virtual time than a test may take of real
+//! time.
 
 use ::std::sync::atomic::{AtomicU64, Ordering};
 

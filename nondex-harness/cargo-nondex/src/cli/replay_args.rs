@@ -51,7 +51,8 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "N", help_heading = "Replay options")]
     pub max_steps: Option<u64>,
 
-    /// Run the tests on a thread of their own each, or all on one, as reports of earlier versions ask for
+    /// Run the tests on a thread of their own each, or all on one, as reports of earlier versions
+    /// ask for
     #[arg(long, value_name = "each|one", value_parser = words(Threads::ALL, Threads::name))]
     #[arg(requires = "after", help_heading = "Replay options", hide = true)]
     pub threads: Option<Threads>,

@@ -78,8 +78,8 @@ pub(super) fn within(
         .cover
         .then(|| Coverage::new(&selected, past.reads()));
     let directory = RunDirectory::create(&project.target_dir)?;
-    // Where it fails, tests are judged by the build that there is. It lets cargo write into the target
-    // folder, which no test shall be blamed for.
+    // Where it fails, tests are judged by the build that there is. It lets cargo write into the
+    // target folder, which no test shall be blamed for.
     let rebuilds = Rebuilds::of(&project, &ordinary.0, &|| stop.is_set());
     let (rebuilds, obstacle) = match rebuilds {
         Ok(rebuilds) => (rebuilds, None),

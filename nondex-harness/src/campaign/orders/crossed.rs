@@ -1,4 +1,5 @@
-//! Orders and choices together: tests that other tests and random choices decide together, and tests that only choices decide.
+//! Orders and choices together: tests that other tests and random choices decide together, and
+//! tests that only choices decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +86,8 @@ impl Seeded {
 }
 
 impl Campaign<'_> {
-    /// Runs each of these tests that reaches choices alone and after its tests under several seeds. Returns those that choices decide.
+    /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
+    /// Returns those that choices decide.
     pub(super) fn drawn(
         &self,
         processes: &Processes<'_>,
@@ -185,8 +187,9 @@ impl Campaign<'_> {
         found
     }
 
-    /// Runs the tests in their order, in the reverse of it, and suspicious pairs of them, under several seeds: the tests that fail so, and
-    /// neither alone under the same seed nor in these orders without it.
+    /// Runs the tests in their order, in the reverse of it, and suspicious pairs of them, under
+    /// several seeds: the tests that fail so, and neither alone under the same seed nor in these
+    /// orders without it.
     pub(super) fn crossed(
         &self,
         processes: &Processes<'_>,
@@ -350,7 +353,8 @@ fn chance(test: usize, seeded: &Seeded, experiments: &Experiments) -> Chance {
     }
 }
 
-/// Pairs of tests of which the first leaves something changed that the other one uses: each test once, before any comes twice.
+/// Pairs of tests of which the first leaves something changed that the other one uses: each test
+/// once, before any comes twice.
 fn suspicious(uses: &[Use<'_>]) -> Vec<Vec<usize>> {
     let mut rounds: BTreeMap<usize, usize> = BTreeMap::new();
     let mut pairs = BTreeSet::new();

@@ -20,6 +20,7 @@ use nix::unistd::{Pid, getpgrp};
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 
 use super::guardian;
+use crate::campaign::system::{self, Process};
 
 /// How long what was killed may take to end.
 const KILL_GRACE: Duration = Duration::from_millis(100);
@@ -211,10 +212,9 @@ fn children() -> Vec<i32> {
     let text = std::fs::read_to_string(format!("/proc/self/task/{us}/children"));
     text.map_or_else(
         |_| {
-            let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-            entries
-                .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-                .filter(|id| Process::of(*id).is_some_and(|process| process.parent == us))
+            let all = system::processes();
+            all.filter(|(_, process)| process.parent == us)
+                .map(|(id, _)| id)
                 .collect()
         },
         |text| {
@@ -223,34 +223,6 @@ fn children() -> Vec<i32> {
                 .collect()
         },
     )
-}
-
-/// What the system says of a process.
-#[derive(Debug, PartialEq, Eq)]
-struct Process {
-    is_dead: bool,
-    parent: i32,
-    group: i32,
-    /// In ticks since the system started.
-    start: u64,
-}
-
-impl Process {
-    fn of(id: i32) -> Option<Self> {
-        let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
-        Process::parse(&String::from_utf8_lossy(&text))
-    }
-
-    /// Reads a `stat` file: the name of the program stands in parentheses and may hold anything.
-    fn parse(text: &str) -> Option<Self> {
-        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-        Some(Process {
-            is_dead: matches!(*fields.first()?, "Z" | "X"),
-            parent: fields.get(1)?.parse().ok()?,
-            group: fields.get(2)?.parse().ok()?,
-            start: fields.get(19)?.parse().ok()?,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -315,17 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_of_a_process_is_read_whatever_its_program_is_called() {
-        let text = "7 (a) b (c) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9 9";
-        assert_eq!(
-            Process::parse(text),
-            Some(Process {
-                is_dead: false,
-                parent: 3,
-                group: 4,
-                start: 12345
-            })
-        );
+    fn this_process_started_before_now() {
         assert!(Process::of(own_id()).is_some_and(|us| us.start > 0 && us.start <= now()));
     }
 

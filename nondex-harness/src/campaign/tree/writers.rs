@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::campaign::system;
+
 /// Returns the files, of those that `is_asked` for, that a process has open for writing which this
-/// one did not start. This process itself is one of these, and so is one that cannot be looked into,
-/// of which nothing is known.
+/// one did not start. This process itself is one of these, and so is one that cannot be looked
+/// into, of which nothing is known.
 pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<PathBuf> {
-    let parents = parents();
-    let us = std::process::id();
+    let processes = system::processes();
+    let parents = processes.map(|(id, process)| (id, process.parent));
+    let parents: BTreeMap<i32, i32> = parents.collect();
+    let us = std::process::id().cast_signed();
     let others = parents.keys().filter(|id| !is_below(**id, us, &parents));
     let mut found = BTreeSet::new();
     for id in others {
@@ -27,22 +31,8 @@ pub(super) fn written_by_others(is_asked: impl Fn(&Path) -> bool) -> BTreeSet<Pa
     found
 }
 
-/// The parent of every process.
-fn parents() -> BTreeMap<u32, u32> {
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    ids.filter_map(|id: u32| {
-        let text = fs::read(format!("/proc/{id}/stat")).ok()?;
-        let text = String::from_utf8_lossy(&text);
-        // The name of the program stands in parentheses and may hold anything.
-        let after = text.rsplit_once(')')?.1;
-        Some((id, after.split_ascii_whitespace().nth(1)?.parse().ok()?))
-    })
-    .collect()
-}
-
 /// Whether a process is a child of `of`, or a child of one that is.
-fn is_below(id: u32, of: u32, parents: &BTreeMap<u32, u32>) -> bool {
+fn is_below(id: i32, of: i32, parents: &BTreeMap<i32, i32>) -> bool {
     let mut above = parents.get(&id);
     // A process may have been replaced by another one while they were read.
     for _ in 0..parents.len() {

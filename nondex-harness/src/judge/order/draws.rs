@@ -1,12 +1,14 @@
 //! Whether the tests before a test decide its outcome, or its random choices do.
 //!
-//! A test that runs after another one may draw other values than alone: the first of both sets up a generator that they share. So a test
-//! that has a different outcome after others is run alone and after them under several seeds.
+//! A test that runs after another one may draw other values than alone: the first of both sets up a
+//! generator that they share. So a test that has a different outcome after others is run alone and
+//! after them under several seeds.
 
 /// Number of seeds that are tried alone and after the other tests.
 pub const SEEDS: u64 = 10;
 
-/// Number of seeds that are tried alone where the other tests do not decide under each of the first ones.
+/// Number of seeds that are tried alone where the other tests do not decide under each of the first
+/// ones.
 pub const MORE_SEEDS: u64 = 60;
 
 /// What runs under several seeds show of a test that depends on others in canonical order.
@@ -22,8 +24,8 @@ pub enum Draws {
     Chance,
 }
 
-/// Concludes from the number of seeds under which the outcome was that of the canonical order, and the number of all seeds, first alone,
-/// then after the other tests.
+/// Concludes from the number of seeds under which the outcome was that of the canonical order, and
+/// the number of all seeds, first alone, then after the other tests.
 #[must_use]
 pub const fn draws([alone, seeds]: [u64; 2], [behind, all]: [u64; 2]) -> Draws {
     if behind == all && alone * 4 >= seeds * 3 {

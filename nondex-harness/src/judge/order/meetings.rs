@@ -1,10 +1,12 @@
 //! Which tests may disturb each other when they run at the same time, and over what: the most suspicious first.
 //!
-//! What one test changes and another one uses is a reason to let them meet. There may be more such pairs than anybody has time for, so
-//! they have an order: what belongs to the project comes before what belongs to its dependencies; the first pairs of each part of the
-//! state before further ones of any; the whole of a test in the middle of
-//! another one before parts of both; what one is known to change and the other one to read before what both only change, that before what
-//! is as it was behind each test, and that before what one may not use at all; and every test has its first pair before any has its second.
+//! What one test changes and another one uses is a reason to let them meet. There may be more such
+//! pairs than anybody has time for, so they have an order: what belongs to the project comes before
+//! what belongs to its dependencies; the first pairs of each part of the state before further ones
+//! of any; the whole of a test in the middle of another one before parts of both; what one is known
+//! to change and the other one to read before what both only change, that before what is as it was
+//! behind each test, and that before what one may not use at all; and every test has its first pair
+//! before any has its second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,8 +136,8 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
 /// Number of pairs of each state that come before further pairs of any other one.
 const FIRST: u32 = 16;
 
-/// The batch of the pair at this place among those of its state. Each is twice as large as the one before, so that a counter that all
-/// tests change does not leave out what only two of them use.
+/// The batch of the pair at this place among those of its state. Each is twice as large as the one
+/// before, so that a counter that all tests change does not leave out what only two of them use.
 fn batch(place: u32) -> u32 {
     (place / FIRST + 1).ilog2()
 }

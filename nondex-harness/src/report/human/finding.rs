@@ -150,8 +150,9 @@ fn told(test: &TestReport) -> Option<&FailureReport> {
     reproduced.or(test.failures.first())
 }
 
-/// How often it failed at each level, with Wilson's interval: `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`. Schedules
-/// are chosen, so that their share is no probability: `STD 6 of 10 schedules tried; needs a delay of 219 ns`.
+/// How often it failed at each level, with Wilson's interval:
+/// `STD 0 of 10 (0 to 28 %), ONE 3 of 10 (11 to 60 %)`. Schedules are chosen, so that their share
+/// is no probability: `STD 6 of 10 schedules tried; needs a delay of 219 ns`.
 pub(super) fn rates(test: &TestReport) -> Option<String> {
     if test.needs_schedule() {
         return schedules(test);

@@ -35,13 +35,8 @@ pub(super) fn on(reason: Timing, test: &TestReport) -> &'static str {
 
 /// Whether a culprit is a delay before a clock is read again.
 fn is_between_readings(culprit: &Culprit) -> bool {
-    let again = [
-        &model::INSTANT_ELAPSED,
-        &model::SYSTEM_TIME_ELAPSED,
-        &model::GETTIMEOFDAY,
-        &model::TIME,
-    ];
-    again.iter().any(|model| culprit.api == model.api)
+    let mut again = model::READ_AGAIN.iter();
+    again.any(|model| culprit.api == model.api)
 }
 
 /// What of a delay decides; `None` of anything else.

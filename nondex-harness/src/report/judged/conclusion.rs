@@ -103,8 +103,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
     }
 }
 
-/// Whether a test that fails in base order reached choices of which no seed was tried, and is not known to fail always without
-/// this tool.
+/// Whether a test that fails in base order reached choices of which no seed was tried, and is not
+/// known to fail always without this tool.
 fn may_be_a_choice(basis: &Basis<'_>) -> bool {
     let mut runs = basis.evidence.of(&basis.clean()).iter();
     let fails_plainly =
@@ -115,7 +115,8 @@ fn may_be_a_choice(basis: &Basis<'_>) -> bool {
         && runs.any(|run| run.points.iter().any(|point| is_drawn(point.site.family)))
 }
 
-/// Whether a seed draws an order, keys or random bytes here. What it does to threads, time and the network seldom lets a test pass.
+/// Whether a seed draws an order, keys or random bytes here. What it does to threads, time and the
+/// network seldom lets a test pass.
 const fn is_drawn(family: Family) -> bool {
     !matches!(family, Family::Schedule | Family::Time | Family::Fault)
 }

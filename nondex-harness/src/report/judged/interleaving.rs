@@ -97,8 +97,8 @@ pub(super) fn report(
     Some(found)
 }
 
-/// Gives each culprit that stands in a dependency the line of the user's own code at which its thread uses what another one uses meanwhile,
-/// or else that of the other one.
+/// Gives each culprit that stands in a dependency the line of the user's own code at which its
+/// thread uses what another one uses meanwhile, or else that of the other one.
 pub(super) fn name_lines(
     culprits: &mut [Culprit],
     found: &InterleavingReport,

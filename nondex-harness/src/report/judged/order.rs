@@ -90,7 +90,8 @@ pub fn crossed(report: &mut TestReport, choices: Vec<Culprit>) {
     }
 }
 
-/// Writes that choices decide a test, and not the tests before it: under so many seeds it fails alone, of so many.
+/// Writes that choices decide a test, and not the tests before it: under so many seeds it fails
+/// alone, of so many.
 pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
     report.verdict = Verdict::ImplementationDependent;
     report.weakest_level = Some(Level::Std);

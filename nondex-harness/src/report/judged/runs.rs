@@ -36,9 +36,9 @@ pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     steps.into_iter().filter(|step| step.runs > 0).collect()
 }
 
-/// How many of the specs that were run failed in their first run, of how many; and of how many others another run tells
-/// the outcome. A spec that failed is run more often than one that passed, so its later runs would distort the rate. A
-/// run that was cut is no result.
+/// How many of the specs that were run failed in their first run, of how many; and of how many
+/// others another run tells the outcome. A spec that failed is run more often than one that passed,
+/// so its later runs would distort the rate. A run that was cut is no result.
 pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     let mut rate = [0, 0];
     let mut implied = 0;

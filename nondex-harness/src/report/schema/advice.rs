@@ -13,7 +13,8 @@ pub enum Advice {
     ReadAgain,
     /// It fails only when a thread waits longer than any machine makes it wait.
     Starved,
-    /// It fails only under chosen delays, and it is only suspected which of them matters: no plain run shows it.
+    /// It fails only under chosen delays, and it is only suspected which of them matters: no plain
+    /// run shows it.
     Suspected,
     /// It fails when threads wait for seconds, and it is not known whether less would do.
     Unmeasured,
@@ -78,8 +79,8 @@ impl TestReport {
         self.reason.is_none() && culprits.any(|c| !c.confirmed && is_of_timing(c.family))
     }
 
-    /// Whether it needs an injected delay, no plain run shows it, and the responsible call is not confirmed. That every thread waits for
-    /// another one needs no culprit.
+    /// Whether it needs an injected delay, no plain run shows it, and the responsible call is not
+    /// confirmed. That every thread waits for another one needs no culprit.
     fn is_only_suspected(&self) -> bool {
         let is_confirmed =
             !self.culprits.is_empty() && self.culprits.iter().all(|culprit| culprit.confirmed);

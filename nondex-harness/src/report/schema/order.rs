@@ -21,13 +21,15 @@ pub struct Order {
     /// Whether the search for these tests came to its end: otherwise there may be others, and fewer may do.
     #[serde(default)]
     pub complete: bool,
-    /// Threads that the tests ran on: `"each"`, one for each test, as libtest runs them. Reports of earlier versions may have `"one"`.
+    /// Threads that the tests ran on: `"each"`, one for each test, as libtest runs them. Reports of
+    /// earlier versions may have `"one"`.
     #[serde(default)]
     pub threads: Threads,
     /// What they share with the first of the sets.
     #[serde(default)]
     pub state: Vec<SharedState>,
-    /// The calls whose choices it needs besides, where it fails after these tests only under certain seeds.
+    /// The calls whose choices it needs besides, where it fails after these tests only under
+    /// certain seeds.
     #[serde(default)]
     pub choices: Vec<Culprit>,
 }

@@ -36,7 +36,8 @@ impl TestReport {
         self.reason.is_some() || is_of_level || culprits.any(|one| is_of_timing(one.family))
     }
 
-    /// The longest of the delays that are needed together, each as short as possible; `None` when one is not known.
+    /// The longest of the delays that are needed together, each as short as possible; `None` when
+    /// one is not known.
     #[must_use]
     pub fn needed_delay(&self) -> Option<u64> {
         if self.reason.is_none() || self.depends_on_clocks() {
@@ -51,7 +52,8 @@ impl TestReport {
         })?
     }
 
-    /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it, which reports of earlier versions have not.
+    /// Whether it is known to fail today by chance, as [`flaky_today`](Self::flaky_today) has it,
+    /// which reports of earlier versions have not.
     #[must_use]
     pub fn is_flaky_today(&self) -> bool {
         if self.ordinary.is_some_and(|[failures, _]| failures > 0) {

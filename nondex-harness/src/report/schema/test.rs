@@ -45,16 +45,16 @@ pub struct TestReport {
     /// The failing runs, in the order clean, then by level and seed; at most [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without
     /// the runs that the search for a culprit made.
     pub failures: Vec<FailureReport>,
-    /// How many seeds failed, of how many, at each level that was run. A seed that was not run, because its choices are
-    /// provably those of another run, does not count. Levels above the weakest failing one are left out unless they were
-    /// asked for.
+    /// How many seeds failed, of how many, at each level that was run. A seed that was not run,
+    /// because its choices are provably those of another run, does not count. Levels above the
+    /// weakest failing one are left out unless they were asked for.
     pub failure_rate: BTreeMap<Level, [u64; 2]>,
-    /// What `failure_rate` counts: `runs`, whose share estimates a probability, or `schedules`, which were chosen, so that
-    /// their share is no probability. Null when there is no rate.
+    /// What `failure_rate` counts: `runs`, whose share estimates a probability, or `schedules`,
+    /// which were chosen, so that their share is no probability. Null when there is no rate.
     #[serde(default)]
     pub rate_of: Option<RateOf>,
-    /// Whether it is known to fail today by chance: std or the platform draws what decides in every run, as map keys and random
-    /// bytes are, or it failed in a plain build.
+    /// Whether it is known to fail today by chance: std or the platform draws what decides in every
+    /// run, as map keys and random bytes are, or it failed in a plain build.
     #[serde(default)]
     pub flaky_today: bool,
     /// Of a test with a `reason`: the shortest delay that is known to be needed, in nanoseconds.

@@ -1,4 +1,4 @@
-//! Which builds to compare, of all that a program which takes random bytes can lead to.
+//! What programs make of random bytes, and which builds are compared because of it.
 //!
 //! Builds are slow, and runs of the program are not: many seeds are tried, and those are chosen
 //! that together put each word in each place where some seed puts it. A list of six names in any

@@ -1,0 +1,40 @@
+//! What the runtime itself asks of the system: never through a function that is interposed.
+
+use ::std::ffi::{c_int, c_long};
+use ::std::io::Write;
+
+use crate::{libc, original};
+
+/// Makes a system call; -1 when libc has no function for that.
+///
+/// # Safety
+/// The arguments must be those of the system call.
+pub(crate) unsafe fn call(number: c_long, arguments: [c_long; 6]) -> c_long {
+    type Syscall =
+        unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
+    let [a, b, c, d, e, f] = arguments;
+    match original!(c"syscall": Syscall) {
+        // SAFETY: as the caller promises.
+        Some(original) => unsafe { original(number, a, b, c, d, e, f) },
+        None => -1,
+    }
+}
+
+/// What the system calls what is behind a descriptor: a path, or what it is. `None` when that
+/// cannot be known. A longer name is cut off.
+pub(crate) fn name_of(file: c_int, room: &mut [u8]) -> Option<&[u8]> {
+    // Longer than any such path, with the NUL at its end.
+    let mut path = [0_u8; 32];
+    write!(&mut path[..31], "/proc/self/fd/{file}").ok()?;
+    let arguments = [
+        libc::AT_FDCWD.into(),
+        path.as_ptr().addr() as c_long,
+        room.as_mut_ptr().addr() as c_long,
+        room.len() as c_long,
+        0,
+        0,
+    ];
+    // SAFETY: the path ends in NUL, and no more is written than there is room for.
+    let len = unsafe { call(libc::SYS_readlinkat as c_long, arguments) };
+    Some(&room[..usize::try_from(len).ok()?])
+}

@@ -1,0 +1,58 @@
+//! What the system says of processes.
+
+/// What the system says of a process.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) is_dead: bool,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+    /// In ticks since the system started.
+    pub(super) start: u64,
+}
+
+impl Process {
+    /// What it says of the process with this number; `None` if there is none.
+    pub(super) fn of(id: i32) -> Option<Self> {
+        let text = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+        Process::parse(&String::from_utf8_lossy(&text))
+    }
+
+    /// Reads a `stat` file: the name of the program stands in parentheses and may hold anything.
+    fn parse(text: &str) -> Option<Self> {
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        Some(Process {
+            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            start: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// All processes, by their numbers.
+pub(super) fn processes() -> impl Iterator<Item = (i32, Process)> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        Some((id, Process::of(id)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_process_is_read_whatever_its_program_is_called() {
+        let text = "7 (a) b (c) S 3 4 5 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 9 9";
+        assert_eq!(
+            Process::parse(text),
+            Some(Process {
+                is_dead: false,
+                parent: 3,
+                group: 4,
+                start: 12345
+            })
+        );
+    }
+}
