@@ -344,7 +344,12 @@ fn a_history_tells_which_commit_introduced_a_test_and_which_made_it_flaky() {
         );
         assert_eq!(flaky.files, files, "{test}");
         assert_eq!(found.remaining, Vec::<String>::new(), "{test}");
-        assert!(found.builds <= builds, "{test}: {} builds", found.builds);
+        assert!(
+            found.builds <= builds,
+            "{test}: {} builds: {:?}",
+            found.builds,
+            found.steps
+        );
         let line = flaky.line.map(|line| (line.file, line.line));
         let expected = match test {
             "names_are_sorted" => Some(6),
