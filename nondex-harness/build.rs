@@ -1,12 +1,15 @@
-//! Embeds the sources of the runtime, so that one installed binary can build it for every toolchain.
+//! Embeds the sources of the runtime, so that one installed binary can build it for every
+//! toolchain.
 //!
-//! They are all inside of this package: `embedded` has links to those of the other packages, which `cargo package` follows.
+//! They are all inside of this package: `embedded` has links to those of the other packages, which
+//! `cargo package` follows.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// What the runtime is built from: its place in the runtime's workspace, which is that of the repository, and in this package.
+/// What the runtime is built from: its place in the runtime's workspace, which is that of the
+/// repository, and in this package.
 const PARTS: [(&str, &str); 10] = [
     ("Cargo.toml", "embedded/workspace.toml"),
     ("Cargo.lock", "embedded/workspace.lock"),
@@ -26,7 +29,8 @@ const PARTS: [(&str, &str); 10] = [
     ("nondex-harness/runtime", "runtime"),
 ];
 
-/// The name of a manifest in this package: a folder with a `Cargo.toml` would be left out as a package of its own.
+/// The name of a manifest in this package: a folder with a `Cargo.toml` would be left out as a
+/// package of its own.
 const MANIFEST: &str = "manifest.toml";
 
 fn main() {

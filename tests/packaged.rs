@@ -1,4 +1,5 @@
-//! The packages as they would be published: the driver is built from nothing else, in an empty folder, and works.
+//! The packages as they would be published: the driver is built from nothing else, in an empty
+//! folder, and works.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -40,7 +41,8 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Packages the workspace, unpacks the archives into an empty folder, and makes them a workspace in which they find each other.
+/// Packages the workspace, unpacks the archives into an empty folder, and makes them a workspace in
+/// which they find each other.
 fn unpacked() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaged");
     let _ = fs::remove_dir_all(&folder);
@@ -65,7 +67,8 @@ fn unpacked() -> PathBuf {
         let name = format!("{package}-{}", env!("CARGO_PKG_VERSION"));
         succeed(
             Command::new("tar")
-                // As new: the archives keep old times, by which cargo would take another state's build for this one's.
+                // As new: the archives keep old times, by which cargo would take another state's
+                // build for this one's.
                 .arg("xzmf")
                 .arg(archives.join("package").join(format!("{name}.crate")))
                 .current_dir(&folder),
@@ -73,7 +76,8 @@ fn unpacked() -> PathBuf {
         manifest += &format!("{package} = {{ path = {name:?} }}\n");
     }
     fs::remove_dir_all(archives).unwrap();
-    // With the profile and the versions of this workspace, so that what was compiled for these tests serves here too.
+    // With the profile and the versions of this workspace, so that what was compiled for these
+    // tests serves here too.
     let own = fs::read_to_string(repository().join("Cargo.toml")).unwrap();
     let profiles = own.find("\n[profile.").map_or("", |at| &own[at..]);
     fs::write(folder.join("Cargo.toml"), manifest + profiles).unwrap();
@@ -98,7 +102,8 @@ fn copy(from: &Path, to: &Path) {
 fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_what_the_quickstart_shows()
  {
     let folder = unpacked();
-    // What is compiled of other packages is shared with this build; the driver itself is put elsewhere.
+    // What is compiled of other packages is shared with this build; the driver itself is put
+    // elsewhere.
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     succeed(
         Command::new(env!("CARGO"))
@@ -109,7 +114,8 @@ fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_w
     );
     let quickstart = folder.join("quickstart");
     copy(&repository().join("examples/quickstart"), &quickstart);
-    // With the same sources it takes the runtime that other tests have built: the key of the cache is their hash.
+    // With the same sources it takes the runtime that other tests have built: the key of the cache
+    // is their hash.
     let output = Command::new(folder.join("target/debug/cargo-nondex"))
         .args([
             "nondex",

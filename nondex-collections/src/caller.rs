@@ -10,9 +10,9 @@ use crate::system;
 
 /// The caller of the function this is called in, when that is `#[track_caller]`.
 ///
-/// A call through a function pointer or a trait object (`{:?}` is one) has no caller: `#[track_caller]` then names the
-/// shim itself. And code of std that iterates (`vec.extend(&map)`) is nobody's call site. Both are told apart by their
-/// stacks instead, where those can be read.
+/// A call through a function pointer or a trait object (`{:?}` is one) has no caller:
+/// `#[track_caller]` then names the shim itself. And code of std that iterates (`vec.extend(&map)`)
+/// is nobody's call site. Both are told apart by their stacks instead, where those can be read.
 #[track_caller]
 #[inline]
 pub(crate) fn caller() -> Caller {

@@ -41,8 +41,9 @@ pub fn vars_os() -> VarsOs {
     snapshot(&model::ENV_VARS_OS, crate::caller::caller())
 }
 
-/// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the project and has an engine of
-/// its own: it still finds the run's spec here, which is removed from the environment before `main`.
+/// As [`::std::env::var_os`]. The harness of a `harness = false` target is compiled with the
+/// project and has an engine of its own: it still finds the run's spec here, which is removed from
+/// the environment before `main`.
 #[cfg(feature = "facade")]
 #[must_use]
 pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
@@ -53,7 +54,8 @@ pub fn var_os<K: AsRef<::std::ffi::OsStr>>(key: K) -> Option<OsString> {
 }
 
 fn snapshot(model: &'static Model, caller: Caller) -> VarsOs {
-    // std reads them without a call of libc: by this one, whoever watches the environment learns that all of it is read.
+    // std reads them without a call of libc: by this one, whoever watches the environment learns
+    // that all of it is read.
     let _ = ::std::env::var_os("");
     let mut variables: Vec<_> = ::std::env::vars_os().collect();
     let own = variables.len() - system::given(&variables);

@@ -1,9 +1,11 @@
-//! Answers to a question about things whose address stays, so that most of them are asked about once.
+//! Answers to a question about things whose address stays, so that most of them are asked about
+//! once.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Answers by address: a table without a lock, in which a later thing may take the place of an earlier one.
+/// Answers by address: a table without a lock, in which a later thing may take the place of an
+/// earlier one.
 pub(crate) struct Known([AtomicUsize; 256]);
 
 impl Known {

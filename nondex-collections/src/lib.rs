@@ -1,10 +1,11 @@
 //! A mirror of std whose open choices are made from a seed.
 //!
-//! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature `nondex` everything here
-//! *is* std, type for type. With it, the collections, directories, environment and threads are shims: what their
-//! documentation leaves open is decided by the run that `cargo nondex` asked for, or by `NONDEX_SEED` and
-//! `NONDEX_LEVEL` in the environment of a plain `cargo test`; where neither is set, they behave as std does. The network is
-//! observed at libc's functions, on Linux with glibc.
+//! Paths equal std's: replacing `std::` by `nondex_collections::` compiles. Without the feature
+//! `nondex` everything here *is* std, type for type. With it, the collections, directories,
+//! environment and threads are shims: what their documentation leaves open is decided by the run
+//! that `cargo nondex` asked for, or by `NONDEX_SEED` and `NONDEX_LEVEL` in the environment of a
+//! plain `cargo test`; where neither is set, they behave as std does. The network is observed at
+//! libc's functions, on Linux with glibc.
 //!
 //! ```
 //! use nondex_collections::collections::HashMap;
@@ -15,8 +16,9 @@
 //! assert_eq!(names, [&"Ada", &"Grace"]);
 //! ```
 //!
-//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`, so that type names and messages
-//! read as std's, and stands in for it (`--extern std=…`). Inside, the real std is always written `::std`.
+//! In the runtime of `cargo nondex` this very crate is compiled under the name `std`, so that type
+//! names and messages read as std's, and stands in for it (`--extern std=…`). Inside, the real std
+//! is always written `::std`.
 
 #[doc(no_inline)]
 pub use ::std::*;

@@ -1,8 +1,9 @@
 //! `eprint!`, `eprintln!` and `dbg!`, which write a message at once.
 //!
-//! std's stderr has no buffer: each piece of a message is a system call of its own. libtest hides that from a test, whose messages it
-//! keeps in memory, where they are lost when the test is killed. Here a message is put together first, and is out when the macro
-//! is done, however the test ends after that.
+//! std's stderr has no buffer: each piece of a message is a system call of its own. libtest hides
+//! that from a test, whose messages it keeps in memory, where they are lost when the test is
+//! killed. Here a message is put together first, and is out when the macro is done, however the
+//! test ends after that.
 
 use ::std::cell::RefCell;
 use ::std::fmt::{self, Write as _};
@@ -56,7 +57,8 @@ macro_rules! dbg {
 /// How much of a message is put together: a longer one is written in parts.
 const ROOM: usize = 1024;
 
-/// The part of a message that is not written yet. A value that prints while it is formatted adds to it, so that the order stays.
+/// The part of a message that is not written yet. A value that prints while it is formatted adds to
+/// it, so that the order stays.
 struct Pending {
     bytes: [u8; ROOM],
     len: usize,

@@ -1,7 +1,8 @@
 //! What differs between systems.
 //!
-//! Where functions of libc are interposed (Linux with glibc as a shared library), they see directories, threads and callers,
-//! whoever asks, and the types are std's own. Elsewhere there are types of ours.
+//! Where functions of libc are interposed (Linux with glibc as a shared library), they see
+//! directories, threads and callers, whoever asks, and the types are std's own. Elsewhere there are
+//! types of ours.
 
 #[cfg(all(
     target_os = "linux",

@@ -1,5 +1,5 @@
-//! What a collection does to all its entries without showing them (drop, clear, clone, compare) meets them in the order of
-//! its iterators, as in std.
+//! What a collection does to all its entries without showing them (drop, clear, clone, compare)
+//! meets them in the order of its iterators, as in std.
 #![cfg(feature = "nondex")]
 
 use std::cell::RefCell;
@@ -54,7 +54,8 @@ fn trace(act: impl FnOnce()) -> Vec<u32> {
     TRACE.take()
 }
 
-/// What a comparison notes. A key may be compared with others that have nearly its hash before its equal is found.
+/// What a comparison notes. A key may be compared with others that have nearly its hash before its
+/// equal is found.
 fn looked_up(act: impl FnOnce()) -> Vec<u32> {
     let mut trace = trace(act);
     trace.dedup();

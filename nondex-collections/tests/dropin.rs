@@ -1,4 +1,5 @@
-//! Code as it is written over std, with `std::` replaced: it must compile, and mean the same, with the feature and without.
+//! Code as it is written over std, with `std::` replaced: it must compile, and mean the same, with
+//! the feature and without.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};

@@ -1,5 +1,6 @@
-//! Random programs over the mirror and over std's own collections, which must not be told apart: not by what methods return, not by
-//! capacities, and not by what elements see of it (each destructor, clone, comparison and hash, in order).
+//! Random programs over the mirror and over std's own collections, which must not be told apart:
+//! not by what methods return, not by capacities, and not by what elements see of it (each
+//! destructor, clone, comparison and hash, in order).
 //!
 //! `NONDEX_FUZZ=N` makes N programs of each kind, instead of a few.
 #![cfg(feature = "nondex")]

@@ -1,4 +1,5 @@
-//! What a program can tell of the types themselves: names, sizes, variance, and the panic of a capacity that overflows.
+//! What a program can tell of the types themselves: names, sizes, variance, and the panic of a
+//! capacity that overflows.
 #![cfg(feature = "nondex")]
 
 use std::any::type_name;

@@ -1,4 +1,5 @@
-//! One test body over std's collections and over the mirrors: what compiles and holds there does so here.
+//! One test body over std's collections and over the mirrors: what compiles and holds there does so
+//! here.
 
 /// The body, for the collections of one crate.
 macro_rules! suite {

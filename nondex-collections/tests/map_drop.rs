@@ -1,4 +1,5 @@
-//! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays valid.
+//! Every key and value is dropped exactly once, whatever panics or leaks, and the collection stays
+//! valid.
 
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::DefaultHasher;
@@ -83,7 +84,8 @@ fn map(len: u32) -> Map {
         .collect()
 }
 
-/// Runs `body` with a map of ten entries outside a test and in a run at every level, and expects no token to be left.
+/// Runs `body` with a map of ten entries outside a test and in a run at every level, and expects no
+/// token to be left.
 fn leaves_nothing(body: impl Fn(Map)) {
     body(map(10));
     assert_eq!(live(), 0);
@@ -170,8 +172,8 @@ fn a_leaked_iterator_leaves_a_valid_collection() {
 
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
-/// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a valid map of which
-/// no token is dropped twice; says how many are leaked each time.
+/// Lets every call into a token's traits panic in turn while `body` works on a map, and expects a
+/// valid map of which no token is dropped twice; says how many are leaked each time.
 macro_rules! leaks_of {
     ($map:ident, $body:expr) => {{
         let body: fn(&mut $map<Token, Token, Fixed>) = $body;
@@ -205,7 +207,8 @@ macro_rules! leaks_of {
     }};
 }
 
-/// Expects of a panic at every place what std's map does: as many tokens are leaked, in base order and at STD.
+/// Expects of a panic at every place what std's map does: as many tokens are leaked, in base order
+/// and at STD.
 macro_rules! survives_every_panic {
     ($body:expr) => {
         let std = leaks_of!(StdMap, $body);

@@ -1,5 +1,5 @@
-//! Random operations on a map and a set of std and on the mirrors: equal contents, every iteration a permutation, at
-//! every level and outside a test.
+//! Random operations on a map and a set of std and on the mirrors: equal contents, every iteration
+//! a permutation, at every level and outside a test.
 
 use std::collections::BTreeMap;
 

@@ -282,7 +282,8 @@ fn all_iterators_of_one_state_agree_below_full() {
     }
 }
 
-/// The order of an iterator is the long way: what is extracted is drawn only as far as it is asked for.
+/// The order of an iterator is the long way: what is extracted is drawn only as far as it is asked
+/// for.
 #[test]
 fn what_is_extracted_comes_in_the_order_of_the_iterators_whatever_was_removed_before() {
     fn check<S: BuildHasher + Default>(level: Level, seed: u64, len: u32, removed: u32) {

@@ -53,7 +53,8 @@ impl Key for String {
     }
 }
 
-/// Applies one random history to std's map and the shim, and compares after each step what can be seen of the table.
+/// Applies one random history to std's map and the shim, and compares after each step what can be
+/// seen of the table.
 fn same_history<K: Key, V: Clone + Debug + Default + PartialEq, S>(
     seed: u64,
     hasher: S,

@@ -1,8 +1,10 @@
-//! How many runs the schedules need until a bug of a known kind shows: `cargo run --package nondex-core --example schedules`.
+//! How many runs the schedules need until a bug of a known kind shows:
+//! `cargo run --package nondex-core --example schedules`.
 //!
-//! Each kind of bug depends on the order of one collection, or of two, in another way. An instance is a bug of random elements
-//! at a random call, which does not show in base order. The seeds 0, 1, 2, … are tried until it shows. The result depends on
-//! nothing but the algorithm, so it is the same on every machine.
+//! Each kind of bug depends on the order of one collection, or of two, in another way. An instance
+//! is a bug of random elements at a random call, which does not show in base order. The seeds 0, 1,
+//! 2, … are tried until it shows. The result depends on nothing but the algorithm, so it is the
+//! same on every machine.
 
 use nondex_core::choice::draw;
 use nondex_core::{ChoiceRecord, Level, Schedule, hash};
@@ -30,7 +32,8 @@ enum Bug {
     Triple([usize; 3]),
     /// One element is at one position.
     Position(usize, usize),
-    /// Two elements are in different order in two collections, or in two reads of one at level FULL.
+    /// Two elements are in different order in two collections, or in two reads of one at level
+    /// FULL.
     Disagreement([usize; 2]),
 }
 
@@ -44,7 +47,8 @@ const KINDS: [&str; 6] = [
 ];
 
 impl Bug {
-    /// A bug of that kind, which does not show in base order; `None` when so few elements have none.
+    /// A bug of that kind, which does not show in base order; `None` when so few elements have
+    /// none.
     fn random(kind: usize, len: usize, random: &mut Random) -> Option<Bug> {
         let mut distinct = |count: usize| {
             let mut elements: Vec<usize> = Vec::new();
@@ -150,7 +154,8 @@ fn measure(schedule: Schedule, kind: usize, len: usize) -> Option<Needed> {
     })
 }
 
-/// One of the tables: its title, and a row for each kind of bug with a cell for each of some lengths.
+/// One of the tables: its title, and a row for each kind of bug with a cell for each of some
+/// lengths.
 pub(crate) type Table = (&'static str, Vec<(&'static str, Vec<String>)>);
 
 /// What the schedules need for collections of these lengths.

@@ -1,4 +1,5 @@
-//! The catalogue: which specifications leave a choice open, how each level treats them, and what code should do instead.
+//! The catalogue: which specifications leave a choice open, how each level treats them, and what
+//! code should do instead.
 
 pub mod family;
 pub mod level;

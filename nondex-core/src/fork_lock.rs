@@ -1,9 +1,11 @@
-//! A lock for what interposed functions and the engine share, which a `fork` cannot leave locked for ever.
+//! A lock for what interposed functions and the engine share, which a `fork` cannot leave locked
+//! for ever.
 //!
-//! Interposed functions are called wherever libc's are: between `fork` and `exec` in a child whose other threads are no
-//! more, by a signal handler in the middle of another call, by an allocator that our own code asks for memory. So the lock
-//! knows who has it. One that a thread of another process has was left behind by a `fork`: it is taken over, with what it
-//! protects as new, because that may be half done. The thread that has it already is refused, not left to wait for itself.
+//! Interposed functions are called wherever libc's are: between `fork` and `exec` in a child whose
+//! other threads are no more, by a signal handler in the middle of another call, by an allocator
+//! that our own code asks for memory. So the lock knows who has it. One that a thread of another
+//! process has was left behind by a `fork`: it is taken over, with what it protects as new, because
+//! that may be half done. The thread that has it already is refused, not left to wait for itself.
 //!
 //! Keep it for moments: call nothing that the user wrote, and nothing that waits, while it is held.
 //! A thread that waits for it calls no function that is interposed: see [`wait_by`].
@@ -34,7 +36,8 @@ unsafe impl<T: Send> Sync for ForkLock<T> {}
 
 const FREE: u64 = 0;
 
-/// How often the lock is tried at once, and then with the processor given away, before a waiter sleeps between tries.
+/// How often the lock is tried at once, and then with the processor given away, before a waiter
+/// sleeps between tries.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 256;
 
@@ -125,7 +128,8 @@ impl<T> ForkLock<T> {
                 Err(_) => return Take::Busy,
             },
         };
-        // SAFETY: the lock is ours. What a fork left behind may be half done, so it is not even dropped.
+        // SAFETY: the lock is ours. What a fork left behind may be half done, so it is not even
+        // dropped.
         unsafe {
             let value = self.value.get();
             if owner != FREE || (*value).is_none() {
@@ -138,8 +142,8 @@ impl<T> ForkLock<T> {
         })
     }
 
-    /// Takes the lock for a `fork` by this thread, so that the child finds it free and whole. Gives up after a while: who
-    /// has it may wait for what the `fork` has locked already.
+    /// Takes the lock for a `fork` by this thread, so that the child finds it free and whole. Gives
+    /// up after a while: who has it may wait for what the `fork` has locked already.
     pub fn before_fork(&self) {
         for _ in 0..ATTEMPTS {
             match self.try_take() {

@@ -6,9 +6,11 @@ use std::hash::{BuildHasher, Hasher};
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// FNV-1a over bytes, finished with the mixer of MurmurHash3, so that short inputs differ in every bit.
+/// FNV-1a over bytes, finished with the mixer of MurmurHash3, so that short inputs differ in every
+/// bit.
 ///
-/// Integers are fed in little-endian order whatever the machine, so a hash of plain data is portable.
+/// Integers are fed in little-endian order whatever the machine, so a hash of plain data is
+/// portable.
 #[derive(Clone, Copy, Debug)]
 pub struct FixedHasher(u64);
 

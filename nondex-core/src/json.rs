@@ -1,11 +1,12 @@
 //! JSON for the protocol, and no more of it than the protocol needs.
 //!
-//! Not `serde_json`, for a reason that was met on a published crate: it implements `PartialEq<Value>` for `usize` and the
-//! other primitives, and what the std facade depends on is in sight of every crate that is compiled over it. There
-//! `if id == dead_id()` (aho-corasick 0.7.15) no longer infers its type. And not serde, which would be most of what the
-//! runtime's build compiles. What a type is in JSON is said once, by a macro of `define`; with the feature `serde` its
-//! serde traits follow from the same words (`bridge`). The text is compared with `serde_json`'s in the tests of the
-//! protocol. Floats and maps do not occur.
+//! Not `serde_json`, for a reason that was met on a published crate: it implements
+//! `PartialEq<Value>` for `usize` and the other primitives, and what the std facade depends on is
+//! in sight of every crate that is compiled over it. There `if id == dead_id()` (aho-corasick
+//! 0.7.15) no longer infers its type. And not serde, which would be most of what the runtime's
+//! build compiles. What a type is in JSON is said once, by a macro of `define`; with the feature
+//! `serde` its serde traits follow from the same words (`bridge`). The text is compared with
+//! `serde_json`'s in the tests of the protocol. Floats and maps do not occur.
 
 #[cfg(feature = "serde")]
 mod bridge;
@@ -97,7 +98,8 @@ pub fn to_string(value: &impl Data) -> String {
 /// The value of a text, all of it.
 ///
 /// # Errors
-/// When the text is not JSON, or not of a `T`; the message has the byte where it was noticed, or the type.
+/// When the text is not JSON, or not of a `T`; the message has the byte where it was noticed, or
+/// the type.
 pub fn from_str<T: Data>(text: &str) -> Result<T, Error> {
     T::from_value(read::text(text)?)
 }

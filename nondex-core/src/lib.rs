@@ -1,8 +1,9 @@
 //! What a choice is: the engine of `cargo nondex`, without any shim.
 //!
-//! Some specifications leave a choice open, such as the order of a `HashMap`. A *shim* asks this crate at each such
-//! *choice point* what to do ([`decide`]); the answer depends on the seed, the [`Level`] and the identity of the choice,
-//! and is recorded. A [`RunSpec`] goes into a test process, a [`RunRecord`] comes out.
+//! Some specifications leave a choice open, such as the order of a `HashMap`. A *shim* asks this
+//! crate at each such *choice point* what to do ([`decide`]); the answer depends on the seed, the
+//! [`Level`] and the identity of the choice, and is recorded. A [`RunSpec`] goes into a test
+//! process, a [`RunRecord`] comes out.
 //!
 //! The house, from the ground: each room uses only those before it.
 //!

@@ -1,5 +1,5 @@
-//! The protocol between the driver and a test process, versioned: a [`RunSpec`](spec::RunSpec) goes in, a
-//! [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
+//! The protocol between the driver and a test process, versioned: a [`RunSpec`](spec::RunSpec) goes
+//! in, a [`RunRecord`](record::RunRecord) comes out. Both are data and nothing else.
 
 pub mod choice;
 pub mod covered;

@@ -1,6 +1,6 @@
-//! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten times the code, which every
-//! user's machine compiles. Its memory is the [arena](crate::arena)'s: interposed functions keep
-//! what they know in such maps.
+//! A small map: a vector sorted by key. For what a process has few of, or seldom; a tree costs ten
+//! times the code, which every user's machine compiles. Its memory is the [arena](crate::arena)'s:
+//! interposed functions keep what they know in such maps.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! A word of a short list that a person writes: on the command line, in a variable of the environment, in a configuration.
+//! A word of a short list that a person writes: on the command line, in a variable of the
+//! environment, in a configuration.
 
 use std::fmt;
 
@@ -33,7 +34,8 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// An enum with `ALL` and `name` is shown as its name and parsed from it in any case: `word!(Level, "level")`.
+/// An enum with `ALL` and `name` is shown as its name and parsed from it in any case:
+/// `word!(Level, "level")`.
 macro_rules! word {
     ($type:ident, $what:literal) => {
         impl std::fmt::Display for $type {

@@ -1,4 +1,5 @@
-//! The algorithm is pinned: a seed reproduces on every machine, and with every version that has the same number.
+//! The algorithm is pinned: a seed reproduces on every machine, and with every version that has the
+//! same number.
 
 use std::thread;
 

@@ -1,4 +1,5 @@
-//! Who makes a choice: threads, processes and forked children are known by what started them, and which start it was.
+//! Who makes a choice: threads, processes and forked children are known by what started them, and
+//! which start it was.
 
 use std::thread;
 

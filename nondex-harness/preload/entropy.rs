@@ -1,15 +1,18 @@
-//! Makes the random bytes of an ordinary program from a seed, from outside: a library that the loader puts before libc.
+//! Makes the random bytes of an ordinary program from a seed, from outside: a library that the
+//! loader puts before libc.
 //!
-//! It is one file without dependencies, compiled by the project's own rustc, and is loaded by `LD_PRELOAD` into Linux programs that
-//! are linked to glibc dynamically. The seed is in `NONDEX_ENTROPY`. Before `main` both variables are put back to what they were, so
-//! the program sees the environment that it would have, and its children are ordinary ones.
+//! It is one file without dependencies, compiled by the project's own rustc, and is loaded by
+//! `LD_PRELOAD` into Linux programs that are linked to glibc dynamically. The seed is in
+//! `NONDEX_ENTROPY`. Before `main` both variables are put back to what they were, so the program
+//! sees the environment that it would have, and its children are ordinary ones.
 //!
 //! With `NONDEX_ENTROPY_ONLY` the program is a build. The variables stay in the environment, but
 //! only build scripts and the proc macros in rustc get such bytes; rustc itself does not. Their
 //! seed is 0, except for the one that `NONDEX_ENTROPY_ONLY` names. When one of them takes bytes for
 //! the first time, a file says how it was started, so that it can be run again with other bytes.
 //!
-//! Bytes depend on the seed, on the thread (numbered in the order of their first requests) and on how many the thread took before.
+//! Bytes depend on the seed, on the thread (numbered in the order of their first requests) and on
+//! how many the thread took before.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
@@ -409,8 +412,9 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     }
 }
 
-/// Older crates make the system call by number; all other calls pass through. libc's `syscall` takes its variable arguments in
-/// the registers of a function with seven `long`s, on every 64-bit Linux.
+/// Older crates make the system call by number; all other calls pass through. libc's `syscall`
+/// takes its variable arguments in the registers of a function with seven `long`s, on every 64-bit
+/// Linux.
 #[cfg(target_pointer_width = "64")]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall(

@@ -1,4 +1,5 @@
-//! Every atomic operation once, and whether it does what it should: compiled with the pass that makes each a call.
+//! Every atomic operation once, and whether it does what it should: compiled with the pass that
+//! makes each a call.
 
 use std::sync::atomic::{
     AtomicBool, AtomicI16, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,

@@ -1,13 +1,14 @@
-//! Compares the collections of a runtime that was just built (`mirror`) with those of this toolchain's std: with a fixed hasher, the
-//! same history must lead to the same order and capacity. Ends with code 1 and says where they differ, or with 0.
+//! Compares the collections of a runtime that was just built (`mirror`) with those of this
+//! toolchain's std: with a fixed hasher, the same history must lead to the same order and capacity.
+//! Ends with code 1 and says where they differ, or with 0.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::process::ExitCode;
 
-/// How many histories are compared for each size of elements. Enough to meet growth, deleted buckets and rehashing in place
-/// several times; a fifth of a second without optimisation.
+/// How many histories are compared for each size of elements. Enough to meet growth, deleted
+/// buckets and rehashing in place several times; a fifth of a second without optimisation.
 const HISTORIES: u64 = 120;
 const STEPS: usize = 150;
 

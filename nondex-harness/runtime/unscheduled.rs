@@ -1,5 +1,5 @@
-//! The functions that instrumented atomics call, for a program without std: it has no scheduler. The linker takes them from here when
-//! nothing before it has them.
+//! The functions that instrumented atomics call, for a program without std: it has no scheduler.
+//! The linker takes them from here when nothing before it has them.
 
 #![no_std]
 

@@ -10,7 +10,8 @@ pub enum ExitCode {
     Usage = 2,
     /// No test was selected.
     NoTests = 4,
-    /// The project, the configuration or the machine is not as it must be, or a test cannot be judged and nothing else was found.
+    /// The project, the configuration or the machine is not as it must be, or a test cannot be
+    /// judged and nothing else was found.
     Setup = 96,
     /// Nondeterminism or a test failure was found.
     Found = 100,

@@ -1,7 +1,8 @@
 //! The harness of `cargo nondex`.
 //!
-//! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature `driver`) is what
-//! `cargo-nondex` stands on, in which data flows one way: `project` → `campaign` → `judge` → `report`.
+//! [`inprocess`] runs inside a test executable, in place of libtest. Everything else (feature
+//! `driver`) is what `cargo-nondex` stands on, in which data flows one way: `project` → `campaign`
+//! → `judge` → `report`.
 
 pub mod inprocess;
 

@@ -3,13 +3,15 @@
 /// The standard normal quantile of a two-sided confidence of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The interval in which the probability of a failure lies with a confidence of 95 %, when `failures` of `runs` independent
-/// runs failed; the whole range from 0 to 1 when there were no runs.
+/// The interval in which the probability of a failure lies with a confidence of 95 %, when
+/// `failures` of `runs` independent runs failed; the whole range from 0 to 1 when there were no
+/// runs.
 ///
-/// This is the score interval of E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
-/// Journal of the American Statistical Association 22 (1927), pages 209–212. Unlike the one that textbooks derive from the
-/// normal distribution it is right for few runs and near 0 and 1: see Brown, Cai and Das Gupta, "Interval
-/// estimation for a binomial proportion", Statistical Science 16 (2001), pages 101–133.
+/// This is the score interval of E. B. Wilson, "Probable inference, the law of succession, and
+/// statistical inference", Journal of the American Statistical Association 22 (1927), pages
+/// 209–212. Unlike the one that textbooks derive from the normal distribution it is right for few
+/// runs and near 0 and 1: see Brown, Cai and Das Gupta, "Interval estimation for a binomial
+/// proportion", Statistical Science 16 (2001), pages 101–133.
 #[must_use]
 pub fn wilson(failures: u64, runs: u64) -> [f64; 2] {
     if runs == 0 {

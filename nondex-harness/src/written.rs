@@ -1,4 +1,5 @@
-//! Files that are written whole: a reader, or somebody who writes the same file at the same time, never sees half of one.
+//! Files that are written whole: a reader, or somebody who writes the same file at the same time,
+//! never sees half of one.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! The configuration file and the variables: which source wins, and what is wrong with a file that is.
+//! The configuration file and the variables: which source wins, and what is wrong with a file that
+//! is.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Filtersets mean what they mean in nextest: the same tests for the same text, and errors for the same text.
+//! Filtersets mean what they mean in nextest: the same tests for the same text, and errors for the
+//! same text.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +32,8 @@ fn recorded() -> Vec<(String, Option<BTreeSet<String>>)> {
     cases
 }
 
-/// `\n` stands for a line break where a word begins or ends; elsewhere it would be an escape of the language.
+/// `\n` stands for a line break where a word begins or ends; elsewhere it would be an escape of the
+/// language.
 fn with_line_breaks(text: &str) -> String {
     text.replace("\\n or\\n ", "\n or\n ")
         .replace("not\\n", "not\n")

@@ -62,7 +62,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Why a command line `cargo nondex …` cannot be meant, if it cannot. Nothing is run: help is asked for at its end.
+/// Why a command line `cargo nondex …` cannot be meant, if it cannot. Nothing is run: help is asked
+/// for at its end.
 fn refusal(line: &str) -> Option<String> {
     let mut line = line.to_owned();
     for (name, value) in PLACEHOLDERS.iter().take(4) {

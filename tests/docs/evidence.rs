@@ -1,4 +1,5 @@
-//! The figures on the pages add up, and agree with the lists that the scripts in `tests/corpus` compare with.
+//! The figures on the pages add up, and agree with the lists that the scripts in `tests/corpus`
+//! compare with.
 
 use std::fs;
 
@@ -154,7 +155,8 @@ mod schedules;
 #[test]
 fn what_is_said_of_the_schedules_is_what_is_measured() {
     let page = Page::of_book("schedules");
-    // The shortest collections, and with them the first columns: the others take long without optimisation.
+    // The shortest collections, and with them the first columns: the others take long without
+    // optimisation.
     let lens = [2, 3, 5];
     for (title, measured) in schedules::tables(&lens) {
         let start = page.text.find(&format!("| {title} | "));

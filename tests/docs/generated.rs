@@ -1,4 +1,5 @@
-//! Parts of pages that are written by the code. `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
+//! Parts of pages that are written by the code.
+//! `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
 
 use std::fmt::Write as _;
 use std::fs;

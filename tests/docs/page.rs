@@ -39,7 +39,8 @@ impl Page {
         Self::open(&format!("docs/src/{name}.md"))
     }
 
-    /// Every page that users and contributors read: README, CONTRIBUTING, the book, and the examples' own.
+    /// Every page that users and contributors read: README, CONTRIBUTING, the book, and the
+    /// examples' own.
     pub(crate) fn all() -> Vec<Self> {
         let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
         for folder in ["docs/src", "examples"] {
@@ -70,8 +71,8 @@ impl Page {
         Section(&self.text)
     }
 
-    /// Asserts that what stands between `<!-- generated: name -->` and `<!-- end -->` is `expected`. With `INSTA_UPDATE=always`
-    /// the page is rewritten instead.
+    /// Asserts that what stands between `<!-- generated: name -->` and `<!-- end -->` is
+    /// `expected`. With `INSTA_UPDATE=always` the page is rewritten instead.
     #[track_caller]
     pub(crate) fn expect_generated(&self, name: &str, expected: &str) {
         let begin = format!("<!-- generated: {name} -->\n");
@@ -133,7 +134,8 @@ impl Page {
             .filter(move |command| command.starts_with(start))
     }
 
-    /// Each line with the language of the block it is in; the fence that opens a block is in it, the one that ends it is not.
+    /// Each line with the language of the block it is in; the fence that opens a block is in it,
+    /// the one that ends it is not.
     fn lines_with_language(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
         let mut language = None;
         self.text.lines().map(move |line| {

@@ -134,7 +134,8 @@ fn text(expression: &syn::Expr) -> Option<String> {
     }
 }
 
-/// A doc comment as a reader of JSON needs it: without links, which lead to items of the source, and with the values of constants.
+/// A doc comment as a reader of JSON needs it: without links, which lead to items of the source,
+/// and with the values of constants.
 fn plain(doc: &str) -> String {
     let text = without_links(doc);
     let text = text.replace("`SCHEMA`", &format!("`{SCHEMA}`"));

@@ -1,4 +1,5 @@
-//! What the clock and the scheduler do is not blamed on an order or a value. `tests/corpus/adversarial` tries it 1,000 times.
+//! What the clock and the scheduler do is not blamed on an order or a value.
+//! `tests/corpus/adversarial` tries it 1,000 times.
 
 use nondex_core::Family;
 use nondex_harness::report::{Culprit, Report, Verdict};

@@ -1,4 +1,5 @@
-//! A finding names the very call, the elements or the position that decide, and where they are from.
+//! A finding names the very call, the elements or the position that decide, and where they are
+//! from.
 
 use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
@@ -181,7 +182,8 @@ fn few_orders_are_all_run(fixture: &Fixture, report: &Report) {
     let verified = &test(report, "orders::every_order_will_do").verified;
     assert_eq!(verified, &[Level::One, Level::Eq, Level::Id, Level::Full]);
     let rare = "orders::one_of_120_orders_will_not_do";
-    // Which tests the seeds of a schedule do not find is no promise, but there must be room to find more.
+    // Which tests the seeds of a schedule do not find is no promise, but there must be room to find
+    // more.
     assert!(test(report, rare).verified.is_empty());
     let output = Nondex::run_in(&fixture.path(""))
         .args(["--exhaustive", "120", rare])

@@ -207,7 +207,8 @@ fn a_damaged_cache_is_built_again_and_so_is_what_was_built_over_another_copy_of_
         "{}",
         whole.stderr
     );
-    // As when a job restores `target` from one cache and the runtime from another: to the compiler, it is not the same.
+    // As when a job restores `target` from one cache and the runtime from another: to the compiler,
+    // it is not the same.
     run_over(&cache()).expect(ExitCode::Ok);
 }
 

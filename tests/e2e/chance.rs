@@ -1,4 +1,5 @@
-//! A test that depends on what no choice controls is run more often before it is called stable, and the report says how sure that is.
+//! A test that depends on what no choice controls is run more often before it is called stable, and
+//! the report says how sure that is.
 
 use nondex_core::{Level, Source};
 use nondex_harness::exit_code::ExitCode;

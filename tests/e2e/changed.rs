@@ -195,7 +195,8 @@ fn only_what_may_end_otherwise_runs_again_and_all_else_ends_as_it_did() {
         edited.undo();
     }
 
-    // What is known is known by content: of a commit that was written anew, too, and after the next one, of which it is a part.
+    // What is known is known by content: of a commit that was written anew, too, and after the next
+    // one, of which it is a part.
     git_at_noon(
         &project,
         &[

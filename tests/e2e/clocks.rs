@@ -1,4 +1,5 @@
-//! What clocks and files show is chosen where a clock may show it, and a test that relies on more is found at the level that its name says.
+//! What clocks and files show is chosen where a clock may show it, and a test that relies on more
+//! is found at the level that its name says.
 
 use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
@@ -24,8 +25,8 @@ fn each_test_that_relies_on_a_clock_is_found_at_the_level_of_its_name_and_no_oth
     assert_eq!(report.tests.len(), 23 + counters);
     for found in &report.tests {
         if found.name.starts_with("today") {
-            // Nearly each ordinary run fails. Here two readings are more than a microsecond apart, so that a coarser clock shows it: that is
-            // not what is said then.
+            // Nearly each ordinary run fails. Here two readings are more than a microsecond apart,
+            // so that a coarser clock shows it: that is not what is said then.
             let is_of_today = found.weakest_level.is_none() && found.culprits.is_empty();
             assert!(
                 is_of_today && found.verdict != Verdict::Stable,

@@ -1,7 +1,9 @@
-//! What tests ran and opened is known however they end, and of doctests and of programs that they start.
+//! What tests ran and opened is known however they end, and of doctests and of programs that they
+//! start.
 //!
-//! Each test fails in the user's own folder, whatever it runs, and passes in the checkout of the code before the change: what is said of it follows from what
-//! it ran alone, and its name says what that is.
+//! Each test fails in the user's own folder, whatever it runs, and passes in the checkout of the
+//! code before the change: what is said of it follows from what it ran alone, and its name says
+//! what that is.
 
 mod files;
 

@@ -1,4 +1,5 @@
-//! What a test leaves behind ends with the test, whatever group, session or parent it has taken, and the report says so.
+//! What a test leaves behind ends with the test, whatever group, session or parent it has taken,
+//! and the report says so.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,7 +58,8 @@ fn daemons_end_with_the_test_that_left_them_behind_and_nothing_else_does() {
                 .notes
                 .iter()
                 .any(|note| note == "it left a child process behind");
-            // Beside other tests, one that has taken another program and another environment may be of any of them.
+            // Beside other tests, one that has taken another program and another environment may be
+            // of any of them.
             if threads == "1" || test.name.starts_with("forked_twice") {
                 assert_eq!(
                     is_noted,

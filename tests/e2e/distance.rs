@@ -1,6 +1,8 @@
-//! What acts on a test without being run by it, or is not where git says that it is: a test that it may act on is not cleared.
+//! What acts on a test without being run by it, or is not where git says that it is: a test that it
+//! may act on is not cleared.
 //!
-//! Each test fails in the user's own folder, and passes in the checkout of the code before the change.
+//! Each test fails in the user's own folder, and passes in the checkout of the code before the
+//! change.
 
 use std::collections::BTreeMap;
 use std::fs;

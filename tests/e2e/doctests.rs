@@ -171,8 +171,8 @@ fn doctests_are_judged_as_tests_are() {
     assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
 }
 
-/// Asserts that the same doctests were run as by plain `cargo test`, and those were broken that fail there, but for what depends
-/// on an order or the network.
+/// Asserts that the same doctests were run as by plain `cargo test`, and those were broken that
+/// fail there, but for what depends on an order or the network.
 fn expect_as_plainly(report: &Report, project: &Fixture) {
     let tests = report.tests.iter().filter(|test| {
         let is_open = matches!(

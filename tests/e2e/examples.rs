@@ -86,7 +86,8 @@ fn quickstart_has_three_findings_and_six_stable_tests() {
     a_run_is_the_data_that_the_book_shows(&example);
 }
 
-/// The page of a run as data shows what goes into a test process, what it writes, and what the driver makes of it.
+/// The page of a run as data shows what goes into a test process, what it writes, and what the
+/// driver makes of it.
 fn a_run_is_the_data_that_the_book_shows(example: &Fixture) {
     let page = repository().join("docs/src/contributing/run-as-data.md");
     let text = fs::read_to_string(&page).unwrap();

@@ -1,4 +1,5 @@
-//! Known dependences on an order are found, at the weakest level that shows them and at the line that is responsible.
+//! Known dependences on an order are found, at the weakest level that shows them and at the line
+//! that is responsible.
 
 use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;

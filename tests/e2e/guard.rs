@@ -1,4 +1,5 @@
-//! What is concluded does not depend on which runs are left out, and what is found at STD happens as often as without this tool.
+//! What is concluded does not depend on which runs are left out, and what is found at STD happens
+//! as often as without this tool.
 
 use std::path::Path;
 
@@ -63,7 +64,8 @@ fn expect_alike(dir: &Path, arguments: &[&str]) -> Report {
 #[test]
 fn a_run_that_is_left_out_would_have_ended_as_is_said() {
     let report = expect_alike(&Fixture::new("keys").path("app"), &[]);
-    // The comparison sees what it is for: a dependence on keys that is taken for stable, as it was before they were recorded.
+    // The comparison sees what it is for: a dependence on keys that is taken for stable, as it was
+    // before they were recorded.
     let mut blind = report.clone();
     let tests = blind.tests.iter_mut();
     for test in tests.filter(|test| {
@@ -77,8 +79,8 @@ fn a_run_that_is_left_out_would_have_ended_as_is_said() {
     expect_alike(&Fixture::new("findings").path("app"), &["--seeds", "4"]);
 }
 
-/// Whether two counts of failures may be of one probability: their difference is within five standard deviations, which happens by
-/// chance in one of two million tests.
+/// Whether two counts of failures may be of one probability: their difference is within five
+/// standard deviations, which happens by chance in one of two million tests.
 fn may_be_one([a, of_a]: [u64; 2], [b, of_b]: [u64; 2]) -> bool {
     let [a, of_a, b, of_b] = [a, of_a, b, of_b].map(|n| n as f64);
     // As if each had one failure and one pass more, so that none is certain.

@@ -1,4 +1,5 @@
-//! Whatever a test does to its process, it is a result of that test alone, with what it wrote, and the report is whole.
+//! Whatever a test does to its process, it is a result of that test alone, with what it wrote, and
+//! the report is whole.
 
 use nondex_core::Outcome;
 use nondex_harness::exit_code::ExitCode;
@@ -276,8 +277,8 @@ fn a_test_that_does_not_end_is_killed(report: &Report) {
     assert_eq!(report.tests.len(), 3);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
-        // One that only sleeps, on and on, comes to the limit of scheduled time at once. Where scheduled runs end, it is waited for
-        // longer with real threads.
+        // One that only sleeps, on and on, comes to the limit of scheduled time at once. Where
+        // scheduled runs end, it is waited for longer with real threads.
         let failure = &found.failures[0];
         let is_killed = failure.outcome == Outcome::TimedOut
             && ["no end after 2s", "no end after 10s"].contains(&failure.message.as_str());

@@ -1,4 +1,5 @@
-//! Tests that depend on when their threads run are found, replayed and blamed; those that do not stay stable.
+//! Tests that depend on when their threads run are found, replayed and blamed; those that do not
+//! stay stable.
 
 use std::process::Command;
 
@@ -180,8 +181,8 @@ fn a_run_with_a_trace_fails_as_the_one_without() {
     traced.says(&["Failed again as recorded"]);
 }
 
-/// The lines of a schedule, without the numbers that the system gives to what is written to, and without how many owners are left: threads
-/// that have ended give theirs up when they like.
+/// The lines of a schedule, without the numbers that the system gives to what is written to, and
+/// without how many owners are left: threads that have ended give theirs up when they like.
 fn schedule(output: &str) -> Vec<String> {
     let lines = output.lines().filter(|line| {
         let time = line.trim_start().split_once("  ").map(|(time, _)| time);

@@ -11,7 +11,8 @@ use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, Output, test};
 
-/// How long a build and the start of a test may take before this test gives up: far more than they do.
+/// How long a build and the start of a test may take before this test gives up: far more than they
+/// do.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 #[test]

@@ -1,5 +1,5 @@
-//! What depends on the keys of std's `RandomState` is found at STD, at the line that makes the state. That it is found without pruning
-//! too is for [`guard`](crate::guard).
+//! What depends on the keys of std's `RandomState` is found at STD, at the line that makes the
+//! state. That it is found without pruning too is for [`guard`](crate::guard).
 
 use nondex_core::{Family, Level};
 use nondex_harness::exit_code::ExitCode;

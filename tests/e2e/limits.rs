@@ -1,4 +1,5 @@
-//! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow under a shim.
+//! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow
+//! under a shim.
 
 use nondex_core::{Level, Outcome};
 use nondex_harness::exit_code::ExitCode;

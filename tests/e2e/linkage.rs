@@ -1,4 +1,5 @@
-//! How tests are linked: with libc as a shared library, whose functions can be replaced, and without optimisation at that time.
+//! How tests are linked: with libc as a shared library, whose functions can be replaced, and
+//! without optimisation at that time.
 
 use nondex_harness::exit_code::ExitCode;
 

@@ -1,4 +1,5 @@
-//! What only the lock file changes acts on those that depend on what is locked otherwise, and on nobody else.
+//! What only the lock file changes acts on those that depend on what is locked otherwise, and on
+//! nobody else.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,8 @@ use nondex_harness::exit_code::ExitCode;
 use crate::distance::{FLAKY, REGRESSION, deflake, failing, manifest, repository, said};
 use crate::support::{Fixture, Nondex, commit, edit};
 
-/// A workspace of two packages. One of them depends on a published crate, whose two versions are kept with the project.
+/// A workspace of two packages. One of them depends on a published crate, whose two versions are
+/// kept with the project.
 fn workspace() -> Fixture {
     let of_version = |version: u8| manifest("dep", "").replace("0.1.0", &format!("1.0.{version}"));
     let source =

@@ -1,5 +1,6 @@
-//! End-to-end tests of the binary: each runs `cargo-nondex` on a copy of a small project from `tests/fixtures` or
-//! `examples` and compares the report, the exit code and the messages with what is expected.
+//! End-to-end tests of the binary: each runs `cargo-nondex` on a copy of a small project from
+//! `tests/fixtures` or `examples` and compares the report, the exit code and the messages with what
+//! is expected.
 
 #![cfg(target_os = "linux")]
 

@@ -1,6 +1,8 @@
-//! What gives code that stays as it is another meaning: a test that runs nothing of the change, and all the same ends otherwise, is not cleared.
+//! What gives code that stays as it is another meaning: a test that runs nothing of the change, and
+//! all the same ends otherwise, is not cleared.
 //!
-//! Each test fails in the user's own folder, and passes in the checkout of the code before the change.
+//! Each test fails in the user's own folder, and passes in the checkout of the code before the
+//! change.
 
 use std::fs;
 
@@ -163,7 +165,8 @@ const PACKAGES: &[Package] = &[
     },
 ];
 
-/// These packages in a workspace that has one itself, which has the sources of another one that is no member.
+/// These packages in a workspace that has one itself, which has the sources of another one that is
+/// no member.
 fn workspace() -> Fixture {
     let mut files: Vec<(String, String)> = Vec::new();
     for package in PACKAGES {

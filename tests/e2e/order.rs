@@ -1,4 +1,5 @@
-//! Tests that depend on those before them in their process. What the fixture's tests come to is in its `truth.json`.
+//! Tests that depend on those before them in their process. What the fixture's tests come to is in
+//! its `truth.json`.
 
 mod brittle;
 mod checks;
@@ -78,8 +79,8 @@ fn expect_truth(fixture: &Fixture, report: &Report) {
     }
 }
 
-/// Asserts that these are the parts of the state that the tests share, and that the lines are named that change and meet it, where there
-/// is a line.
+/// Asserts that these are the parts of the state that the tests share, and that the lines are named
+/// that change and meet it, where there is a line.
 fn expect_state(fixture: &Fixture, found: &[SharedState], truth: &Value, test: &str) {
     let Some(expected) = truth["state"].as_array() else {
         assert!(found.is_empty(), "{test}: {found:?}");

@@ -51,7 +51,8 @@ fn what_fails_only_for_what_this_tool_adds_is_not_broken_and_no_success() {
         "{environment:#?}"
     );
     assert!(!environment.failures.is_empty());
-    // The mirror is as large as std, and asks a test's allocator for as much, also the first time that a call is met.
+    // The mirror is as large as std, and asks a test's allocator for as much, also the first time
+    // that a call is met.
     let size = test(&report, "tests::asks_for_the_size");
     assert_eq!(size.verdict, Verdict::Stable, "{size:#?}");
     let allocations = test(&report, "tests::asks_for_allocations");

@@ -1,6 +1,7 @@
 //! Where changed code may run: a test that ran it anywhere is not cleared.
 //!
-//! Each test fails in the user's own folder, and passes in the checkout of the code before the change: what is said of it follows from what it ran alone.
+//! Each test fails in the user's own folder, and passes in the checkout of the code before the
+//! change: what is said of it follows from what it ran alone.
 
 use std::collections::BTreeMap;
 

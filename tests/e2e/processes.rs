@@ -1,5 +1,5 @@
-//! Children, forked processes and threads of C are told apart; nothing that is interposed makes one of them wait for ever;
-//! and directories are met however they are read.
+//! Children, forked processes and threads of C are told apart; nothing that is interposed makes one
+//! of them wait for ever; and directories are met however they are read.
 
 use nondex_core::{Level, Source};
 use nondex_harness::exit_code::ExitCode;

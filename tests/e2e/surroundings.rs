@@ -97,7 +97,8 @@ fn a_runner_of_the_users_is_run_in_whichever_form_it_is_written() {
     }
 }
 
-/// Without the hash in the names of folders of build scripts, which is made from the path of the build.
+/// Without the hash in the names of folders of build scripts, which is made from the path of the
+/// build.
 fn without_hashes(dump: &str) -> String {
     let is_hash =
         |part: &str| part.len() == 16 && part.bytes().all(|byte| byte.is_ascii_hexdigit());

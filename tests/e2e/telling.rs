@@ -1,4 +1,5 @@
-//! Where a change is judged, only the functions that hold changed lines tell that they run: what is said is the same as when all of them tell.
+//! Where a change is judged, only the functions that hold changed lines tell that they run: what is
+//! said is the same as when all of them tell.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +124,8 @@ fn project() -> Fixture {
     ])
 }
 
-/// What is said of each test and of all: what the change has to do with it, and the changed lines that it ran, and those that none ran.
+/// What is said of each test and of all: what the change has to do with it, and the changed lines
+/// that it ran, and those that none ran.
 fn said(report: &Report) -> (BTreeMap<&str, String>, String) {
     let tests = report.tests.iter();
     let tests = tests.map(|test| (test.name.as_str(), format!("{:?}", test.change)));

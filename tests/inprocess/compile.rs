@@ -30,7 +30,8 @@ fn succeed(command: &mut Command) {
     );
 }
 
-/// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror and the interposed functions.
+/// The directory with the stand-in for the crate `test`, built once, by itself or with the mirror
+/// and the interposed functions.
 pub(crate) fn stand_in(is_interposed: bool) -> &'static Path {
     static BUILT: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
     BUILT[usize::from(is_interposed)].get_or_init(|| {
@@ -83,14 +84,14 @@ pub(crate) enum Harness {
     Swap,
 }
 
-/// Compiles a fixture and returns the executable, which always has the same name, in a directory of its own: tests compile at
-/// the same time.
+/// Compiles a fixture and returns the executable, which always has the same name, in a directory of
+/// its own: tests compile at the same time.
 pub(crate) fn compile(name: &str, edition: &str, harness: Harness) -> PathBuf {
     compile_with(&fixture(name), edition, harness, &[])
 }
 
-/// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share functions with the stand-in, in
-/// which they are not.
+/// Compiles a fixture whose atomic operations are seen. It is optimised: otherwise it would share
+/// functions with the stand-in, in which they are not.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn compile_threads(source: &Path) -> PathBuf {
     let flags = [

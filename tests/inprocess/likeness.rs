@@ -71,7 +71,8 @@ fn assert_same(libtest: &Path, ours: &Path, args: &str, bootstrap: bool) {
     assert_eq!(found.status.code(), expected.status.code(), "{context}");
 }
 
-/// Command lines whose output is libtest's. Capture is off and tests run one by one, because output is compared.
+/// Command lines whose output is libtest's. Capture is off and tests run one by one, because output
+/// is compared.
 const STABLE: &str = "
     --nocapture --test-threads=1
     --no-capture --test-threads=1 --format pretty

@@ -53,7 +53,8 @@ fn file(binary: &TestBinary) -> camino::Utf8PathBuf {
     binary.cwd.join("temporary/states-")
 }
 
-/// What a run changed, without noise: each state by its kind and its name for people, with the part of the state it is.
+/// What a run changed, without noise: each state by its kind and its name for people, with the part
+/// of the state it is.
 fn named(symbols: &Symbols, changes: &[StateChange]) -> Vec<(StateKind, String, StateId)> {
     let mut named = Vec::new();
     for change in changes {

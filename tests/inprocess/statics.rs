@@ -1,4 +1,5 @@
-//! Which statics a test uses, told for all of them at once, against the registers that watch one after the other.
+//! Which statics a test uses, told for all of them at once, against the registers that watch one
+//! after the other.
 
 use std::collections::BTreeSet;
 

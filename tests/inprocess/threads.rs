@@ -1,4 +1,5 @@
-//! Threads that are scheduled: the same schedule for the same spec, right programs stay right, and wrong ones fail.
+//! Threads that are scheduled: the same schedule for the same spec, right programs stay right, and
+//! wrong ones fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

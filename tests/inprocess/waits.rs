@@ -1,5 +1,5 @@
-//! Time, descriptors and children under the scheduler: what is waited for comes, no sooner than it should, and takes no real time that
-//! nobody outside needs.
+//! Time, descriptors and children under the scheduler: what is waited for comes, no sooner than it
+//! should, and takes no real time that nobody outside needs.
 
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};

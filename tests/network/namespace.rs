@@ -21,7 +21,8 @@ pub(super) fn built(name: &str) -> Fixture {
 /// Runs a program where the network is a loopback interface.
 pub(super) const LOOPBACK: &str = "ip link set lo up && exec \"$@\"";
 
-/// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace outside, which refuses as often as it is asked.
+/// The same where this machine is 192.0.2.2, at a wire to another one, 192.0.2.1: the namespace
+/// outside, which refuses as often as it is asked.
 pub(super) const ANOTHER_MACHINE: &str = r#"
     ip link set lo up && echo 0 >/proc/sys/net/ipv4/icmp_ratelimit && export OTHER_MACHINE=/proc/$$/ns/net && unshare --net sh -c '
         ip link set lo up && ip link add own type veth peer name other netns $PPID &&

@@ -362,7 +362,8 @@ fn a_test_that_is_explained_stays_among_the_others() {
     assert!(test(&after, TEST).culprits.iter().all(|one| one.confirmed));
     assert_eq!(after.summary.tests, before.summary.tests);
 
-    // Once it fails whatever is chosen, it is compared with an ordinary build as in any other campaign.
+    // Once it fails whatever is chosen, it is compared with an ordinary build as in any other
+    // campaign.
     let source = app.join("src/lib.rs");
     let text = fs::read_to_string(&source).unwrap();
     let text = text.replace(

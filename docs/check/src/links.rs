@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
-/// What the repository's own files are called on the web; the rest is a kind of view, a branch and a path.
+/// What the repository's own files are called on the web; the rest is a kind of view, a branch and
+/// a path.
 const REPOSITORY: &str = "https://github.com/cargo-nondex/cargo-nondex";
 
 /// Pages that repeat others, or are no pages.

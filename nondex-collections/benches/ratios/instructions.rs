@@ -1,4 +1,5 @@
-//! Instructions, counted by valgrind between two marks. Other work on the machine does not change them.
+//! Instructions, counted by valgrind between two marks. Other work on the machine does not change
+//! them.
 
 use std::error::Error;
 use std::fs;
@@ -43,7 +44,8 @@ fn mark() {
     black_box(());
 }
 
-/// Does the acts, in the process that valgrind watches, and prints how many there are between each two marks.
+/// Does the acts, in the process that valgrind watches, and prints how many there are between each
+/// two marks.
 pub(super) fn execute(filter: &str) {
     for row in Row::all(filter) {
         for Marked(acts) in row.measure(|| Marked(0)) {

@@ -79,8 +79,9 @@ macro_rules! operations {
                 let at_a_time = (20_000 / len).max(1);
                 let sum = |sum: u64, (key, value): (&u64, &u64)| sum.wrapping_add(key ^ value);
                 let mut map = filled();
-                // What is made once, at the first visit after a change, is no part of each. Nor is what a clone has in common
-                // with its original until it is changed: what is to be changed or taken apart is filled anew.
+                // What is made once, at the first visit after a change, is no part of each. Nor is
+                // what a clone has in common with its original until it is changed: what is to be
+                // changed or taken apart is filled anew.
                 black_box(map.iter().next());
                 match operation {
                     "get" => meter.each_on(at_a_time, || (), |()| {

@@ -1,4 +1,5 @@
-//! Accesses to what a run watches of files, ports and what the system keeps for a process, seen by the functions that make them.
+//! Accesses to what a run watches of files, ports and what the system keeps for a process, seen by
+//! the functions that make them.
 
 use ::std::cell::Cell;
 use ::std::path::Path;
@@ -31,7 +32,8 @@ thread_local! {
 
 static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
 
-/// Watches those of `states` that functions access, for all threads; `tell` hears of each that is kept.
+/// Watches those of `states` that functions access, for all threads; `tell` hears of each that is
+/// kept.
 pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
     let is_bytes =
         |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
@@ -69,8 +71,8 @@ fn take() -> Vec<Access> {
     })
 }
 
-/// Called by a function that is about to read, or to change if it `writes`, the state of this kind with this name; a path may be
-/// relative.
+/// Called by a function that is about to read, or to change if it `writes`, the state of this kind
+/// with this name; a path may be relative.
 #[inline]
 pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> String) {
     if IS_WATCHING.load(Ordering::Relaxed) {
@@ -118,7 +120,8 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
     }
 }
 
-/// Whether an access is one to what is watched, of the same kind: a name that is empty means all there are.
+/// Whether an access is one to what is watched, of the same kind: a name that is empty means all
+/// there are.
 fn is_of(watched: &StateId, accessed: &StateId) -> bool {
     let port = |state: &StateId| state.name.rsplit(':').next().map(str::to_owned);
     watched.name.is_empty()
@@ -136,7 +139,8 @@ fn is_watched(state: &StateId) -> bool {
     })
 }
 
-/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access counts, and the next one behind that.
+/// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access
+/// counts, and the next one behind that.
 fn keep(state: &StateId, writes: bool, met: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
     let is_kept = met

@@ -1,5 +1,5 @@
-//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through. Both are noted as what no choice
-//! controls, or not in whole.
+//! Clocks and sleeping: virtual time in a thread that is scheduled; in any other they pass through.
+//! Both are noted as what no choice controls, or not in whole.
 
 use ::std::ffi::{c_int, c_uint, c_void};
 
@@ -28,7 +28,8 @@ pub(crate) fn note(source: Source) {
     }
 }
 
-/// Whether a clock shows virtual time in a thread that is scheduled. Those of the processor's time do not.
+/// Whether a clock shows virtual time in a thread that is scheduled. Those of the processor's time
+/// do not.
 const fn is_virtual(clock: libc::clockid_t) -> bool {
     const MONOTONIC_RAW: libc::clockid_t = 4;
     const REALTIME_COARSE: libc::clockid_t = 5;

@@ -1,10 +1,12 @@
 //! Which basic blocks ran, of crates that were compiled to tell: each has a flag, which it sets.
 //!
-//! The pass that adds the flags is LLVM's, `SanitizerCoverage` with `inline-bool-flag` and `pc-table`. What is instrumented calls the two functions
-//! here before `main`, once for each module, with all flags and all addresses of the executable or shared object.
+//! The pass that adds the flags is LLVM's, `SanitizerCoverage` with `inline-bool-flag` and
+//! `pc-table`. What is instrumented calls the two functions here before `main`, once for each
+//! module, with all flags and all addresses of the executable or shared object.
 //!
-//! A process tells what ran when it exits or aborts. So that it is known, too, of one that is killed, its flags are in a file while it runs, where
-//! the linker gave them pages of their own. Where it did not, a file says meanwhile that this process still has to tell.
+//! A process tells what ran when it exits or aborts. So that it is known, too, of one that is
+//! killed, its flags are in a file while it runs, where the linker gave them pages of their own.
+//! Where it did not, a file says meanwhile that this process still has to tell.
 
 use ::std::fs::{self, File};
 use ::std::io::{ErrorKind, Write};
@@ -43,7 +45,8 @@ extern "C" fn __sanitizer_cov_pcs_init(start: *const usize, end: *const usize) {
     keep(&BLOCKS, start.addr(), end.addr());
 }
 
-/// The flags, and the blocks that they are of, as the compiler describes them; `None` when nothing is instrumented.
+/// The flags, and the blocks that they are of, as the compiler describes them; `None` when nothing
+/// is instrumented.
 fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     let [flags, blocks] = [&FLAGS, &BLOCKS].map(|range| {
         let [start, end] = range.each_ref().map(|at| at.load(Ordering::Relaxed));
@@ -52,7 +55,8 @@ fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     if flags.1 == 0 {
         return None;
     }
-    // SAFETY: the addresses are those of the executable's own sections, which stay; flags are set meanwhile, addresses never.
+    // SAFETY: the addresses are those of the executable's own sections, which stay; flags are set
+    // meanwhile, addresses never.
     Some(unsafe {
         (
             slice::from_raw_parts(
@@ -92,10 +96,12 @@ pub(crate) fn covered() -> Option<CoveredRecord> {
 /// The file that has the flags while this process runs, and the process: a fork of it shares them.
 static SHARED: OnceLock<(u32, PathBuf)> = OnceLock::new();
 
-/// Where the flags cannot be in a file: the one that says so of this process, which a fork of it does not share, and the record that it is beside.
+/// Where the flags cannot be in a file: the one that says so of this process, which a fork of it
+/// does not share, and the record that it is beside.
 static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 
-/// Lets it be known that this process still has to tell what it ran, for whenever it ends otherwise.
+/// Lets it be known that this process still has to tell what it ran, for whenever it ends
+/// otherwise.
 fn announce(record: &Path) -> Option<()> {
     instrumented()?;
     let (mut file, path) = created(record, ::std::process::id())?;
@@ -137,7 +143,8 @@ fn share(record: &Path) -> Option<()> {
         let _ = fs::remove_file(path);
         return None;
     }
-    // SAFETY: the pages have nothing but flags, which are in the file as they are here, and no other thread sets one before `main`.
+    // SAFETY: the pages have nothing but flags, which are in the file as they are here, and no
+    // other thread sets one before `main`.
     if !unsafe { replace(start, flags.len(), libc::MAP_SHARED, file.as_raw_fd()) } {
         let _ = fs::remove_file(path);
         return None;
@@ -204,7 +211,8 @@ fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
     None
 }
 
-/// Writes down what ran, if the run asks for it, before this process ends by something else than the end of its test.
+/// Writes down what ran, if the run asks for it, before this process ends by something else than
+/// the end of its test.
 pub(crate) fn note() {
     let mut is_told = false;
     context::note_covered(|| {

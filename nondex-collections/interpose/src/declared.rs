@@ -1,7 +1,8 @@
 //! What is used of the C library, declared for the two platforms that most people have.
 //!
-//! The crate `libc` is the largest of all that a test would be linked with, and a tenth of the time until the first test. A test
-//! compares what is here with it, and on other platforms it is used itself. Whatever else is needed is to be added here.
+//! The crate `libc` is the largest of all that a test would be linked with, and a tenth of the time
+//! until the first test. A test compares what is here with it, and on other platforms it is used
+//! itself. Whatever else is needed is to be added here.
 
 #![expect(
     non_camel_case_types,

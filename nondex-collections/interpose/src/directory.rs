@@ -1,8 +1,10 @@
-//! `opendir`, `readdir` and their kin: one order for `fs::read_dir`, `Path::read_dir`, walkers and C code.
+//! `opendir`, `readdir` and their kin: one order for `fs::read_dir`, `Path::read_dir`, walkers and
+//! C code.
 //!
-//! The first read of a stream reads it whole, arranges the entries, and gives out copies. `.` and `..` come first, as
-//! they are. A position in such a stream is the number of entries before it. A stream opened while the tool's own code
-//! runs, outside a test, or over a folder of `/proc`, is not touched.
+//! The first read of a stream reads it whole, arranges the entries, and gives out copies. `.` and
+//! `..` come first, as they are. A position in such a stream is the number of entries before it. A
+//! stream opened while the tool's own code runs, outside a test, or over a folder of `/proc`, is
+//! not touched.
 
 mod entries;
 mod listed;
@@ -297,7 +299,8 @@ unsafe fn read(dir: *mut libc::DIR) -> *mut dirent64 {
     let Some(original) = READDIR64.get() else {
         return ::std::ptr::null_mut();
     };
-    // Our own work sets it, and the caller takes what is there at the end of a directory for an error.
+    // Our own work sets it, and the caller takes what is there at the end of a directory for an
+    // error.
     let errno = Errno::save();
     let mut found = next(dir);
     if let Next::Unread(mut stream) = found {

@@ -9,7 +9,8 @@ use rand_core::Rng;
 use super::{Errno, Original, origin, own};
 use crate::libc;
 
-/// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror makes do not come from here.
+/// How std asks for the keys of its `RandomState`s, and nobody else does. Those that the mirror
+/// makes do not come from here.
 const GRND_INSECURE: c_uint = 4;
 
 /// Fills `buffer` if this thread works for a test.
@@ -74,7 +75,8 @@ unsafe extern "C" fn getentropy(buffer: *mut c_void, len: usize) -> c_int {
     }
 }
 
-/// Does the system call by number, which older crates make, as the function; `None` for every other one.
+/// Does the system call by number, which older crates make, as the function; `None` for every other
+/// one.
 ///
 /// # Safety
 /// The arguments must be those of the system call.

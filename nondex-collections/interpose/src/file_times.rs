@@ -1,4 +1,5 @@
-//! The times of files, as they are asked for and as they are set: virtual ones in a thread that is scheduled.
+//! The times of files, as they are asked for and as they are set: virtual ones in a thread that is
+//! scheduled.
 
 use ::std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -22,9 +23,11 @@ fn nanoseconds(seconds: i64, rest: u64) -> Option<u64> {
 /// What of a file's times is shown as virtual ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// Nothing. What the system makes up when it is read, as in `/proc`, nobody wrote, and its times are those at which somebody looked.
+    /// Nothing. What the system makes up when it is read, as in `/proc`, nobody wrote, and its
+    /// times are those at which somebody looked.
     Nothing,
-    /// All, as the clock shows them. A directory changes whenever somebody makes a file in it, whoever that is: nothing is chosen of it.
+    /// All, as the clock shows them. A directory changes whenever somebody makes a file in it,
+    /// whoever that is: nothing is chosen of it.
     Clock,
     /// All, and when it was written is chosen.
     Chosen,
@@ -207,13 +210,15 @@ mod status {
     const EMPTY_PATH: c_int = 0x1000;
     const NO_FOLLOW: c_int = 0x100;
 
-    /// Where the times are: seconds and nanoseconds of the last access, of the last writing, of the last change.
+    /// Where the times are: seconds and nanoseconds of the last access, of the last writing, of the
+    /// last change.
     const TIMES: usize = 72;
 
     /// Where the size is.
     const SIZE: usize = 48;
 
-    /// Asks the system itself: an old C library has none of these functions, only what they were made of.
+    /// Asks the system itself: an old C library has none of these functions, only what they were
+    /// made of.
     ///
     /// # Safety
     /// As for `fstatat`.

@@ -1,4 +1,5 @@
-//! Processes that are forked: a child has an identity of its own, and finds what we share with it unlocked.
+//! Processes that are forked: a child has an identity of its own, and finds what we share with it
+//! unlocked.
 
 use nondex_core::{arena, context};
 

@@ -1,4 +1,5 @@
-//! The variables of the environment that the process was given, apart from those that it has set itself.
+//! The variables of the environment that the process was given, apart from those that it has set
+//! itself.
 
 use ::std::ffi::{CStr, OsString, c_char};
 use ::std::os::unix::ffi::OsStrExt;
@@ -9,7 +10,8 @@ use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// A list of words of C, which ends with one of no address.
 pub type Words = *const *const c_char;
 
-/// Where the system has put the variables that it gave the process: one behind the other, each with a NUL at its end.
+/// Where the system has put the variables that it gave the process: one behind the other, each with
+/// a NUL at its end.
 static GIVEN: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 /// How many bytes they have together.
@@ -34,15 +36,16 @@ fn words() -> &'static [u8] {
     if given.is_null() {
         return &[];
     }
-    // SAFETY: they are above the stack of the main thread for as long as there is a process. Where a program shows a title of its own
-    // in their place, it was given less.
+    // SAFETY: they are above the stack of the main thread for as long as there is a process. Where
+    // a program shows a title of its own in their place, it was given less.
     unsafe { slice::from_raw_parts(given, len) }
 }
 
 /// Remembers where the variables are.
 ///
 /// # Safety
-/// `list` must be the one of the system, which has what it lists above it; the C library may have put words of its own into it.
+/// `list` must be the one of the system, which has what it lists above it; the C library may have
+/// put words of its own into it.
 pub(crate) unsafe fn remember(list: Words) {
     let mut ends: Option<(*const c_char, *const c_char)> = None;
     let mut next = list;
@@ -82,7 +85,8 @@ mod tests {
         }));
         let word = |at: usize| stack.words[at..].as_ptr().cast::<c_char>();
         stack.list = [word(0), replaced.as_ptr(), word(9), ptr::null()];
-        // SAFETY: it stays, and is as the system's list; a word was replaced by one that stays, too.
+        // SAFETY: it stays, and is as the system's list; a word was replaced by one that stays,
+        // too.
         unsafe { remember(stack.list.as_ptr()) };
         for (names, expected) in [
             (&["A", "BC", "A_LONG"][..], 3),

@@ -1,12 +1,15 @@
-//! Functions of libc that an executable or a library takes from here (Linux with glibc as a shared library).
+//! Functions of libc that an executable or a library takes from here (Linux with glibc as a shared
+//! library).
 //!
-//! A symbol defined in the executable comes before the library's, for std, for every crate and for C code alike. Each
-//! function asks the engine what to do and calls the original, found with `dlsym(RTLD_NEXT)`; outside a test, and while
-//! the tool's own code runs, it does nothing else. `errno` is left as the original leaves it: std's `ReadDir` reads it.
+//! A symbol defined in the executable comes before the library's, for std, for every crate and for
+//! C code alike. Each function asks the engine what to do and calls the original, found with
+//! `dlsym(RTLD_NEXT)`; outside a test, and while the tool's own code runs, it does nothing else.
+//! `errno` is left as the original leaves it: std's `ReadDir` reads it.
 //!
-//! It is linked into two kinds of programs. In a test executable, [`begin`] is called before `main`: everything here is at work.
-//! In any other program that a test starts, a library that the loader puts before libc calls [`observe`]: operations are
-//! observed then, and orders, random bytes and threads are as they are.
+//! It is linked into two kinds of programs. In a test executable, [`begin`] is called before
+//! `main`: everything here is at work. In any other program that a test starts, a library that the
+//! loader puts before libc calls [`observe`]: operations are observed then, and orders, random
+//! bytes and threads are as they are.
 //!
 //! On other systems there is nothing here.
 

@@ -25,7 +25,8 @@ type Before = (ThreadId, fn());
 static HAS_BEFORE: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// How many accesses of this thread come before the one at which it stops, and what is done there.
+    /// How many accesses of this thread come before the one at which it stops, and what is done
+    /// there.
     static STOP: Cell<Option<(u64, Meet)>> = const { Cell::new(None) };
 
     /// What has begun there and not come to its end.
@@ -80,7 +81,8 @@ pub(crate) fn is_moment() -> bool {
     }
 }
 
-/// Called at each access. Whether it is the first one since what was done there has come to its end.
+/// Called at each access. Whether it is the first one since what was done there has come to its
+/// end.
 pub(crate) fn is_next() -> bool {
     IS_NEXT.take()
 }

@@ -1,7 +1,8 @@
 //! Operations on other machines: seen, and refused when the run blocks the network.
 //!
-//! Every function calls the original first, or not at all when the network is blocked, and records what became of it.
-//! Without a socket that has anything to do with another machine, sending, receiving and closing cost one load more.
+//! Every function calls the original first, or not at all when the network is blocked, and records
+//! what became of it. Without a socket that has anything to do with another machine, sending,
+//! receiving and closing cost one load more.
 
 mod address;
 pub(crate) mod child;
@@ -56,7 +57,8 @@ enum Treatment {
     Fault(SocketAddr, c_int),
 }
 
-/// What to do with an operation of `model` on `target`, if it has one. It may fail with one of `errors`.
+/// What to do with an operation of `model` on `target`, if it has one. It may fail with one of
+/// `errors`.
 fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) -> Treatment {
     let Some(target) = target.filter(|target| !address::is_local(target)) else {
         return Treatment::Pass;
@@ -93,8 +95,8 @@ fn refuse(operation: &str, target: &SocketAddr) {
     set_errno(libc::ENETUNREACH);
 }
 
-/// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is not the machine's, and explains
-/// no failure.
+/// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is not
+/// the machine's, and explains no failure.
 fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
     if let Some(mut operation) = begin(operation, target) {
         operation.end(NetworkOutcome::Failed(injected(&error::name(errno))));
@@ -106,7 +108,8 @@ fn caller() -> Caller {
     origin::caller()
 }
 
-/// Does a system call that concerns the network as libc's function of that name does; `None` for every other one.
+/// Does a system call that concerns the network as libc's function of that name does; `None` for
+/// every other one.
 ///
 /// # Safety
 /// The arguments must be those of the system call.

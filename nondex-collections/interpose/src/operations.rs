@@ -1,7 +1,8 @@
-//! Operations that fail because a prerequisite is missing on this machine: recorded when the spec asks for such failures.
+//! Operations that fail because a prerequisite is missing on this machine: recorded when the spec
+//! asks for such failures.
 //!
-//! Every function calls the original and looks at nothing but whether it failed; then, unless the spec asks for failures,
-//! one load more. Without the spec's asking, nothing else is done.
+//! Every function calls the original and looks at nothing but whether it failed; then, unless the
+//! spec asks for failures, one load more. Without the spec's asking, nothing else is done.
 
 mod error;
 mod file;
@@ -17,7 +18,8 @@ use super::{Errno, Original, errno, origin};
 
 pub(crate) use file::not_written;
 
-/// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read: reading it opens files.
+/// Whether the spec of this process asks for any failure. Set before `main`, once the spec is read:
+/// reading it opens files.
 static IS_OBSERVING: AtomicBool = AtomicBool::new(false);
 
 /// Starts to look at failures, if the run's spec asks for any.
@@ -34,8 +36,8 @@ pub(crate) fn failed(operation: &str, errno: c_int, target: impl FnOnce() -> Str
     }
 }
 
-/// Records that a program could not be started. `is_child` says that this may be the forked child of a process with
-/// threads, in which no lock is waited for.
+/// Records that a program could not be started. `is_child` says that this may be the forked child
+/// of a process with threads, in which no lock is waited for.
 ///
 /// # Safety
 /// `program` must be null or end with NUL.

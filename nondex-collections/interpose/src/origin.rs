@@ -1,7 +1,8 @@
 //! Who called a C function: there is no `#[track_caller]` there, so the stack is the call site.
 //!
-//! The return addresses inside the executable, relative to where it is loaded, are the same for the same binary on every
-//! run. Reading their lines costs milliseconds and is left to the runs that ask for it (`RunSpec::trace`).
+//! The return addresses inside the executable, relative to where it is loaded, are the same for the
+//! same binary on every run. Reading their lines costs milliseconds and is left to the runs that
+//! ask for it (`RunSpec::trace`).
 
 use ::std::ffi::{c_int, c_void};
 use ::std::io::Write;
@@ -19,8 +20,8 @@ pub(crate) const DEPTH: usize = 48;
 /// The names of stacks, sorted.
 static NAMES: ForkLock<hidden::Vec<(u64, &'static str)>> = ForkLock::new(hidden::vec);
 
-/// The caller of an interposed function, named by its stack; nobody in a program that is only observed, which has no place in the
-/// project's source. Costs some microseconds.
+/// The caller of an interposed function, named by its stack; nobody in a program that is only
+/// observed, which has no place in the project's source. Costs some microseconds.
 pub fn caller() -> Caller {
     if !own::is_standing() {
         return Caller {
@@ -85,7 +86,8 @@ fn stack() -> u64 {
     walk.hash
 }
 
-/// The return addresses within the executable that are on the stack, relative to where it is loaded, as far as there is room for them.
+/// The return addresses within the executable that are on the stack, relative to where it is
+/// loaded, as far as there is room for them.
 pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
     struct Found<'a> {
         range: (usize, usize),
@@ -143,8 +145,8 @@ pub(crate) fn executable() -> (usize, usize) {
         _size: libc::size_t,
         range: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader passes a valid description; `range` is the pointer given below. The first object is the
-        // executable itself.
+        // SAFETY: the loader passes a valid description; `range` is the pointer given below. The
+        // first object is the executable itself.
         unsafe {
             let info = &*info;
             let base = info.dlpi_addr as usize;

@@ -136,7 +136,8 @@ impl<F: Copy> Original<F> {
         if found.is_null() {
             found = entry.look_up();
         }
-        // SAFETY: `new` was promised that `F` is the type of a pointer to this function, which is there.
+        // SAFETY: `new` was promised that `F` is the type of a pointer to this function, which is
+        // there.
         (found != MISSING).then(|| unsafe { transmute_copy::<*mut c_void, F>(&found) })
     }
 }

@@ -1,4 +1,5 @@
-//! `poll`, `select` and `epoll`: a thread that is scheduled waits in virtual time, and who waits for an answer to a datagram is observed.
+//! `poll`, `select` and `epoll`: a thread that is scheduled waits in virtual time, and who waits
+//! for an answer to a datagram is observed.
 
 use ::std::ffi::c_int;
 
@@ -27,7 +28,8 @@ mod wait {
     }
 }
 
-/// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what [`schedule::poll`] says.
+/// Waits within the limit that the caller gives, unless it is scheduled to wait here: for what
+/// [`schedule::poll`] says.
 fn wait_for(
     descriptors: impl FnOnce() -> hidden::Vec<c_int>,
     limit: Limit,
@@ -82,7 +84,8 @@ unsafe extern "C" fn poll(list: *mut libc::pollfd, count: libc::nfds_t, timeout:
         return -1;
     };
     let limit = Limit::of_milliseconds(timeout);
-    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
+    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
+    // returns.
     unsafe {
         let call = |limit: Option<Limit>| {
             original(list, count, limit.map_or(timeout, Limit::milliseconds))
@@ -131,7 +134,8 @@ unsafe extern "C" fn ppoll(
     else {
         return -1;
     };
-    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this returns.
+    // SAFETY: the caller's arguments, but for the limit; the list is the caller's until this
+    // returns.
     unsafe {
         let own = limit_of(timeout);
         let call = |limit| {
@@ -201,7 +205,8 @@ unsafe extern "C" fn select(
     else {
         return -1;
     };
-    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this returns.
+    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
+    // returns.
     unsafe {
         let own = timeout.as_ref();
         let own = Limit::of(own.map(|own| (own.tv_sec, own.tv_usec * 1_000)));
@@ -237,7 +242,8 @@ unsafe extern "C" fn pselect(
     let Some(original) = original!(c"pselect": Pselect) else {
         return -1;
     };
-    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this returns.
+    // SAFETY: the caller's arguments, but for the limit; the sets are the caller's until this
+    // returns.
     unsafe {
         let own = limit_of(timeout);
         let call = |limit| {

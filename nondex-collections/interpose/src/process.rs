@@ -101,7 +101,8 @@ impl System for Process {
     }
 }
 
-/// Where the run spec stands in the block of variables that the process was started with, and how long it is.
+/// Where the run spec stands in the block of variables that the process was started with, and how
+/// long it is.
 static SPEC: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 static SPEC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 
@@ -119,8 +120,9 @@ pub(crate) fn find_spec() {
     }
 }
 
-/// Makes the programs that this process starts find another run spec in its initial environment, or in the file that is named there.
-/// One that is longer than the first is not written into the environment.
+/// Makes the programs that this process starts find another run spec in its initial environment, or
+/// in the file that is named there. One that is longer than the first is not written into the
+/// environment.
 fn tell(spec: &str) {
     let place = SPEC.load(Ordering::Relaxed);
     let length = SPEC_LENGTH.load(Ordering::Relaxed);
@@ -140,8 +142,8 @@ fn tell(spec: &str) {
     if spec.len() > length {
         return;
     }
-    // SAFETY: the block of variables that a process is started with stays as long as it lives, nobody else knows of this
-    // part of it, and no more is written than it holds.
+    // SAFETY: the block of variables that a process is started with stays as long as it lives,
+    // nobody else knows of this part of it, and no more is written than it holds.
     unsafe {
         ptr::write_bytes(place, 0, length);
         ptr::copy_nonoverlapping(spec.as_ptr().cast(), place, spec.len());

@@ -1,12 +1,16 @@
-//! The scheduler: in a run whose spec asks for it, the threads of a test run one at a time, in an order and on a clock that the seed decides.
+//! The scheduler: in a run whose spec asks for it, the threads of a test run one at a time, in an
+//! order and on a clock that the seed decides.
 //!
-//! A thread of the test comes here at each operation by which threads see each other: at what it asks of libc, and, in programs that are compiled
-//! for it, at each [atomic](atomics) one. There the others may run. A thread has the [baton], or waits for it; one that would wait in the
-//! kernel for another thread (in a [futex], say, or to join it) waits here instead. So a run is a sequence of operations that
-//! depends on the program and the spec alone, every wait has an end that is known at once, and time need not pass to be waited for.
+//! A thread of the test comes here at each operation by which threads see each other: at what it
+//! asks of libc, and, in programs that are compiled for it, at each [atomic](atomics) one. There
+//! the others may run. A thread has the [baton], or waits for it; one that would wait in the kernel
+//! for another thread (in a [futex], say, or to join it) waits here instead. So a run is a sequence
+//! of operations that depends on the program and the spec alone, every wait has an end that is
+//! known at once, and time need not pass to be waited for.
 //!
-//! What is [chosen](choices) is how long a thread is held back. All threads but those of the test run free, and so do these from the
-//! test's end on. Nothing here uses a lock of std's or memory of the program's allocator.
+//! What is [chosen](choices) is how long a thread is held back. All threads but those of the test
+//! run free, and so do these from the test's end on. Nothing here uses a lock of std's or memory of
+//! the program's allocator.
 
 #![cfg_attr(
     not(feature = "network"),
@@ -151,8 +155,8 @@ fn operation(me: Ref, operation: Operation) {
 #[inline]
 fn operation_on(me: Ref, operation: Operation, object: Object) {
     begin_operation(me, operation);
-    // It is asked last. Known before, the compiler makes two of what stands above, one for runs that are shown; and a choice is drawn by the
-    // stack on which it is made.
+    // It is asked last. Known before, the compiler makes two of what stands above, one for runs
+    // that are shown; and a choice is drawn by the stack on which it is made.
     if trace::is_on() {
         trace::note(me, operation, object);
     }
@@ -195,8 +199,9 @@ fn begin_operation(me: Ref, operation: Operation) {
     }
 }
 
-/// An atomic read of this thread, which is scheduled and not busy. The others may run before it or, as the seed says, after it: what follows may
-/// be code that was compiled without such calls, as std's own.
+/// An atomic read of this thread, which is scheduled and not busy. The others may run before it or,
+/// as the seed says, after it: what follows may be code that was compiled without such calls, as
+/// std's own.
 #[inline]
 fn read_atomic<T>(me: Ref, read: impl FnOnce() -> T) -> T {
     if choices::is_after(me) && !me.is_stuck.load(Ordering::Relaxed) {
@@ -321,8 +326,9 @@ pub(crate) fn sleep(until: u64) {
     }
 }
 
-/// Blocks this thread until the answer is yes, or the virtual time has come: false then. The question is asked when the scheduler looks for
-/// work, from whichever thread does that, and must not wait itself.
+/// Blocks this thread until the answer is yes, or the virtual time has come: false then. The
+/// question is asked when the scheduler looks for work, from whichever thread does that, and must
+/// not wait itself.
 fn wait_for(
     operation: Operation,
     object: Object,
@@ -364,7 +370,8 @@ pub(crate) fn wait_outside(time: Option<Duration>) {
     }
 }
 
-/// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time is as late as real time.
+/// Makes a call that waits for what no thread of the test does. The others run meanwhile, and time
+/// is as late as real time.
 pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     let Some(me) = me() else {
         return call();

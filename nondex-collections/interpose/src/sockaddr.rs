@@ -16,7 +16,8 @@ pub(crate) unsafe fn read(
     if address.is_null() || len < size_of::<libc::sa_family_t>() {
         return None;
     }
-    // SAFETY: the range is valid for as much as is checked before each read; a caller need not have aligned it.
+    // SAFETY: the range is valid for as much as is checked before each read; a caller need not have
+    // aligned it.
     unsafe {
         match family(address) {
             libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {

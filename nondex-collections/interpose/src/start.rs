@@ -6,12 +6,15 @@ use nondex_core::{arena, context, fork_lock};
 use crate::given::{self, Words};
 use crate::{clock, covered, fork, operations, original, own, process, schedule, thread};
 
-/// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets every function here be at work.
+/// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets
+/// every function here be at work.
 ///
 /// # Safety
-/// The process must have one thread, as before `main`, and these must be the variables that an initialiser is given.
+/// The process must have one thread, as before `main`, and these must be the variables that an
+/// initialiser is given.
 pub unsafe fn begin(variables: Words) {
-    // What an allocator asks for, to give out the memory that this takes, is none of the test's, and must not wait for this.
+    // What an allocator asks for, to give out the memory that this takes, is none of the test's,
+    // and must not wait for this.
     let _pause = context::pause();
     // SAFETY: as the caller promises.
     unsafe { given::remember(variables) };

@@ -1,5 +1,5 @@
-//! The environment, the current directory, masks, signals, limits, and files by their paths: who reads and who changes them, where a
-//! run asks.
+//! The environment, the current directory, masks, signals, limits, and files by their paths: who
+//! reads and who changes them, where a run asks.
 
 use ::std::ffi::{c_char, c_int, c_uint};
 
@@ -10,8 +10,8 @@ use super::operations::text;
 use super::schedule;
 use super::{libc, original, written};
 
-/// Functions that access a state before they do what they do: what is named by a C string, where threads may be told to change, or
-/// otherwise.
+/// Functions that access a state before they do what they do: what is named by a C string, where
+/// threads may be told to change, or otherwise.
 macro_rules! functions {
     ($($name:ident $c_name:literal ($($argument:ident: $type:ty),*) -> $result:ty, $failed:expr, $kind:ident $writes:expr => $(text $text:ident)? $(of $of:expr)?;)*) => {
         $(#[unsafe(no_mangle)]

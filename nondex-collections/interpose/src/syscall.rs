@@ -6,8 +6,8 @@ use ::std::ffi::c_long;
 use super::network;
 use super::{directory, entropy, libc, meeting, schedule, system};
 
-/// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the registers of a function
-/// with seven `long`s, on every 64-bit Linux.
+/// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the
+/// registers of a function with seven `long`s, on every 64-bit Linux.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn syscall(
     number: c_long,

@@ -73,7 +73,8 @@ struct Given {
     test: Option<&'static Arc<Context>>,
 }
 
-/// The first function of a thread that works for a test. It may be left by unwinding, as `pthread_exit` does it.
+/// The first function of a thread that works for a test. It may be left by unwinding, as
+/// `pthread_exit` does it.
 extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     let test;
     let (start, argument) = {
@@ -109,8 +110,8 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
     result
 }
 
-/// The run whose test the first thread of the process is, which is about to be started: where the harness is libtest, which says to nobody
-/// when a test begins, and gives each a thread.
+/// The run whose test the first thread of the process is, which is about to be started: where the
+/// harness is libtest, which says to nobody when a test begins, and gives each a thread.
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;

@@ -1,7 +1,7 @@
 //! Bytes that go through a descriptor, whatever it is of: `read`, `write` and their vectored forms.
 //!
-//! Everything goes through these, and often. A call that succeeds costs one load more while no socket has to do with
-//! another machine, and nothing else.
+//! Everything goes through these, and often. A call that succeeds costs one load more while no
+//! socket has to do with another machine, and nothing else.
 
 use ::std::ffi::{c_int, c_void};
 

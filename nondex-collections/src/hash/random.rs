@@ -1,9 +1,10 @@
 //! Mirror of std's `RandomState`, whose keys are chosen by the run.
 //!
-//! Most states are only ever asked by the mirror's own tables, where all that their keys decide is an order, which is a choice
-//! of its own. So a state has two keys. The one for these tables is drawn when it is made, at the cost of a counter. The
-//! one that everybody else sees is drawn when it is first asked for, and that is the choice that is recorded, as the choice of
-//! whoever made the state.
+//! Most states are only ever asked by the mirror's own tables, where all that their keys decide is
+//! an order, which is a choice of its own. So a state has two keys. The one for these tables is
+//! drawn when it is made, at the cost of a counter. The one that everybody else sees is drawn when
+//! it is first asked for, and that is the choice that is recorded, as the choice of whoever made
+//! the state.
 
 use ::std::fmt;
 use ::std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
@@ -18,12 +19,14 @@ use nondex_core::{Caller, model};
 use self::table::TableHasher;
 use crate::caller;
 
-/// As [`::std::hash::RandomState`], with keys that the run chooses; where there is none, they are random.
+/// As [`::std::hash::RandomState`], with keys that the run chooses; where there is none, they are
+/// random.
 pub struct RandomState {
     /// The key for the mirror's tables, which is odd too, so that both may be one.
     table: u64,
-    /// The key for everybody else, which is odd. Before it is drawn: the address of the [`Location`] that the state was made at,
-    /// with [`SHARED`] when there are clones; and [`CLAIMED`] while it is drawn.
+    /// The key for everybody else, which is odd. Before it is drawn: the address of the
+    /// [`Location`] that the state was made at, with [`SHARED`] when there are clones; and
+    /// [`CLAIMED`] while it is drawn.
     seen: AtomicU64,
 }
 
@@ -36,8 +39,8 @@ const SHARED: u64 = 2;
 /// Some thread draws the key.
 const CLAIMED: u64 = 0;
 
-/// How often a thread looks again whether another has drawn the key. It hardly ever has to, and in vain only in a child that was
-/// forked at that moment.
+/// How often a thread looks again whether another has drawn the key. It hardly ever has to, and in
+/// vain only in a child that was forked at that moment.
 const PATIENCE: usize = 1 << 16;
 
 impl RandomState {
@@ -151,8 +154,8 @@ impl BuildHasher for RandomState {
 )]
 fn maker(place: u64) -> Caller {
     let place = ptr::with_exposed_provenance::<Location<'static>>(place as usize);
-    // SAFETY: what is in the word before a key is drawn is the address of a `&'static Location`, whose lowest two bits are zero
-    // and are left out.
+    // SAFETY: what is in the word before a key is drawn is the address of a `&'static Location`,
+    // whose lowest two bits are zero and are left out.
     caller::of(unsafe { &*place })
 }
 
@@ -170,8 +173,8 @@ fn keyed(key: u64) -> DefaultHasher {
         assert!(align_of::<Location<'_>>() > SHARED as usize);
         assert!(align_of::<::std::hash::RandomState>() == align_of::<u64>());
     }
-    // SAFETY: std's state is two words of any value, of the same size and alignment as this array. That they are the keys of
-    // SipHash 1-3 is what a test checks.
+    // SAFETY: std's state is two words of any value, of the same size and alignment as this array.
+    // That they are the keys of SipHash 1-3 is what a test checks.
     let state: ::std::hash::RandomState = unsafe { ::std::mem::transmute(words(key)) };
     state.build_hasher()
 }

@@ -27,7 +27,8 @@ pub(crate) mod fs {
         ::std::fs::read_dir(path)
     }
 
-    /// As [`::std::fs::remove_dir_all`]. The order in which a tree is removed is no choice: nobody sees it.
+    /// As [`::std::fs::remove_dir_all`]. The order in which a tree is removed is no choice: nobody
+    /// sees it.
     ///
     /// # Errors
     /// As std's.
@@ -53,8 +54,9 @@ mod start {
     #[unsafe(link_section = ".init_array")]
     static START: extern "C" fn(c_int, Words, Words) = {
         extern "C" fn start(_: c_int, _: Words, variables: Words) {
-            // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A library initialised
-            // earlier could have started one; it would have to read the environment in this very moment.)
+            // SAFETY: the dynamic loader runs initialisers on the only thread of the process. (A
+            // library initialised earlier could have started one; it would have to read the
+            // environment in this very moment.)
             unsafe { nondex_interpose::begin(variables) }
         }
         start

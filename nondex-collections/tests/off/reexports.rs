@@ -2,7 +2,8 @@
 
 use std::any::{TypeId, type_name};
 
-/// Asserts that a path under `nondex_collections` names the type that the same path under `std` names.
+/// Asserts that a path under `nondex_collections` names the type that the same path under `std`
+/// names.
 macro_rules! assert_same {
     ($($path:tt)+) => {
         assert_eq!(

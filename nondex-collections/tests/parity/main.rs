@@ -1,8 +1,9 @@
 //! The mirror's API is std's, line for line, as rustdoc describes both.
 //!
-//! The documentation of the mirror is made on the spot and compared with std's as it was installed with the toolchain
-//! (`rustup component add rust-docs`). Where that is missing, the list `std.txt` stands in for it, and the test says so.
-//! To renew the list after a change of toolchain: `NONDEX_BLESS=1 cargo test -p nondex-collections --features nondex --test parity`.
+//! The documentation of the mirror is made on the spot and compared with std's as it was installed
+//! with the toolchain (`rustup component add rust-docs`). Where that is missing, the list `std.txt`
+//! stands in for it, and the test says so. To renew the list after a change of toolchain:
+//! `NONDEX_BLESS=1 cargo test -p nondex-collections --features nondex --test parity`.
 
 mod api;
 mod differences;
@@ -20,7 +21,8 @@ use std::{env, fs};
 use api::Api;
 use differences::DIFFERENCES;
 
-/// std's API as of the toolchain that the repository is tested with; its first line names the version.
+/// std's API as of the toolchain that the repository is tested with; its first line names the
+/// version.
 const COMMITTED: &str = include_str!("std.txt");
 
 /// A type that is std's own only where libc is interposed; the list is the same on every platform.
@@ -44,7 +46,8 @@ static MIRROR: LazyLock<Api> = LazyLock::new(|| {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
-        // Where the pages are put, and whether a warning fails, is not for the caller's environment to say.
+        // Where the pages are put, and whether a warning fails, is not for the caller's environment
+        // to say.
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTDOCFLAGS")
         .output()

@@ -12,7 +12,8 @@ pub(crate) struct Page {
     pub(crate) unstable: bool,
     /// Where the source is: a path for this crate, an address for another's.
     pub(crate) source: String,
-    /// The stable API, one line for each declaration, method, trait, auto trait and associated type, in one spelling.
+    /// The stable API, one line for each declaration, method, trait, auto trait and associated
+    /// type, in one spelling.
     pub(crate) lines: BTreeSet<String>,
 }
 

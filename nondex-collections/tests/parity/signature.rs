@@ -1,4 +1,5 @@
-//! A declaration in one spelling: bounds in one place, lifetimes numbered, the unstable allocator left out.
+//! A declaration in one spelling: bounds in one place, lifetimes numbered, the unstable allocator
+//! left out.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -51,7 +52,8 @@ impl Signature {
         signature.without_allocator()
     }
 
-    /// This method or associated type as it is in `implementation`: with the parameters and bounds of both.
+    /// This method or associated type as it is in `implementation`: with the parameters and bounds
+    /// of both.
     pub(crate) fn within(mut self, implementation: Option<&Signature>) -> Signature {
         if let Some(implementation) = implementation {
             self.subject = format!("{}: {}", implementation.subject, self.subject);
@@ -109,7 +111,8 @@ impl Signature {
 impl fmt::Display for Signature {
     /// One line; two declarations that mean the same give the same line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A lifetime that is bound by nothing may as well be elided, and its name is nobody's business.
+        // A lifetime that is bound by nothing may as well be elided, and its name is nobody's
+        // business.
         let types = self
             .parameters
             .iter()
@@ -128,7 +131,8 @@ impl fmt::Display for Signature {
     }
 }
 
-/// The generic parameters right after `impl` or the name of what is declared: what is before, between and after.
+/// The generic parameters right after `impl` or the name of what is declared: what is before,
+/// between and after.
 fn generics(head: &str) -> Option<(&str, &str, &str)> {
     let start = head.find('<')?;
     // In `fn f(x: Vec<T>)` and `impl Tr for Vec<T>` the first bracket belongs to a type.
@@ -194,7 +198,8 @@ fn spaced(text: &str) -> String {
         .replace(", }", "}")
 }
 
-/// `line` with its lifetimes numbered in order of appearance; `'static` stays, and each `'_` is one by itself.
+/// `line` with its lifetimes numbered in order of appearance; `'static` stays, and each `'_` is one
+/// by itself.
 fn numbered(line: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut result = String::with_capacity(line.len());

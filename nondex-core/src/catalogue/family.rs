@@ -1,4 +1,5 @@
-//! Families: groups of models that are switched together, with what holds for all choices of a group.
+//! Families: groups of models that are switched together, with what holds for all choices of a
+//! group.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -10,9 +11,11 @@ use super::level::Level;
 /// Whether numbers near each other are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// They are, as with bytes or milliseconds: a search may go by halves from the base to the number that was drawn.
+    /// They are, as with bytes or milliseconds: a search may go by halves from the base to the
+    /// number that was drawn.
     Metric,
-    /// They are names, of an error, a key, or random bytes: there is the base, and there are others.
+    /// They are names, of an error, a key, or random bytes: there is the base, and there are
+    /// others.
     Nominal,
 }
 
@@ -56,21 +59,24 @@ macro_rules! families {
 use Chosen::{Number, Order};
 use Level::{Eq as EQ, Full as FULL, Id as ID, One as ONE, Std as STD};
 
-// The key, the name, what is chosen, and the levels at which a run has anything to decide; at all others it takes what a clean
-// run takes. A key is part of the identity of each choice: it stays, and is not given to another.
+// The key, the name, what is chosen, and the levels at which a run has anything to decide; at all
+// others it takes what a clean run takes. A key is part of the identity of each choice: it stays,
+// and is not given to another.
 families! {
     /// `HashMap` with std's `RandomState`.
     HashMap = 0 "hash_map" Order, &Level::ALL;
     /// `HashSet` with std's `RandomState`.
     HashSet = 1 "hash_set" Order, &Level::ALL;
-    /// `HashMap` and `HashSet` with any other hasher: their order is repeatable today, on one std, and no less open.
+    /// `HashMap` and `HashSet` with any other hasher: their order is repeatable today, on one std,
+    /// and no less open.
     FixedHasher = 2 "fixed_hasher" Order, &[ONE, EQ, ID, FULL];
     /// The order of a directory.
     Directory = 3 "directory" Order, &Level::ALL;
     /// The order of the environment.
     Environment = 4 "environment" Order, &Level::ALL;
-    /// The keys of std's `RandomState` where anything but a collection's own order shows them. Every run of today has others, which
-    /// is what STD is about: at any other level they would be crossed with its orders, and show nothing that is not shown there.
+    /// The keys of std's `RandomState` where anything but a collection's own order shows them.
+    /// Every run of today has others, which is what STD is about: at any other level they would be
+    /// crossed with its orders, and show nothing that is not shown there.
     HashKeys = 5 "hash_keys" Number(Scale::Nominal), &[STD];
     /// Random bytes of the operating system; at STD only, as keys.
     Entropy = 6 "entropy" Number(Scale::Nominal), &[STD];

@@ -5,14 +5,15 @@ use crate::word::word;
 
 /// How freely the choices of one run may differ from what std does today.
 ///
-/// The upper four are the levels of the NonDex paper (Shi, Gyori, Legunsen, Marinov, ICST 2016); [`Level::Std`] is beneath
-/// them. The order of the variants is the order of realism: the weakest level that makes a test fail says how real the
-/// finding is.
+/// The upper four are the levels of the NonDex paper (Shi, Gyori, Legunsen, Marinov, ICST 2016);
+/// [`Level::Std`] is beneath them. The order of the variants is the order of realism: the weakest
+/// level that makes a test fail says how real the finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// What std and the platform really do under another seed. A failure is a flaky test today.
     Std,
-    /// One other fixed implementation for the whole run. A failure breaks on another platform or std version.
+    /// One other fixed implementation for the whole run. A failure breaks on another platform or
+    /// std version.
     One,
     /// Order by content: equal collections have equal orders.
     Eq,
@@ -39,7 +40,8 @@ impl Level {
         }
     }
 
-    /// What it means when a test fails in base order, and passes at this level but not below it, as one clause.
+    /// What it means when a test fails in base order, and passes at this level but not below it, as
+    /// one clause.
     #[must_use]
     pub const fn meaning_of_a_pass(self) -> &'static str {
         match self {

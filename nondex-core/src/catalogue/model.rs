@@ -59,7 +59,8 @@ impl Model {
         format!("{family}/{}", self.api)
     }
 
-    /// The families this API is recorded under: its own, and [`Family::FixedHasher`] for the hash collections.
+    /// The families this API is recorded under: its own, and [`Family::FixedHasher`] for the hash
+    /// collections.
     #[must_use]
     pub fn families(&self) -> &'static [Family] {
         match self.family {
@@ -76,7 +77,8 @@ impl Model {
         }
     }
 
-    /// Whether the order is shown to nobody but the elements' own code: destructors, clones and comparisons.
+    /// Whether the order is shown to nobody but the elements' own code: destructors, clones and
+    /// comparisons.
     #[must_use]
     pub fn is_unseen(&self) -> bool {
         let method = self.api.rsplit("::").next();

@@ -63,7 +63,8 @@ fn order(names: &[&[u8]], own: usize, model: &'static Model, caller: Caller) -> 
     hidden::collect(ranks.map(|rank| base[rank]))
 }
 
-/// The ranks, in base order, that a decision means for what has these `names` there, of which the first are `given` to the process.
+/// The ranks, in base order, that a decision means for what has these `names` there, of which the
+/// first are `given` to the process.
 fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     let base = 0..names.len();
     let by_hash = |count: usize, hash: &dyn Fn(&[u8]) -> u64| {
@@ -75,8 +76,8 @@ fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
     };
     match decision {
         Decision::Base => hidden::collect(base),
-        // A real filesystem orders by a hash of the name (ext4) or by history: the same within one run, and the
-        // relative order of two entries does not depend on a third.
+        // A real filesystem orders by a hash of the name (ext4) or by history: the same within one
+        // run, and the relative order of two entries does not depend on a third.
         Decision::Std { key } => by_hash(given, &|name| keyed(key, name)),
         // By a hash of the content as well: another one for every choice.
         Decision::ByContent { tree, key } => by_hash(names.len(), &|name| keyed(tree, name) ^ key),

@@ -1,9 +1,10 @@
 //! The orders between the base order and the one that was drawn.
 //!
-//! The drawn order is reached from the base order by exchanging neighbours, one pair at a time: the element that comes first
-//! is moved to the front, then the second one to its place, and so on. Each step reverses the relative order of two elements
-//! and of no other pair. So if a test passes after `n` steps and fails after `n + 1`, these two elements make the difference,
-//! and a binary search over the steps finds them in about 2·log2(elements) runs.
+//! The drawn order is reached from the base order by exchanging neighbours, one pair at a time: the
+//! element that comes first is moved to the front, then the second one to its place, and so on.
+//! Each step reverses the relative order of two elements and of no other pair. So if a test passes
+//! after `n` steps and fails after `n + 1`, these two elements make the difference, and a binary
+//! search over the steps finds them in about 2·log2(elements) runs.
 
 /// An order between two others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub struct Step {
     pub position: usize,
 }
 
-/// The order after `steps` steps, or all there are, from the base order to `drawn`, which lists every position in base order once.
-/// Costs O(n·log n).
+/// The order after `steps` steps, or all there are, from the base order to `drawn`, which lists
+/// every position in base order once. Costs O(n·log n).
 #[must_use]
 pub fn between(drawn: &[usize], steps: u64) -> Between {
     let len = drawn.len();

@@ -1,4 +1,5 @@
-//! How old the time is that a clock, or a file, shows: clocks tick, and one that another may set can go back.
+//! How old the time is that a clock, or a file, shows: clocks tick, and one that another may set
+//! can go back.
 
 use rand_core::Rng;
 
@@ -10,14 +11,15 @@ use crate::protocol::site::{Caller, Site};
 
 const MILLISECOND: u64 = 1_000_000;
 
-/// The longest time that a clock which tells 100 ns, as those of other systems do, can stand still, in nanoseconds of virtual time, by which
-/// a reading takes some fifty times what it really takes.
+/// The longest time that a clock which tells 100 ns, as those of other systems do, can stand still,
+/// in nanoseconds of virtual time, by which a reading takes some fifty times what it really takes.
 const LONGEST_STAND: u64 = 10_000;
 
 /// The shortest tick by which a file system is told the time (`CONFIG_HZ=1000`), in nanoseconds.
 pub const SHORTEST_TICK: u64 = MILLISECOND;
 
-/// How old the time may be that a call of `model` shows at `level`, in nanoseconds of virtual time; 0 where it is the present one.
+/// How old the time may be that a call of `model` shows at `level`, in nanoseconds of virtual time;
+/// 0 where it is the present one.
 #[must_use]
 pub fn oldest(model: &Model, level: Level) -> u64 {
     match (model.api, level) {
@@ -43,8 +45,9 @@ pub fn is_clock(model: &Model) -> bool {
     oldest(model, Level::Full) > 0
 }
 
-/// The weakest level at which the seed may draw as large a number as this one at `site`: of a hold, of lateness, or of an age. `None` where
-/// the number does not say it: whether a clock may stand still depends on what is computed meanwhile, too.
+/// The weakest level at which the seed may draw as large a number as this one at `site`: of a hold,
+/// of lateness, or of an age. `None` where the number does not say it: whether a clock may stand
+/// still depends on what is computed meanwhile, too.
 #[must_use]
 pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
     let model = Model::by_api(&site.api)?;
@@ -57,8 +60,9 @@ pub fn weakest_level(site: &Site, number: u64) -> Option<Level> {
     levels.find(|level| number <= most(*level))
 }
 
-/// Decides how many nanoseconds old the time is that a call of `model` by `caller` shows: 0 when the spec leaves the choice alone.
-/// A seed draws it by the `moment`, as in [`hold`](super::hold::hold). `None` outside a test.
+/// Decides how many nanoseconds old the time is that a call of `model` by `caller` shows: 0 when
+/// the spec leaves the choice alone. A seed draws it by the `moment`, as in
+/// [`hold`](super::hold::hold). `None` outside a test.
 #[must_use]
 pub fn age(model: &'static Model, caller: Caller, moment: u64) -> Option<u64> {
     debug_assert_eq!(model.family, Family::Time);

@@ -1,4 +1,5 @@
-//! What a shim does at a choice of an order, and what is told of a call that follows it only so far.
+//! What a shim does at a choice of an order, and what is told of a call that follows it only so
+//! far.
 
 use super::between::between;
 use super::permutation::Permutation;
@@ -13,8 +14,9 @@ use crate::protocol::site::{Caller, Frame, Site};
 pub enum Decision {
     /// Take the base order: nothing is chosen here.
     Base,
-    /// Do what std and the platform would do under another seed: a hash collection takes its table's own order; a
-    /// directory or environment sorts its names by a hash keyed with `key`, which is the same for the whole run.
+    /// Do what std and the platform would do under another seed: a hash collection takes its
+    /// table's own order; a directory or environment sorts its names by a hash keyed with `key`,
+    /// which is the same for the whole run.
     Std {
         /// The key, the same for the whole run.
         key: u64,
@@ -23,8 +25,9 @@ pub enum Decision {
     Permute(Permutation),
     /// Sort by content, whatever the base order is, then permute.
     PermuteContent(Permutation),
-    /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole run, and then compared after an
-    /// exclusive or with `key`. It is the order of long sequences at level EQ, where sorting for each read would cost too much.
+    /// Sort by a hash of the content that is keyed with `tree`, which is the same for the whole
+    /// run, and then compared after an exclusive or with `key`. It is the order of long sequences
+    /// at level EQ, where sorting for each read would cost too much.
     ByContent {
         /// Keys the hash.
         tree: u64,
@@ -66,9 +69,10 @@ impl Intermediate {
         }
     }
 
-    /// The items in the order that is to be followed, where `base` has them in base order and `drawn` in the decision's. What
-    /// the last step exchanged is recorded, as `describe` says it: it is given an item, and whether the run asks for stacks;
-    /// then `created` is asked where the collection is from.
+    /// The items in the order that is to be followed, where `base` has them in base order and
+    /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` says it:
+    /// it is given an item, and whether the run asks for stacks; then `created` is asked where the
+    /// collection is from.
     #[must_use]
     pub fn order(
         &self,

@@ -1,5 +1,5 @@
-//! Operations on other machines that fail although nothing is wrong: which ones, and how, the seed decides, at choice
-//! points like any other.
+//! Operations on other machines that fail although nothing is wrong: which ones, and how, the seed
+//! decides, at choice points like any other.
 
 use rand_core::Rng;
 
@@ -12,8 +12,8 @@ use crate::protocol::site::Caller;
 /// One operation in so many fails.
 const ODDS: u64 = 4;
 
-/// What an operation of `model` is to fail with, of these errors; `None` when it is not. The `caller` is asked for only in a
-/// run with [`NetworkMode::Fault`].
+/// What an operation of `model` is to fail with, of these errors; `None` when it is not. The
+/// `caller` is asked for only in a run with [`NetworkMode::Fault`].
 pub fn drawn<E: Copy>(
     model: &'static Model,
     errors: &[E],
@@ -40,7 +40,8 @@ pub fn drawn<E: Copy>(
     errors.get(error).copied()
 }
 
-/// The name that an error is recorded under when the seed chose it: it is not the machine's, and explains no failure.
+/// The name that an error is recorded under when the seed chose it: it is not the machine's, and
+/// explains no failure.
 #[must_use]
 pub fn injected(error: &str) -> String {
     format!("{error} (from the seed)")

@@ -4,7 +4,8 @@ use rand_core::{Infallible, SeedableRng, TryRng};
 
 use crate::hash::mix;
 
-/// ChaCha8, which can be copied: iterators that draw from it are `Clone`, as std's are. Its words are those of `rand_chacha`.
+/// ChaCha8, which can be copied: iterators that draw from it are `Clone`, as std's are. Its words
+/// are those of `rand_chacha`.
 #[derive(Debug)]
 pub struct ChaCha8Rng(chacha20::ChaCha8Rng);
 
@@ -53,8 +54,9 @@ pub(crate) fn generator(seed: u64, tag: u64, a: u64, b: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-/// One word keyed by the four: what few elements are ordered by, where setting up a generator would cost ten times as much as
-/// the order. Multiplications to the double width whose halves are joined, as in wyhash, and a mixer at the end.
+/// One word keyed by the four: what few elements are ordered by, where setting up a generator would
+/// cost ten times as much as the order. Multiplications to the double width whose halves are
+/// joined, as in wyhash, and a mixer at the end.
 #[inline]
 pub(crate) fn word(seed: u64, tag: u64, a: u64, b: u64) -> u64 {
     const fn join(a: u64, b: u64) -> u64 {
@@ -64,8 +66,9 @@ pub(crate) fn word(seed: u64, tag: u64, a: u64, b: u64) -> u64 {
     mix(join(join(a, b) ^ tag, seed) ^ a)
 }
 
-/// The generator that long orders are drawn from: xoshiro256++ (Blackman and Vigna, "Scrambled linear pseudorandom number
-/// generators", 2021), whose words take a few instructions. Its state is filled by `SplitMix64`, as its authors say.
+/// The generator that long orders are drawn from: xoshiro256++ (Blackman and Vigna, "Scrambled
+/// linear pseudorandom number generators", 2021), whose words take a few instructions. Its state is
+/// filled by `SplitMix64`, as its authors say.
 #[derive(Clone, Debug)]
 pub struct Xoshiro256([u64; 4]);
 

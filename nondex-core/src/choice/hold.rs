@@ -9,10 +9,12 @@ use super::number::number_at_level;
 use crate::catalogue::{Level, Model};
 use crate::protocol::site::Caller;
 
-/// The shortest time that a thread is held back, in nanoseconds of virtual time: one operation of another thread.
+/// The shortest time that a thread is held back, in nanoseconds of virtual time: one operation of
+/// another thread.
 pub const SHORTEST: u64 = 100;
 
-/// The longest time that a thread is held back at `level`, in nanoseconds of virtual time. Up to STD's, a loaded machine does it.
+/// The longest time that a thread is held back at `level`, in nanoseconds of virtual time. Up to
+/// STD's, a loaded machine does it.
 #[must_use]
 pub const fn longest(level: Level) -> u64 {
     const MILLISECOND: u64 = 1_000_000;
@@ -25,11 +27,12 @@ pub const fn longest(level: Level) -> u64 {
     }
 }
 
-/// Decides for how many nanoseconds of virtual time a thread is held back at one call of `model` by `caller`: 0 when the spec
-/// leaves the choice alone; no longer than `most`, if the level allows so much. `awaited` is when others wake. `None` outside a test.
+/// Decides for how many nanoseconds of virtual time a thread is held back at one call of `model` by
+/// `caller`: 0 when the spec leaves the choice alone; no longer than `most`, if the level allows so
+/// much. `awaited` is when others wake. `None` outside a test.
 ///
-/// A seed draws it by the `moment`, which is told from all others of the run by who comes to it and how often, so that it is the same wherever
-/// the code lies; or, if there is none, by the call.
+/// A seed draws it by the `moment`, which is told from all others of the run by who comes to it and
+/// how often, so that it is the same wherever the code lies; or, if there is none, by the call.
 #[must_use]
 pub fn hold(
     model: &'static Model,
@@ -50,10 +53,12 @@ pub fn longest_hold(model: &'static Model, caller: Caller) -> Option<u64> {
     number_at_level(model, caller, None, range, 0, |level, _| longest(level))
 }
 
-/// A time no longer than `longest` and `most`. Where others wait for a time (`awaited`, from now on), what counts is who of them wakes before
-/// it has passed: half of the times end a moment after one of them woke, however near or far that is.
+/// A time no longer than `longest` and `most`. Where others wait for a time (`awaited`, from now
+/// on), what counts is who of them wakes before it has passed: half of the times end a moment after
+/// one of them woke, however near or far that is.
 fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng) -> u64 {
-    /// So often the shortest time is doubled until whoever woke has done a few operations, and all that it does at once: 3 µs, 1.6 ms.
+    /// So often the shortest time is doubled until whoever woke has done a few operations, and all
+    /// that it does at once: 3 µs, 1.6 ms.
     const MOMENTS: Range<u64> = 5..15;
     let within = |time: &&u64| **time < longest.min(most);
     let reached = awaited.iter().filter(within).count() as u64;
@@ -67,8 +72,9 @@ fn draw_past(longest: u64, most: u64, awaited: &[u64], mut generator: ChaCha8Rng
     time.map_or(0, |time| time + moment).min(longest.min(most))
 }
 
-/// A time between the shortest and the longest one, no longer than `most`. All powers of two are alike in it; but where any time
-/// is allowed, every other one is within two of them of the longest, for what is programmed to wait waits for milliseconds.
+/// A time between the shortest and the longest one, no longer than `most`. All powers of two are
+/// alike in it; but where any time is allowed, every other one is within two of them of the
+/// longest, for what is programmed to wait waits for milliseconds.
 pub(super) fn draw(longest: u64, most: u64, mut generator: ChaCha8Rng) -> u64 {
     if most >= longest && generator.next_u64().is_multiple_of(2) {
         return longest - generator.next_u64() % (longest / 4 * 3);

@@ -11,8 +11,9 @@ use crate::protocol::point::{NumberRecord, StepRecord};
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::spec::GivenChoice;
 
-/// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice alone, else what `draw` makes of
-/// a generator that is keyed by the seed and the call, whatever the level. `None` outside a test.
+/// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
+/// alone, else what `draw` makes of a generator that is keyed by the seed and the call, whatever
+/// the level. `None` outside a test.
 #[must_use]
 pub fn number(
     model: &'static Model,
@@ -33,8 +34,9 @@ pub fn number(
     decide_number(model, caller, &choice, drawn).map(|(number, _)| number)
 }
 
-/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level). It is drawn by the call or, if there is
-/// one, by the moment of a schedule: the calls of a schedule have no other names than addresses of code, which move with every change of a project.
+/// As [`number`], of a family whose [numbers depend on the level](Family::numbers_depend_on_level).
+/// It is drawn by the call or, if there is one, by the moment of a schedule: the calls of a
+/// schedule have no other names than addresses of code, which move with every change of a project.
 pub(super) fn number_at_level(
     model: &'static Model,
     caller: Caller,
@@ -99,8 +101,9 @@ fn decide_number(
     Some((number, reached))
 }
 
-/// The generator of one request for random bytes, `None` outside a test. When the spec makes this choice it depends on
-/// the seed, otherwise only on the request's identity, so that clean runs repeat too.
+/// The generator of one request for random bytes, `None` outside a test. When the spec makes this
+/// choice it depends on the seed, otherwise only on the request's identity, so that clean runs
+/// repeat too.
 #[must_use]
 pub fn entropy(model: &'static Model, caller: Caller) -> Option<ChaCha8Rng> {
     let choice = Choice::opaque(CLEAN_ENTROPY);
@@ -109,33 +112,35 @@ pub fn entropy(model: &'static Model, caller: Caller) -> Option<ChaCha8Rng> {
 }
 
 /// The generator of a request for random bytes that cannot be recorded: see
-/// [`is_forked_beside_threads`](context::is_forked_beside_threads). It does not depend on the seed, only on who asks and how
-/// often it did. `None` outside a test.
+/// [`is_forked_beside_threads`](context::is_forked_beside_threads). It does not depend on the seed,
+/// only on who asks and how often it did. `None` outside a test.
 #[must_use]
 pub fn unrecorded_entropy() -> Option<ChaCha8Rng> {
     let (thread, ordinal) = context::unrecorded()?;
     Some(generator(CLEAN_ENTROPY, ENTROPY_TAG, thread, ordinal))
 }
 
-/// The generator of the keys of a `RandomState` that no shim made, such as those inside std, once for each thread; `None`
-/// outside a test. They never depend on the seed, because nobody could say where that is seen.
+/// The generator of the keys of a `RandomState` that no shim made, such as those inside std, once
+/// for each thread; `None` outside a test. They never depend on the seed, because nobody could say
+/// where that is seen.
 #[must_use]
 pub fn foreign_keys() -> Option<ChaCha8Rng> {
     let thread = context::path_hash()?;
     Some(generator(CLEAN_ENTROPY, FOREIGN_KEYS_TAG, thread, 0))
 }
 
-/// The key of a new `RandomState` made by `caller` as the mirror's own tables see it: unlike that of every other one in the
-/// run, and seeded at STD, where the table's own order is what a run varies. `None` outside a test. It is no choice point: what it
-/// decides is recorded where an order is read. For everybody else there is [`seen_key`].
+/// The key of a new `RandomState` made by `caller` as the mirror's own tables see it: unlike that
+/// of every other one in the run, and seeded at STD, where the table's own order is what a run
+/// varies. `None` outside a test. It is no choice point: what it decides is recorded where an order
+/// is read. For everybody else there is [`seen_key`].
 #[must_use]
 pub fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     context::table_key(model, caller)
 }
 
-/// The key of the `RandomState` with this [table key](table_key), as others than the mirror's own tables see it. This is
-/// the choice that is recorded, as `caller`'s, who made the state: once, also for all clones if it `is_shared`. Turned off, it is
-/// a key that does not depend on the seed.
+/// The key of the `RandomState` with this [table key](table_key), as others than the mirror's own
+/// tables see it. This is the choice that is recorded, as `caller`'s, who made the state: once,
+/// also for all clones if it `is_shared`. Turned off, it is a key that does not depend on the seed.
 #[must_use]
 pub fn seen_key(model: &'static Model, caller: Caller, table_key: u64, is_shared: bool) -> u64 {
     // A thread that ends, say: the seed is not seen in what is not recorded.

@@ -21,7 +21,8 @@ pub enum Aspect {
     Content,
     /// The object's identity (see [`context::new_object`]) combined with its modification count.
     Version,
-    /// How many of the elements, the last in base order, the process itself has put there. Asked of the environment only.
+    /// How many of the elements, the last in base order, the process itself has put there. Asked of
+    /// the environment only.
     Own,
 }
 
@@ -35,8 +36,8 @@ struct Read {
 
 /// Decides the order of `len` elements at one call of `model` by `caller`.
 ///
-/// `aspect` is asked only at levels EQ and ID, and of the environment. Outside a test, and for fewer than two elements, the
-/// answer is [`Decision::Base`] and nothing is recorded.
+/// `aspect` is asked only at levels EQ and ID, and of the environment. Outside a test, and for
+/// fewer than two elements, the answer is [`Decision::Base`] and nothing is recorded.
 pub fn decide(
     model: &'static Model,
     family: Family,
@@ -54,8 +55,9 @@ pub fn decide(
     })
 }
 
-/// As [`decide`], at a place in the source. Whose call it is `caller` says; it is asked for only where the thread was not before,
-/// where the place does not tell, and where the spec says what is done. Not generic, so that it is compiled once, and optimised.
+/// As [`decide`], at a place in the source. Whose call it is `caller` says; it is asked for only
+/// where the thread was not before, where the place does not tell, and where the spec says what is
+/// done. Not generic, so that it is compiled once, and optimised.
 pub fn decide_at(
     model: &'static Model,
     family: Family,
@@ -125,8 +127,8 @@ fn decide_reached(
     }
 }
 
-/// The order that the seed means at a call, if it is asked for. Of a reading of the environment it is to be known what was
-/// read. The choice is listed.
+/// The order that the seed means at a call, if it is asked for. Of a reading of the environment it
+/// is to be known what was read. The choice is listed.
 fn seeded(
     thread: &mut ThreadState,
     reached: &Reached,
@@ -204,8 +206,9 @@ fn by_content(schedule: Schedule, seed: u64, content: u64) -> Decision {
     }
 }
 
-/// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at STD, and at ID and EQ only
-/// if the choice was made in the run that recorded it. Of long sequences at EQ, it stands for the order that has the same key.
+/// The permutation that a run at `level` draws from `seed` at a choice, when that is known: not at
+/// STD, and at ID and EQ only if the choice was made in the run that recorded it. Of long sequences
+/// at EQ, it stands for the order that has the same key.
 #[must_use]
 pub fn draw(
     schedule: Schedule,

@@ -7,7 +7,8 @@ use crate::hidden::{self, Box, Vec};
 /// Up to this length a permutation takes no memory, and is drawn from one word: 16! is below 2^45.
 pub(super) const SHORT: usize = 16;
 
-/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than to come back.
+/// Up to this length a permutation is drawn whole at once: in one tight loop that costs less than
+/// to come back.
 const AT_ONCE: usize = 1 << 7;
 
 /// Up to this length the table of a permutation is laid out in full at once.
@@ -20,11 +21,12 @@ const SPARSE_DRAWS: usize = 32;
 const WORDS: usize = 128;
 const FIRST_WORDS: usize = 4;
 
-/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn some positions at a time when it is
-/// long, over a table that is virtual until it is worth having.
+/// A permutation of `0..len`: a forward Fisher–Yates shuffle (Durstenfeld 1964), drawn some
+/// positions at a time when it is long, over a table that is virtual until it is worth having.
 ///
-/// The first position costs O(min(len, 1024)), so the first entry of a million is not a shuffle of a million. The
-/// sequence depends on nothing but the generator and the length. Its memory is the system's.
+/// The first position costs O(min(len, 1024)), so the first entry of a million is not a shuffle of
+/// a million. The sequence depends on nothing but the generator and the length. Its memory is the
+/// system's.
 #[derive(Clone, Debug)]
 pub struct Permutation(Drawn);
 
@@ -96,7 +98,8 @@ impl Sparse {
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that `rng` draws. One of up to 16 is to be drawn [from a word](Permutation::of_word).
+    /// The permutation of `0..len` that `rng` draws. One of up to 16 is to be drawn [from a
+    /// word](Permutation::of_word).
     ///
     /// # Panics
     /// For more than 2^32 positions.
@@ -346,8 +349,8 @@ impl Long {
     }
 }
 
-/// How many draws below such a length are made from one word, without rejection, so that every draw takes the same amount of the
-/// generator: the bias is below 2^-14.
+/// How many draws below such a length are made from one word, without rejection, so that every draw
+/// takes the same amount of the generator: the bias is below 2^-14.
 const fn draws_of_word(len: usize) -> usize {
     match len {
         0..=0x400 => 5,
@@ -358,8 +361,9 @@ const fn draws_of_word(len: usize) -> usize {
     }
 }
 
-/// A number below `bound` from the high bits of `word`; the low bits are left for the next: several bounded draws come from one
-/// word (Brackett-Rozinsky and Lemire, "Batched ranged random integer generation", 2024).
+/// A number below `bound` from the high bits of `word`; the low bits are left for the next: several
+/// bounded draws come from one word (Brackett-Rozinsky and Lemire, "Batched ranged random integer
+/// generation", 2024).
 #[inline]
 pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     let product = u128::from(*word) * bound as u128;
@@ -367,8 +371,8 @@ pub(super) fn draw(word: &mut u64, bound: usize) -> usize {
     (product >> 64) as usize
 }
 
-/// Goes on with a shuffle from a position, with so many draws `from_word`, for at most so many words; the position that is reached.
-/// The words do not wait for each other.
+/// Goes on with a shuffle from a position, with so many draws `from_word`, for at most so many
+/// words; the position that is reached. The words do not wait for each other.
 #[inline]
 pub(super) fn shuffle<T>(
     table: &mut [T],

@@ -1,34 +1,41 @@
 //! Which order a seed means at one choice: the first seeds are designed, all others are random.
 //!
-//! A random order finds a bug with the probability that the bug has, again and again. A design does better, because what one
-//! run has tried the next ones need not: after the clean run and the run of seed 0, which *reverses* the base order, every two
-//! elements were seen in both orders. The seeds after it make a small *covering design* for each choice, up to a length of
+//! A random order finds a bug with the probability that the bug has, again and again. A design does
+//! better, because what one run has tried the next ones need not: after the clean run and the run
+//! of seed 0, which *reverses* the base order, every two elements were seen in both orders. The
+//! seeds after it make a small *covering design* for each choice, up to a length of
 //! [`DESIGNED_LEN`]:
 //!
-//! - 3 elements: the four orders that are left, which are rotations of the base order and of its reverse;
-//! - 4 to 8: a sequence covering array of strength 3 (Kuhn, Higdon, Lawrence, Kacker and Lei, "Combinatorial methods for event
-//!   sequence testing", 2012; Chee, Colbourn, Horsley and Zhou, "Sequence covering arrays", 2013). At most nine orders have
-//!   every three elements in all six orders, and every element at every position;
-//! - more: a Latin square that has the reverse of each of its orders, so that as many orders as there are elements
-//!   have every element at every position (once, if their number is even), and every two elements are equally often in both orders.
-//!   Orders and their reverses come close to each other: three elements are never twice in one order before they were
-//!   in its reverse, or nearly so. Up to 16 elements the square is one of which the first eight orders have more threes than
-//!   those of most others; beyond, it is random.
+//! - 3 elements: the four orders that are left, which are rotations of the base order and of its
+//!   reverse;
+//! - 4 to 8: a sequence covering array of strength 3 (Kuhn, Higdon, Lawrence, Kacker and Lei,
+//!   "Combinatorial methods for event sequence testing", 2012; Chee, Colbourn, Horsley and Zhou,
+//!   "Sequence covering arrays", 2013). At most nine orders have every three elements in all six
+//!   orders, and every element at every position;
+//! - more: a Latin square that has the reverse of each of its orders, so that as many orders as
+//!   there are elements have every element at every position (once, if their number is even), and
+//!   every two elements are equally often in both orders. Orders and their reverses come close to
+//!   each other: three elements are never twice in one order before they were in its reverse, or
+//!   nearly so. Up to 16 elements the square is one of which the first eight orders have more
+//!   threes than those of most others; beyond, it is random.
 //!
-//! **Choices stay independent.** If one structure served all choices, two reads would agree where they should not. So the
-//! elements of the design are renamed, and its orders exchanged, by words that are keyed by the choice: taken alone, each
-//! order is any permutation with the same probability, and the orders of two choices have nothing to do with each other. Only seed 0
-//! is the same everywhere; what shows when two choices differ is found by the others.
+//! **Choices stay independent.** If one structure served all choices, two reads would agree where
+//! they should not. So the elements of the design are renamed, and its orders exchanged, by words
+//! that are keyed by the choice: taken alone, each order is any permutation with the same
+//! probability, and the orders of two choices have nothing to do with each other. Only seed 0 is
+//! the same everywhere; what shows when two choices differ is found by the others.
 //!
-//! **A seed stands alone.** The order depends on the seed, the choice and the length, not on which other seeds are run.
+//! **A seed stands alone.** The order depends on the seed, the choice and the length, not on which
+//! other seeds are run.
 
 use super::generator::{Xoshiro256, word};
 use super::permutation::{Permutation, SHORT, draw};
 use crate::context::orders::{LONGEST, Orders};
 use crate::protocol::schedule::Schedule;
 
-/// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of seeds, and an order of it costs about
-/// twice as much as a random one, which counts when a long sequence is read again and again.
+/// Longer sequences are reversed by seed 0 and have no further design: it would need hundreds of
+/// seeds, and an order of it costs about twice as much as a random one, which counts when a long
+/// sequence is read again and again.
 pub(super) const DESIGNED_LEN: usize = LONGEST;
 
 /// The level and the key of one choice.
@@ -49,8 +56,9 @@ impl Schedule {
         }
     }
 
-    /// The order of `len` elements that `seed` means at a choice. Costs O(1) for seed 0, about twice as much as
-    /// [`Permutation::new`] for the other designed ones, and as much for all others.
+    /// The order of `len` elements that `seed` means at a choice. Costs O(1) for seed 0, about
+    /// twice as much as [`Permutation::new`] for the other designed ones, and as much for all
+    /// others.
     pub(crate) fn order(self, seed: u64, key: Key, len: usize) -> Permutation {
         self.long(seed, key, len).unwrap_or_else(|| {
             let mut order = [0; LONGEST];
@@ -126,7 +134,8 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
             WINDOW.min(rows(len) - start),
         );
     let array: &[u8] = match len {
-        // With the base order and its reverse they are all there are, whatever the elements are called.
+        // With the base order and its reverse they are all there are, whatever the elements are
+        // called.
         3 => return order[..3].copy_from_slice(&THREE[row]),
         4 => &FOUR[row],
         5 => &FIVE[row],
@@ -149,8 +158,9 @@ fn designed(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     }
 }
 
-/// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places in a fixed sequence and turned
-/// a bit for each order. The places are such that after half a turn they are read backward.
+/// One order of a balanced Latin square: all elements stand on a wheel, which is read off at places
+/// in a fixed sequence and turned a bit for each order. The places are such that after half a turn
+/// they are read backward.
 fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     let half = len.div_ceil(2);
     let all = 2 * half;
@@ -181,8 +191,8 @@ fn turned(row: usize, key: Key, len: usize, order: &mut [u8; LONGEST]) {
     }
 }
 
-/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with so many draws from each word: written out for
-/// arrays whose length is known.
+/// Shuffles the first `len` bytes, as [`shuffle`](super::permutation::shuffle) with so many draws
+/// from each word: written out for arrays whose length is known.
 #[inline]
 fn shuffle_bytes<const ROOM: usize>(
     bytes: &mut [u8; ROOM],
@@ -203,8 +213,8 @@ fn shuffle_bytes<const ROOM: usize>(
     }
 }
 
-/// The orders of a Latin square, of which the first is given: the same wheel, turned. After each comes its reverse, half a turn
-/// further; the first few are far from each other.
+/// The orders of a Latin square, of which the first is given: the same wheel, turned. After each
+/// comes its reverse, half a turn further; the first few are far from each other.
 const fn square<const LEN: usize>(first: [u8; LEN]) -> [[u8; LEN]; LEN] {
     let half = LEN / 2;
     let mut rows = [[0; LEN]; LEN];
@@ -230,8 +240,8 @@ fn exchanged(mut word: u64, at: usize, len: usize) -> usize {
     sequence[at].into()
 }
 
-/// Number `at` of a walk around `len` places, from anywhere, that meets every place once before any twice. Its step is about the
-/// golden section, so that the first few are far from each other.
+/// Number `at` of a walk around `len` places, from anywhere, that meets every place once before any
+/// twice. Its step is about the golden section, so that the first few are far from each other.
 fn along(mut word: u64, at: usize, len: usize) -> usize {
     let start = draw(&mut word, len);
     (start + at * usize::from(STEPS[len])) % len
@@ -292,8 +302,8 @@ const WINDOW: usize = 8;
 /// The orders of three elements that are neither the base order nor its reverse.
 const THREE: [[u8; 3]; 4] = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1]];
 
-/// Sequence covering arrays of strength 3 that have every element at every position, found by simulated annealing; the tests
-/// check them.
+/// Sequence covering arrays of strength 3 that have every element at every position, found by
+/// simulated annealing; the tests check them.
 const FOUR: [[u8; 4]; 8] = [
     [3, 2, 0, 1],
     [1, 2, 0, 3],
@@ -347,8 +357,8 @@ const EIGHT: [[u8; 8]; 8] = [
     [6, 2, 0, 3, 1, 7, 4, 5],
 ];
 
-/// Latin squares of which the first eight orders have at least 0.86 of all threes in every order, where a random one has 0.82 in the
-/// mean; the best of 20,000 random ones, the tests check them.
+/// Latin squares of which the first eight orders have at least 0.86 of all threes in every order,
+/// where a random one has 0.82 in the mean; the best of 20,000 random ones, the tests check them.
 const TEN: [[u8; 10]; 10] = square([8, 9, 7, 1, 5, 0, 6, 2, 4, 3]);
 const TWELVE: [[u8; 12]; 12] = square([3, 1, 5, 6, 2, 10, 4, 8, 0, 11, 7, 9]);
 const FOURTEEN: [[u8; 14]; 14] = square([4, 12, 10, 13, 9, 0, 8, 1, 7, 2, 6, 3, 5, 11]);

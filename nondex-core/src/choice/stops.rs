@@ -1,8 +1,10 @@
 //! Where a systematic seed holds threads back, as a number.
 //!
-//! A [systematic](crate::Schedule::Systematic) seed is a list of *stops*: the decisions at which a thread is held back, each by the thread, in the
-//! order in which they were started, and by how many decisions it came to before. The lowest seven bits say how many bits each of the
-//! two takes, so that a few stops in short programs make a number that every reader of JSON keeps: one below 2^53.
+//! A [systematic](crate::Schedule::Systematic) seed is a list of *stops*: the decisions at which a
+//! thread is held back, each by the thread, in the order in which they were started, and by how
+//! many decisions it came to before. The lowest seven bits say how many bits each of the two takes,
+//! so that a few stops in short programs make a number that every reader of JSON keeps: one below
+//! 2^53.
 
 /// A decision at which a thread is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,14 +15,16 @@ pub struct Stop {
     pub number: u32,
 }
 
-/// How many bits say how many bits there are for the number of a decision, and for this and that of a thread.
+/// How many bits say how many bits there are for the number of a decision, and for this and that of
+/// a thread.
 const NUMBER_BITS: u32 = 4;
 const HEADER_BITS: u32 = 7;
 
 /// Every seed is below this.
 const END: u64 = 1 << 53;
 
-/// The seed with these stops, in this order; `None` when there are too many, or too large ones. Without any it is 0.
+/// The seed with these stops, in this order; `None` when there are too many, or too large ones.
+/// Without any it is 0.
 #[must_use]
 pub fn seed(stops: &[Stop]) -> Option<u64> {
     if stops.is_empty() {

@@ -21,8 +21,8 @@ pub struct Entered {
     context: Arc<Context>,
 }
 
-/// Starts `test` on this thread: from here on it works for `context`, with the root thread path. In a child process, what is entered
-/// is part of the test whose child it is.
+/// Starts `test` on this thread: from here on it works for `context`, with the root thread path. In
+/// a child process, what is entered is part of the test whose child it is.
 pub fn enter(context: &Arc<Context>, test: &str) -> Entered {
     let path = context.test_thread(test);
     let state = ThreadState::new(Arc::clone(context), Arc::from(context.whose(test)), path);
@@ -116,7 +116,8 @@ impl Drop for Entered {
 #[derive(Debug)]
 pub struct Inherited(Option<hidden::Box<ThreadState>>);
 
-/// Taken in the thread that starts another; counts the start. All memory that the new thread needs is taken here.
+/// Taken in the thread that starts another; counts the start. All memory that the new thread needs
+/// is taken here.
 #[must_use]
 pub fn inherit() -> Inherited {
     Inherited(with_state(ThreadState::of_thread))

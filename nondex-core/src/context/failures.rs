@@ -4,7 +4,8 @@ use super::stack::Stack;
 use crate::fork_lock::ForkLock;
 use crate::protocol::operation::{OperationRecord, is_alike};
 
-/// The failures of a run so far, with their stacks, kept unread until the test fails: reading them takes long.
+/// The failures of a run so far, with their stacks, kept unread until the test fails: reading them
+/// takes long.
 #[derive(Debug)]
 pub(crate) struct Failures(ForkLock<Vec<(OperationRecord, Option<Stack>)>>);
 

@@ -1,13 +1,13 @@
 //! A child process of a test works for the same test.
 //!
-//! Our variables are gone from the environment by then, so that a test sees the environment that cargo gives it. But the
-//! block of variables a process was *started* with stays readable (Linux: `/proc/<pid>/environ`), so a program that is
-//! built over the facade looks for the spec in the test's own process, or in its ancestors. The search costs a read or two,
-//! once in a process.
+//! Our variables are gone from the environment by then, so that a test sees the environment that
+//! cargo gives it. But the block of variables a process was *started* with stays readable (Linux:
+//! `/proc/<pid>/environ`), so a program that is built over the facade looks for the spec in the
+//! test's own process, or in its ancestors. The search costs a read or two, once in a process.
 //!
-//! Who it is, a child is told by [`CHILD_VARIABLE`]: the path of the thread that started it, and which of its children it
-//! is. One that is not told (what started it is linked statically, say) is known by its command line, and by how many
-//! children of that command line there were before it.
+//! Who it is, a child is told by [`CHILD_VARIABLE`]: the path of the thread that started it, and
+//! which of its children it is. One that is not told (what started it is linked statically, say) is
+//! known by its command line, and by how many children of that command line there were before it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -96,8 +96,8 @@ fn variable<'a>(block: &'a [u8], name: &str) -> Option<&'a str> {
     std::str::from_utf8(value).ok()
 }
 
-/// The parent in a `stat` file: the second field after the program's name, which stands in parentheses and may hold
-/// anything.
+/// The parent in a `stat` file: the second field after the program's name, which stands in
+/// parentheses and may hold anything.
 fn parent(stat: &Path) -> Option<u32> {
     let text = std::fs::read(stat).ok()?;
     let text = String::from_utf8_lossy(&text);
@@ -152,7 +152,8 @@ fn before(record: &Path, path: &str) -> Option<usize> {
     Some(of_path.take_while(|line| *line != own.trim_end()).count())
 }
 
-/// The extension of the file beside the record in which children are noted that were not told who they are.
+/// The extension of the file beside the record in which children are noted that were not told who
+/// they are.
 pub const NOTES: &str = "children";
 
 #[cfg(test)]

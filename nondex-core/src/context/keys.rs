@@ -62,7 +62,8 @@ impl Keys {
         Some(known.find(|(known, _)| known == site)?.1.clone())
     }
 
-    /// The key that others see, as `decide` says when it is asked first: a state and its clones are one choice.
+    /// The key that others see, as `decide` says when it is asked first: a state and its clones are
+    /// one choice.
     pub(super) fn once(&self, key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
         if !is_shared {
             return decide();

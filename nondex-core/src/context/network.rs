@@ -11,8 +11,8 @@ use crate::protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord, SEND}
 use crate::protocol::site::{Caller, Frame, portable_path};
 use crate::protocol::spec::RunSpec;
 
-/// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the tool's own code
-/// runs. Costs a thread-local lookup.
+/// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the
+/// tool's own code runs. Costs a thread-local lookup.
 #[must_use]
 pub fn mode() -> NetworkMode {
     slot::spec(|spec| spec.network).unwrap_or(NetworkMode::Off)
@@ -49,7 +49,8 @@ pub struct Operation {
     pub record: NetworkRecord,
 }
 
-/// Records the begin of an operation by this thread; `None` outside a test. Costs an append to a file.
+/// Records the begin of an operation by this thread; `None` outside a test. Costs an append to a
+/// file.
 #[must_use]
 pub fn begin(
     operation: &str,
@@ -67,7 +68,8 @@ pub fn begin(
     )
 }
 
-/// Records that a datagram is sent, through the socket with this number where it has one; as [`begin`] otherwise.
+/// Records that a datagram is sent, through the socket with this number where it has one; as
+/// [`begin`] otherwise.
 #[must_use]
 pub fn begin_datagram(
     socket: Option<u64>,
@@ -128,7 +130,8 @@ fn begin_as(
     })
 }
 
-/// Records that something was received through a socket on which this process knows of no operation, but another may.
+/// Records that something was received through a socket on which this process knows of no
+/// operation, but another may.
 pub fn received(socket: u64) {
     let _ = slot::record_network(|test, _| Event::Received { test, socket });
 }
@@ -151,8 +154,8 @@ impl Operation {
     }
 
     /// Notes what became of it, without recording that yet: its end, or of a datagram that somebody
-    /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in vain](NetworkOutcome::Pending). Whether that was not
-    /// known.
+    /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in
+    /// vain](NetworkOutcome::Pending). Whether that was not known.
     pub fn learn(&mut self, outcome: NetworkOutcome) -> bool {
         let is_new = outcome.rank() > self.record.outcome.rank();
         if is_new {

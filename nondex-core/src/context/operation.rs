@@ -5,7 +5,8 @@ use crate::protocol::event::Event;
 use crate::protocol::operation::OperationRecord;
 use crate::protocol::site::Caller;
 
-/// Whether failures of `operation` with `error` are asked for on this thread. Costs a thread-local lookup.
+/// Whether failures of `operation` with `error` are asked for on this thread. Costs a thread-local
+/// lookup.
 #[must_use]
 pub fn is_observed(operation: &str, error: &str) -> bool {
     slot::spec(|spec| {
@@ -15,8 +16,8 @@ pub fn is_observed(operation: &str, error: &str) -> bool {
     .unwrap_or(false)
 }
 
-/// Records a failure of an operation by this thread, the first that is alike. Without a `caller` it takes no lock but by
-/// trying: so it is safe in a child that was forked while other threads ran.
+/// Records a failure of an operation by this thread, the first that is alike. Without a `caller` it
+/// takes no lock but by trying: so it is safe in a child that was forked while other threads ran.
 pub fn failed(operation: &str, error: &str, target: String, caller: Option<Caller>) {
     slot::record_operation(|test, thread| {
         let operation = OperationRecord {

@@ -1,4 +1,5 @@
-//! Orders that a thread has drawn, so that a loop that reads a collection again and again draws its order once.
+//! Orders that a thread has drawn, so that a loop that reads a collection again and again draws its
+//! order once.
 
 use crate::hidden::{self, Vec};
 

@@ -12,10 +12,11 @@ static FORKED: OnceLock<Arc<Context>> = OnceLock::new();
 
 pub(super) static GLOBAL: OnceLock<Option<Arc<Context>>> = OnceLock::new();
 
-/// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and [`LEVEL_VARIABLE`], or none.
+/// The context of this process: from [`SPEC_VARIABLE`], or from [`SEED_VARIABLE`] and
+/// [`LEVEL_VARIABLE`], or none.
 ///
-/// A variable that cannot be understood ends the process with code 96 and a message on stderr: a run must never
-/// silently not happen.
+/// A variable that cannot be understood ends the process with code 96 and a message on stderr: a
+/// run must never silently not happen.
 pub fn global() -> Option<&'static Arc<Context>> {
     if let Some(context) = FORKED.get() {
         return Some(context);
@@ -65,8 +66,8 @@ pub fn note_written(path: Option<&str>) {
     }
 }
 
-/// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what the parent's shares between its
-/// tests goes on in it.
+/// Makes this process, a fork that is to run the test of `spec`, have a context of its own: what
+/// the parent's shares between its tests goes on in it.
 pub fn fork_global(spec: RunSpec) -> Option<&'static Arc<Context>> {
     let forked = global()?.of_fork(spec);
     FORKED.set(forked).ok()?;

@@ -36,7 +36,8 @@ pub struct Context {
     /// Where the forks of this process append their events. It is opened before the first test,
     /// which may leave no descriptor free.
     forks: Option<Arc<Journal>>,
-    /// The path of the main thread: empty in the test's own process, see [`inheritance`](super::inheritance).
+    /// The path of the main thread: empty in the test's own process, see
+    /// [`inheritance`](super::inheritance).
     pub(super) process: String,
     /// The number of the test's own process.
     pub(super) root: u32,
@@ -101,8 +102,8 @@ impl Context {
         })
     }
 
-    /// The context of this process, a fork of the one with this context, in which the test of `spec` runs as if it ran in
-    /// that one: a process of its own for a test.
+    /// The context of this process, a fork of the one with this context, in which the test of
+    /// `spec` runs as if it ran in that one: a process of its own for a test.
     #[must_use]
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
         let pid = std::process::id();
@@ -142,7 +143,8 @@ impl Context {
         Source::of(self.shared.sources.swap(0, Ordering::Relaxed))
     }
 
-    /// The path of the thread of `test`. In a child process several may run at once: they are known by their names.
+    /// The path of the thread of `test`. In a child process several may run at once: they are known
+    /// by their names.
     pub(super) fn test_thread(&self, test: &str) -> Text {
         match self.process.as_str() {
             "" => Text::from("0"),
@@ -150,7 +152,8 @@ impl Context {
         }
     }
 
-    /// The test that what `test` does is recorded for: where a test has started an executable of tests, the former.
+    /// The test that what `test` does is recorded for: where a test has started an executable of
+    /// tests, the former.
     pub(super) fn whose<'a>(&'a self, test: &'a str) -> &'a str {
         match self.process.as_str() {
             "" => test,
@@ -264,8 +267,9 @@ impl Context {
         self.network_since(0, test)
     }
 
-    /// The operations of threads that work for no test in particular, when the spec names neither a test nor a file: those
-    /// with something to say since that many events were [kept](Context::kept).
+    /// The operations of threads that work for no test in particular, when the spec names neither a
+    /// test nor a file: those with something to say since that many events were
+    /// [kept](Context::kept).
     #[must_use]
     pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
         self.network_since(since, "")

@@ -97,7 +97,8 @@ impl SiteState {
         created.unwrap_or_else(stack::capture)
     }
 
-    /// What the spec gives for this call. Of all calls at the site, it is the one that is looked at.
+    /// What the spec gives for this call. Of all calls at the site, it is the one that is looked
+    /// at.
     #[cold]
     fn give(&mut self, ordinal: u64, context: &Context) -> Option<Arc<GivenChoice>> {
         let (_, choice) = self.given.iter().find(|(number, _)| *number == ordinal)?;
@@ -235,7 +236,8 @@ impl Sites {
         }
     }
 
-    /// The position of the site of these calls. They are told by address: one site may have several states.
+    /// The position of the site of these calls. They are told by address: one site may have several
+    /// states.
     pub(super) fn find(
         &self,
         model: &'static Model,

@@ -95,8 +95,8 @@ thread_local! {
     pub(super) static PAUSES: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this very function. In a
-/// forked child the state may still be its parent's: see [`with_state`].
+/// Runs `f` on the thread's state, unless the thread is inactive, paused, ending, or inside this
+/// very function. In a forked child the state may still be its parent's: see [`with_state`].
 #[inline]
 fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     if PAUSES.get() > 0 {
@@ -107,8 +107,8 @@ fn with_inherited_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
         .flatten()
 }
 
-/// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is first asked for, and
-/// not by `fork`, after which memory may not be had.
+/// As [`with_inherited_state`], on a state of this process: a forked child is given one when it is
+/// first asked for, and not by `fork`, after which memory may not be had.
 #[inline]
 pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> {
     with_inherited_state(|state| {
@@ -119,7 +119,8 @@ pub(super) fn with_state<R>(f: impl FnOnce(&mut ThreadState) -> R) -> Option<R> 
     })
 }
 
-/// Whether this thread is [paused](pause) or inside of the engine: what it calls is not the test's doing.
+/// Whether this thread is [paused](pause) or inside of the engine: what it calls is not the test's
+/// doing.
 #[must_use]
 pub fn is_own_work() -> bool {
     PAUSES.get() > 0
@@ -135,8 +136,8 @@ pub fn level() -> Option<Level> {
     with_inherited_state(|state| state.context.spec.level)
 }
 
-/// Records that the thread reached a choice, and says what to make it from. `None` outside a test, while paused, and
-/// for a model that is off.
+/// Records that the thread reached a choice, and says what to make it from. `None` outside a test,
+/// while paused, and for a model that is off.
 pub(crate) fn reach(
     model: &'static Model,
     family: Family,
@@ -146,8 +147,8 @@ pub(crate) fn reach(
     with_state(|state| state.reach((model, family, caller), None, choice)).flatten()
 }
 
-/// As [`reach`], of an order of `len` elements at a place in the source. If the place says that it is this caller's, the thread knows
-/// the site there from now on.
+/// As [`reach`], of an order of `len` elements at a place in the source. If the place says that it
+/// is this caller's, the thread knows the site there from now on.
 pub(crate) fn reach_at(
     model: &'static Model,
     family: Family,
@@ -184,7 +185,8 @@ pub(crate) fn table_key(model: &'static Model, caller: Caller) -> Option<u64> {
     })
 }
 
-/// Notes that what this thread creates here makes a choice elsewhere, as `caller`'s: the stack of that choice is this one.
+/// Notes that what this thread creates here makes a choice elsewhere, as `caller`'s: the stack of
+/// that choice is this one.
 pub fn note_creation(model: &'static Model, caller: Caller) {
     with_inherited_state(|state| {
         let keys = &state.context.shared.keys;
@@ -199,7 +201,8 @@ pub(crate) fn key_without_seed(table_key: u64) -> u64 {
     table_key ^ secret.unwrap_or(table_key)
 }
 
-/// What `decide` says of the state with this key, and of all its clones when it `is_shared`: once for them all.
+/// What `decide` says of the state with this key, and of all its clones when it `is_shared`: once
+/// for them all.
 pub(crate) fn once(table_key: u64, is_shared: bool, decide: impl FnOnce() -> u64) -> u64 {
     match with_state(|state| Arc::clone(&state.context)) {
         Some(context) => context.shared.keys.once(table_key, is_shared, decide),
@@ -225,7 +228,8 @@ pub(crate) fn is_traced(site: &Site) -> bool {
     with_inherited_state(|state| state.context.spec.trace.contains(site)).unwrap_or(false)
 }
 
-/// Whether this run is to tell where the elements of a collection were inserted. Such a run is slow.
+/// Whether this run is to tell where the elements of a collection were inserted. Such a run is
+/// slow.
 #[must_use]
 pub fn traces_elements() -> bool {
     let asks = |spec: &RunSpec| {
@@ -235,7 +239,8 @@ pub fn traces_elements() -> bool {
     with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)
 }
 
-/// Records an event, which is given the test and the thread's path, if this thread works for a test.
+/// Records an event, which is given the test and the thread's path, if this thread works for a
+/// test.
 pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
     let state = |state: &mut ThreadState| {
         let event = event(state.test.as_ref().to_owned(), state.path.to_string());
@@ -269,7 +274,8 @@ pub(super) fn spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
     with_inherited_state(|state| f(&state.context.spec))
 }
 
-/// Records an event of the network, which is given the test and the thread's path; the path, `None` outside a test.
+/// Records an event of the network, which is given the test and the thread's path; the path, `None`
+/// outside a test.
 pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
     let (context, test, path) = with_state(|state| {
         let test = state.test.as_ref().to_owned();
@@ -304,8 +310,8 @@ pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
     }
 }
 
-/// Notes that the test of this thread, if there is one, uses `source`. Takes no memory and no lock, so that it may be called
-/// anywhere, in a signal handler too.
+/// Notes that the test of this thread, if there is one, uses `source`. Takes no memory and no lock,
+/// so that it may be called anywhere, in a signal handler too.
 #[inline]
 pub fn note_source(source: Source) {
     if PAUSES.try_with(Cell::get).is_ok_and(|pauses| pauses > 0) {
@@ -364,20 +370,22 @@ pub fn after_fork_in_child() {
 }
 
 /// Counts a program that this thread is about to start, and writes the value of
-/// [`CHILD_VARIABLE`](crate::protocol::spec::CHILD_VARIABLE) for it into `buffer`; its length, or `None` outside a test and without
-/// room. Takes no memory.
+/// [`CHILD_VARIABLE`](crate::protocol::spec::CHILD_VARIABLE) for it into `buffer`; its length, or
+/// `None` outside a test and without room. Takes no memory.
 pub fn name_child(buffer: &mut [u8]) -> Option<usize> {
     with_inherited_state(|state| state.name_child(buffer)).flatten()
 }
 
-/// Whether this is the forked child of a process in which other threads may have been at work. One of them may have had
-/// the lock of an allocator, so that what takes no memory itself must not be made to by us.
+/// Whether this is the forked child of a process in which other threads may have been at work. One
+/// of them may have had the lock of an allocator, so that what takes no memory itself must not be
+/// made to by us.
 #[must_use]
 pub fn is_forked_beside_threads() -> bool {
     with_inherited_state(|state| state.is_forked_beside_threads).unwrap_or(false)
 }
 
-/// What random bytes are made from where no choice can be recorded: the thread, and how often it drew so.
+/// What random bytes are made from where no choice can be recorded: the thread, and how often it
+/// drew so.
 pub(crate) fn unrecorded() -> Option<(u64, u64)> {
     with_inherited_state(ThreadState::unrecorded)
 }

@@ -11,14 +11,16 @@ thread_local! {
     static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no stack of it can be captured.
+/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no
+/// stack of it can be captured.
 pub fn in_hook(say: impl FnOnce()) {
     let was = IS_IN_HOOK.replace(true);
     say();
     IS_IN_HOOK.set(was);
 }
 
-/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said so.
+/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said
+/// so.
 fn may_have_lock() -> bool {
     IS_IN_HOOK.get() || !has_harness() && thread::panicking()
 }
@@ -42,14 +44,16 @@ impl Stack {
     }
 }
 
-/// The frames of the current thread that have a source line, innermost first. Costs milliseconds: it reads the debug
-/// information of the executable. Frames of the engine are left out; paths are absolute where rustc knew them so.
+/// The frames of the current thread that have a source line, innermost first. Costs milliseconds:
+/// it reads the debug information of the executable. Frames of the engine are left out; paths are
+/// absolute where rustc knew them so.
 pub fn capture() -> Vec<Frame> {
     Stack::capture().frames()
 }
 
-/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace): `  4:     0x1234 - path::of::function` (later
-/// inlined functions have no number and address) followed by `             at file:line:column`.
+/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace):
+/// `  4:     0x1234 - path::of::function` (later inlined functions have no number and address)
+/// followed by `             at file:line:column`.
 fn parse(text: &str) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut function = "";

@@ -7,8 +7,8 @@ use super::run::Context;
 use super::{entered, inheritance};
 use crate::protocol::spec::{CHILD_VARIABLE, SPEC_VARIABLE};
 
-/// As [`global`], and removes our variables from the environment, so that a test sees what cargo gives it. The calling thread is
-/// then known as the main one.
+/// As [`global`], and removes our variables from the environment, so that a test sees what cargo
+/// gives it. The calling thread is then known as the main one.
 ///
 /// # Safety
 /// The process must have one thread, as before `main`.
@@ -27,8 +27,9 @@ pub unsafe fn take_global() -> Option<&'static Arc<Context>> {
     context.inspect(|context| entered::enter_main(context))
 }
 
-/// The context of a program that is not built over the shims: that of an ancestor. Decides for the whole process when it is
-/// called before [`global`]. The calling thread is then known as the main one.
+/// The context of a program that is not built over the shims: that of an ancestor. Decides for the
+/// whole process when it is called before [`global`]. The calling thread is then known as the main
+/// one.
 pub fn adopt() -> Option<&'static Arc<Context>> {
     let adopted = || inheritance::find().map(Context::of_child);
     let context = GLOBAL.get_or_init(adopted).as_ref();

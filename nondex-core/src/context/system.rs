@@ -1,4 +1,5 @@
-//! What a test process can do to itself beyond std: whoever interposes the functions of libc provides it before `main`.
+//! What a test process can do to itself beyond std: whoever interposes the functions of libc
+//! provides it before `main`.
 
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -16,48 +17,57 @@ pub trait System: Debug + Sync {
     /// What a fork of this process would be without. Not asked from a fork.
     fn company(&self) -> Company;
 
-    /// Forks this process, which must have no [`company`](System::company). The fork's output goes nowhere, its initial
-    /// environment has this text as the run spec, and it ends with the exit code that `work` returns. One that takes longer than
-    /// `limit` is ended; so is all that it has started. `None` when that cannot be done, or its end cannot be known.
+    /// Forks this process, which must have no [`company`](System::company). The fork's output goes
+    /// nowhere, its initial environment has this text as the run spec, and it ends with the exit
+    /// code that `work` returns. One that takes longer than `limit` is ended; so is all that it has
+    /// started. `None` when that cannot be done, or its end cannot be known.
     fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd>;
 
-    /// Keeps the state that the tests of `spec` share as it is before the first of them. Asked from the main thread, as what follows.
+    /// Keeps the state that the tests of `spec` share as it is before the first of them. Asked from
+    /// the main thread, as what follows.
     fn mark(&self, spec: &RunSpec);
 
     /// What is different since this was asked last, or since the state was [marked](System::mark).
     fn changes(&self) -> Vec<StateChange>;
 
-    /// Puts these parts of the state back to what they were when it was [marked](System::mark), as far as that can be done.
+    /// Puts these parts of the state back to what they were when it was [marked](System::mark), as
+    /// far as that can be done.
     fn restore(&self, states: &[StateId]);
 
-    /// Schedules this thread, the own one of a test of this process's run, and all threads that it starts, if the spec asks for it.
+    /// Schedules this thread, the own one of a test of this process's run, and all threads that it
+    /// starts, if the spec asks for it.
     fn begin_schedule(&self, spec: &RunSpec, test: &str);
 
     /// Lets all threads run free; what was done, if they were scheduled until now.
     fn end_schedule(&self) -> Option<ScheduleRecord>;
 
-    /// Lets accesses of this thread to these parts of the state be noted, as far as this machine can. Whether it can. Each access that is
-    /// kept is also told at once, in its thread, if that is asked for.
+    /// Lets accesses of this thread to these parts of the state be noted, as far as this machine
+    /// can. Whether it can. Each access that is kept is also told at once, in its thread, if that
+    /// is asked for.
     fn watch(&self, states: &[StateId], tell: Option<Tell>) -> bool;
 
-    /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too, while that one does.
+    /// Lets accesses of this thread to what another one [watches](System::watch) be counted, too,
+    /// while that one does.
     fn join_watch(&self);
 
-    /// Calls `meet` on this thread at its access of this number to what it [watches](System::watch), before it goes on, and again
-    /// wherever the thread may have let others go on, until it says that there is no need.
+    /// Calls `meet` on this thread at its access of this number to what it
+    /// [watches](System::watch), before it goes on, and again wherever the thread may have let
+    /// others go on, until it says that there is no need.
     fn interrupt(&self, access: u64, meet: fn() -> bool);
 
-    /// Keeps these parts of the state as they are now; what is accessed by functions, as it is before another thread first accesses it.
+    /// Keeps these parts of the state as they are now; what is accessed by functions, as it is
+    /// before another thread first accesses it.
     fn keep(&self, states: &[StateId]);
 
-    /// Puts these parts back to what they were when the state was [marked](System::mark); what is accessed by functions, once more before
-    /// another thread first accesses it.
+    /// Puts these parts back to what they were when the state was [marked](System::mark); what is
+    /// accessed by functions, once more before another thread first accesses it.
     fn hide(&self, states: &[StateId]);
 
     /// Puts back what was [kept](System::keep) last.
     fn put_back(&self);
 
-    /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which they happened.
+    /// Ends what [`watch`](System::watch) began in this thread: the accesses, in the order in which
+    /// they happened.
     fn accesses(&self) -> Vec<Access>;
 
     /// Which code ran so far, where this program was compiled to tell.

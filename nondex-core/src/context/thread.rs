@@ -62,7 +62,8 @@ pub(crate) struct ThreadState {
     pid: u32,
     /// The ordinal of the child that is being forked.
     forking: u64,
-    /// What the path of a forked child has after that of its parent, until it has a state of its own.
+    /// What the path of a forked child has after that of its parent, until it has a state of its
+    /// own.
     forked: Text<64>,
     pub(super) is_forked_beside_threads: bool,
     unrecorded: u64,
@@ -177,7 +178,8 @@ impl ThreadState {
         }
     }
 
-    /// Records that the thread is at a site, and says what its choice is made from. With a `place`, it is known there from now on.
+    /// Records that the thread is at a site, and says what its choice is made from. With a `place`,
+    /// it is known there from now on.
     pub(super) fn reach(
         &mut self,
         (model, family, caller): (&'static Model, Family, Caller),
@@ -209,7 +211,8 @@ impl ThreadState {
         Some(self.reach_site(at, choice.size(), is_order))
     }
 
-    /// As [`reach`](ThreadState::reach), of an order at a place where the thread was before, as far as is remembered.
+    /// As [`reach`](ThreadState::reach), of an order at a place where the thread was before, as far
+    /// as is remembered.
     #[inline]
     pub(crate) fn reach_again(
         &mut self,

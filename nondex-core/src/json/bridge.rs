@@ -1,4 +1,5 @@
-//! serde's traits of a [`Value`], for the driver: from them follow those of every type of the protocol.
+//! serde's traits of a [`Value`], for the driver: from them follow those of every type of the
+//! protocol.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! What a type is in JSON, said once: by [`object!`], [`words!`], [`variants!`] and [`tagged!`].
 //!
-//! The fields and variants that are listed are compared with the type's by the compiler: one that is left out, or too many, is
-//! an error. Reading and writing are `#[inline]` so that the runtime has only the half of them that it needs.
+//! The fields and variants that are listed are compared with the type's by the compiler: one that
+//! is left out, or too many, is an error. Reading and writing are `#[inline]` so that the runtime
+//! has only the half of them that it needs.
 
 use super::{Data, Error, Value};
 
@@ -44,7 +45,8 @@ impl Fields {
         Error(format!("`{name}` of {}: {error}", self.of))
     }
 
-    /// Checks that each of the `names` was there at most once; where unknown fields are refused, too, that none is left.
+    /// Checks that each of the `names` was there at most once; where unknown fields are refused,
+    /// too, that none is left.
     pub(crate) fn end(self, strict: bool, names: &[&str]) -> Result<(), Error> {
         let of = self.of;
         for (name, _) in self.fields {
@@ -110,9 +112,9 @@ pub(crate) fn unknown(name: &str, known: &[&str]) -> Error {
     ))
 }
 
-/// A struct is an object: `object!(Site { api, line as "l", stack = optional })`. An `optional` field is left out where it
-/// has its type's default; a `defaulted` one is always written and may be absent. `object!(strict …)` refuses fields that
-/// it does not know.
+/// A struct is an object: `object!(Site { api, line as "l", stack = optional })`. An `optional`
+/// field is left out where it has its type's default; a `defaulted` one is always written and may
+/// be absent. `object!(strict …)` refuses fields that it does not know.
 macro_rules! object {
     (strict $type:ident { $($fields:tt)* }) => {
         $crate::json::define::object!(@ true, $type { $($fields)* });
@@ -151,7 +153,8 @@ macro_rules! object {
     };
 }
 
-/// An enum without values is a name: `words!(Threads { Each = "each", One = "one" })` gives it `ALL` and `name`, unless it has them.
+/// An enum without values is a name: `words!(Threads { Each = "each", One = "one" })` gives it
+/// `ALL` and `name`, unless it has them.
 macro_rules! words {
     ($type:ident { $($variant:ident = $name:literal),* $(,)? }) => {
         impl $type {
@@ -190,7 +193,8 @@ macro_rules! words {
     };
 }
 
-/// An enum with values is a name, or an object with one field: `variants!(Outcome { Passed = "passed", Exited(code) = "exited" })`.
+/// An enum with values is a name, or an object with one field:
+/// `variants!(Outcome { Passed = "passed", Exited(code) = "exited" })`.
 macro_rules! variants {
     ($type:ident { $($variant:ident $(($held:ident))? = $name:literal),* $(,)? }) => {
         impl $crate::json::Data for $type {
@@ -222,7 +226,8 @@ macro_rules! variants {
     };
 }
 
-/// An enum of structs is an object whose field `tag` names the variant: `tagged!(Event by "event" { End = "end" { test } })`.
+/// An enum of structs is an object whose field `tag` names the variant:
+/// `tagged!(Event by "event" { End = "end" { test } })`.
 macro_rules! tagged {
     ($type:ident by $tag:literal {
         $($variant:ident = $variant_name:literal {

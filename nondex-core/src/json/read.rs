@@ -2,7 +2,8 @@
 
 use super::{Error, Value};
 
-/// How deep lists and objects may be in each other: more than any type of the protocol, and few enough for any stack.
+/// How deep lists and objects may be in each other: more than any type of the protocol, and few
+/// enough for any stack.
 const DEPTH: usize = 64;
 
 /// Reads a whole text.

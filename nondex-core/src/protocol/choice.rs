@@ -34,7 +34,8 @@ impl Choice {
         }
     }
 
-    /// How much is open: the number of elements, or how far a number may be from its base; 1 when it is just another one.
+    /// How much is open: the number of elements, or how far a number may be from its base; 1 when
+    /// it is just another one.
     #[must_use]
     pub fn size(&self) -> u64 {
         match self {
@@ -49,8 +50,8 @@ impl Choice {
         }
     }
 
-    /// The number after so many steps from its base to the one that was `drawn`, and how many steps there are. On a
-    /// [nominal](Scale::Nominal) scale nothing lies between the two.
+    /// The number after so many steps from its base to the one that was `drawn`, and how many steps
+    /// there are. On a [nominal](Scale::Nominal) scale nothing lies between the two.
     #[must_use]
     pub fn between(&self, drawn: u64, steps: u64) -> (u64, u64) {
         let Choice::Number { base, scale, .. } = self else {

@@ -7,7 +7,8 @@ use crate::json;
 pub struct CoveredRecord {
     /// The executable, absolute.
     pub program: String,
-    /// The addresses of the basic blocks that ran, relative to where the executable is loaded. Ascending.
+    /// The addresses of the basic blocks that ran, relative to where the executable is loaded.
+    /// Ascending.
     pub blocks: Vec<u64>,
     /// Whether that is not known, because a process of this program ended before it could tell.
     pub is_lost: bool,
@@ -20,12 +21,15 @@ json::object!(CoveredRecord {
 });
 
 impl CoveredRecord {
-    /// What the extension of a file begins with, beside the record of a run, that has the flags of a process while it runs, a byte for each block: so
-    /// they are there however it ends. Behind them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes it. One
-    /// whose flags cannot be in a file has one without flags, from which follows that it did not tell.
+    /// What the extension of a file begins with, beside the record of a run, that has the flags of
+    /// a process while it runs, a byte for each block: so they are there however it ends. Behind
+    /// them stands what [`tail`](Self::tail) says. A process that tells what it ran itself removes
+    /// it. One whose flags cannot be in a file has one without flags, from which follows that it
+    /// did not tell.
     pub const FLAGS: &'static str = "flags";
 
-    /// What stands behind so many flags: the address of the block of each, as above, the program, and how many there are of flags and addresses.
+    /// What stands behind so many flags: the address of the block of each, as above, the program,
+    /// and how many there are of flags and addresses.
     #[must_use]
     pub fn tail(flags: usize, blocks: &[u64], program: &str) -> Vec<u8> {
         let numbers = |numbers: &[u64]| -> Vec<u8> {

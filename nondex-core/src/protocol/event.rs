@@ -5,19 +5,23 @@
 //! [`RunRecord`](crate::RunRecord):
 //!
 //! - `site`: a thread reached a site with a choice for the first time.
-//! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its `site` events.
+//! - `points`: a thread ended, or the test did: how often it reached each site. Supersedes its
+//!   `site` events.
 //! - `step`: a call whose order was given as steps.
 //! - `panic`: the test's own thread panicked: message and place. The last one counts.
-//! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test has failed.
+//! - `operation`: an operation failed in a way that the spec asks for; with its stack once the test
+//!   has failed.
 //! - `sources`: what no choice controls and the test used, before its `end`.
 //! - `network`: an operation on another machine began, or ended: the last one with its `id` counts.
 //! - `schedule`: what the scheduler did, before its `end` or before the process ends itself.
-//! - `end`: the test function ended, with its outcome. Its absence means that the process ended first.
+//! - `end`: the test function ended, with its outcome. Its absence means that the process ended
+//!   first.
 //! - `states`: what the test left changed, if the spec asks for it.
 //! - `access`: the test has read or changed what the spec watches.
 //! - `written`: a process of the test made a file or folder, or opened a file to write into it, if
 //!   the spec asks for it.
-//! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each process counts.
+//! - `covered`: which code a process of the test ran, if the spec asks for it: the last one of each
+//!   process counts.
 //! - `forked`: a fork ended that was made after the test. It follows the events of the fork, in the
 //!   record of the [forks](Forks).
 //! - `unforked`: no forks were made after the test, and why.
@@ -75,7 +79,8 @@ pub enum Event {
         test: String,
         /// The operation, unique in the run.
         id: u64,
-        /// The socket it is on, by a number that is the same in every process, where processes may share it.
+        /// The socket it is on, by a number that is the same in every process, where processes may
+        /// share it.
         socket: Option<u64>,
         /// What is known of it so far.
         network: NetworkRecord,

@@ -16,7 +16,8 @@ pub enum Threads {
 
 json::words!(Threads { Each = "each", One = "one" });
 
-/// What runs after the tests of a process: each of these tests in a fork of its own, one after the other.
+/// What runs after the tests of a process: each of these tests in a fork of its own, one after the
+/// other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forks {
     /// The tests, in the order in which they run.
@@ -28,8 +29,9 @@ pub struct Forks {
 json::object!(strict Forks { tests, limits_ms });
 
 impl Forks {
-    /// The extension of the file beside the record to which all forks append their events, one fork after the other: after
-    /// those of a fork comes the [`Forked`](super::event::Event::Forked) of it.
+    /// The extension of the file beside the record to which all forks append their events, one fork
+    /// after the other: after those of a fork comes the [`Forked`](super::event::Event::Forked) of
+    /// it.
     pub const RECORD: &str = "forks";
 }
 

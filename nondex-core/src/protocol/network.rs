@@ -1,7 +1,8 @@
 //! What is recorded of the network: operations on other machines, and how they ended.
 //!
-//! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself does not work. An
-//! operation is recorded when it begins and again when its end is known, so that one which never ends is known too.
+//! Local targets (the loopback, unix sockets) are not recorded, except when the loopback itself
+//! does not work. An operation is recorded when it begins and again when its end is known, so that
+//! one which never ends is known too.
 
 pub mod fold;
 pub mod meaning;
@@ -31,8 +32,8 @@ json::words!(NetworkMode { Off = "off", Observe = "observe", Block = "block", Fa
 pub enum NetworkOutcome {
     /// With this error: the name of an `errno` or of an `EAI_` code.
     Failed(String),
-    /// Not before the run did: it was waiting for an answer. Of a datagram: who asked for an answer was told that there is none
-    /// yet.
+    /// Not before the run did: it was waiting for an answer. Of a datagram: who asked for an answer
+    /// was told that there is none yet.
     Pending,
     /// It is a datagram, and somebody was waiting for an answer when last seen.
     Awaited,
@@ -50,8 +51,9 @@ json::variants!(NetworkOutcome {
     Answered = "answered",
 });
 
-/// The operation of a program that cannot be observed and was told of another machine in its arguments. It ends as the
-/// program does: with `exit status N` or `signal N`, or answered when it succeeded.
+/// The operation of a program that cannot be observed and was told of another machine in its
+/// arguments. It ends as the program does: with `exit status N` or `signal N`, or answered when it
+/// succeeded.
 pub const CHILD: &str = "child";
 
 /// The operation of all functions that send.
@@ -78,7 +80,8 @@ impl NetworkOutcome {
         matches!(self, NetworkOutcome::Failed(_) | NetworkOutcome::Answered)
     }
 
-    /// How much is known: what one process knows of an operation does not make another one's knowledge undone.
+    /// How much is known: what one process knows of an operation does not make another one's
+    /// knowledge undone.
     pub(crate) const fn rank(&self) -> u8 {
         match self {
             NetworkOutcome::Unawaited => 0,
@@ -94,23 +97,26 @@ impl NetworkOutcome {
 pub struct NetworkRecord {
     /// The function of libc, [`SEND`] for every one that sends, [`ROUTE`], or [`CHILD`].
     pub operation: String,
-    /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name of the program.
+    /// The address with its port, or the host name that was to be resolved. Of a [`CHILD`] the name
+    /// of the program.
     pub target: String,
-    /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the host that it was told of.
+    /// The host name that the address was resolved from, when that was seen. Of a [`CHILD`] the
+    /// host that it was told of.
     pub host: Option<String>,
     /// How it ended.
     pub outcome: NetworkOutcome,
     /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The caller's place in the source, or its stack as one word: the same for the same binary on every run.
+    /// The caller's place in the source, or its stack as one word: the same for the same binary on
+    /// every run.
     pub site: String,
     /// How many there were.
     pub count: u64,
-    /// How long the longest of them took, in milliseconds; 0 while it has not ended. The only thing in a record that differs between
-    /// runs of one spec.
+    /// How long the longest of them took, in milliseconds; 0 while it has not ended. The only thing
+    /// in a record that differs between runs of one spec.
     pub elapsed_ms: u64,
-    /// The caller's stack, innermost frame first, when the test failed and could still say so; else its place alone, where
-    /// that is known.
+    /// The caller's stack, innermost frame first, when the test failed and could still say so; else
+    /// its place alone, where that is known.
     pub stack: Vec<Frame>,
 }
 
@@ -133,7 +139,8 @@ impl NetworkRecord {
         self.operation == CHILD
     }
 
-    /// Whether it is a datagram that has no answer yet: it may be lost for another reason than that the network is not there.
+    /// Whether it is a datagram that has no answer yet: it may be lost for another reason than that
+    /// the network is not there.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
         self.operation == SEND && !self.outcome.has_ended()
@@ -154,7 +161,8 @@ impl NetworkRecord {
         })
     }
 
-    /// Whether the same was tried again in this run, or at another address of the same host, and succeeded.
+    /// Whether the same was tried again in this run, or at another address of the same host, and
+    /// succeeded.
     #[must_use]
     pub fn is_superseded(&self, run: &[NetworkRecord]) -> bool {
         run.iter().any(|other| {

@@ -1,13 +1,15 @@
-//! Operations that failed because a prerequisite is missing: a free port, a program, room on a disk.
+//! Operations that failed because a prerequisite is missing: a free port, a program, room on a
+//! disk.
 //!
-//! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe)); no others cost anything.
+//! Which failures are recorded, the spec asks for ([`RunSpec::observe`](crate::RunSpec::observe));
+//! no others cost anything.
 
 use crate::json;
 
 use super::site::Frame;
 
-/// The operations whose failures can be asked for: `bind` and `connect` to addresses of this machine, starting a program,
-/// making a folder, opening and writing a file.
+/// The operations whose failures can be asked for: `bind` and `connect` to addresses of this
+/// machine, starting a program, making a folder, opening and writing a file.
 pub const OPERATIONS: [&str; 6] = ["bind", "connect", "exec", "mkdir", "open", "write"];
 
 /// The errors that can be asked for, by the names of `errno`.
@@ -67,7 +69,8 @@ pub struct OperationRecord {
     pub error: String,
     /// The logical thread path, as in [`PointRecord::thread`](crate::PointRecord::thread).
     pub thread: String,
-    /// The caller's stack as one word, the same for the same binary on every run; empty when it could not be looked at.
+    /// The caller's stack as one word, the same for the same binary on every run; empty when it
+    /// could not be looked at.
     pub site: String,
     /// The caller's stack, innermost frame first, when the test failed and could still say so.
     pub stack: Vec<Frame>,

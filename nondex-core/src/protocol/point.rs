@@ -10,12 +10,14 @@ use super::site::{Frame, Site};
 pub struct PointRecord {
     /// The call site.
     pub site: Site,
-    /// The logical thread path: `0` is the test's own thread, `0.1` the second thread it started, `0/1` the main thread of
-    /// the second process it started; `?` a thread that was not seen to start.
+    /// The logical thread path: `0` is the test's own thread, `0.1` the second thread it started,
+    /// `0/1` the main thread of the second process it started; `?` a thread that was not seen to
+    /// start.
     pub thread: String,
     /// How many calls there had a choice: of an order only those with two elements or more.
     pub count: u64,
-    /// The largest number of elements, or how far the number may be from its base: see [`Choice::size`](crate::Choice::size).
+    /// The largest number of elements, or how far the number may be from its base: see
+    /// [`Choice::size`](crate::Choice::size).
     pub max_len: u64,
     /// The stack of the first call, innermost frame first, when the spec asked for it.
     pub stack: Vec<Frame>,
@@ -46,7 +48,8 @@ pub struct ChoiceRecord {
     pub aspect: Option<u64>,
     /// Of a reading of the environment: how it follows others.
     pub reading: Option<Reading>,
-    /// Of a reading of the environment: how many variables the process itself has set, behind those that it was given.
+    /// Of a reading of the environment: how many variables the process itself has set, behind those
+    /// that it was given.
     pub own: u64,
 }
 
@@ -64,9 +67,10 @@ pub enum Reading {
 json::words!(Reading { First = "first", Again = "again", Changed = "changed" });
 
 impl ChoiceRecord {
-    /// Whether a run at `level` has the base order here, whatever the seed. That a process is given the environment in another order is
-    /// what STD shows, and ONE that another C library may put elsewhere what the process sets. Beyond that a level only says which
-    /// readings agree with each other, so one that agrees with all before has nothing to vary.
+    /// Whether a run at `level` has the base order here, whatever the seed. That a process is given
+    /// the environment in another order is what STD shows, and ONE that another C library may put
+    /// elsewhere what the process sets. Beyond that a level only says which readings agree with
+    /// each other, so one that agrees with all before has nothing to vary.
     #[must_use]
     pub fn keeps_base(&self, level: Level) -> bool {
         match (self.reading, level) {
@@ -103,10 +107,12 @@ pub struct StepRecord {
     pub steps: u64,
     /// The position that the first of the exchanged elements has now.
     pub position: u64,
-    /// The two elements that the last step exchanged, in the order they have now. None in base order.
+    /// The two elements that the last step exchanged, in the order they have now. None in base
+    /// order.
     pub exchanged: Vec<ElementRecord>,
-    /// Where the collection is from, innermost frame first: where it was created or, when that is not known, where its first
-    /// element was inserted. Only for sites to be [traced](crate::RunSpec::trace).
+    /// Where the collection is from, innermost frame first: where it was created or, when that is
+    /// not known, where its first element was inserted. Only for sites to be
+    /// [traced](crate::RunSpec::trace).
     pub created: Vec<Frame>,
     /// Of a number, what it is.
     pub number: Option<NumberRecord>,
@@ -144,7 +150,8 @@ pub struct ElementRecord {
     pub index: Option<u64>,
     /// Its name, for entries of a directory and variables.
     pub name: Option<String>,
-    /// Where it was inserted, innermost frame first. Only for sites to be [traced](crate::RunSpec::trace).
+    /// Where it was inserted, innermost frame first. Only for sites to be
+    /// [traced](crate::RunSpec::trace).
     pub stack: Vec<Frame>,
 }
 

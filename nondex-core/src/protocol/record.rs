@@ -18,8 +18,8 @@ use super::source::Source;
 use super::spec::{ALGORITHM, PROTOCOL, RunSpec};
 use super::state::{AccessRecord, StateChange};
 
-/// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for byte, when the test is
-/// single-threaded or its threads share nothing before they are joined.
+/// What one run of one test did. The same [`RunSpec`] and binary give the same record, byte for
+/// byte, when the test is single-threaded or its threads share nothing before they are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRecord {
     /// [`PROTOCOL`].
@@ -34,7 +34,8 @@ pub struct RunRecord {
     pub failure: Option<Failure>,
     /// The choice points it reached, ordered by site and thread.
     pub points: Vec<PointRecord>,
-    /// The first choices of an order that each thread made, in the order they were made, thread by thread.
+    /// The first choices of an order that each thread made, in the order they were made, thread by
+    /// thread.
     pub choices: Vec<ChoiceRecord>,
     /// The calls whose order was given as steps.
     pub steps: Vec<StepRecord>,
@@ -42,7 +43,8 @@ pub struct RunRecord {
     pub network: Vec<NetworkRecord>,
     /// Operations that failed in a way that the spec asks for, in a fixed order.
     pub failed_operations: Vec<OperationRecord>,
-    /// What no choice controls and it used; empty when the test did not end, or its harness is not ours.
+    /// What no choice controls and it used; empty when the test did not end, or its harness is not
+    /// ours.
     pub sources: Vec<Source>,
     /// What the scheduler did, when the test was scheduled and could still say so.
     pub schedule: Option<ScheduleRecord>,
@@ -73,7 +75,8 @@ json::object!(strict RunRecord {
 });
 
 impl RunRecord {
-    /// Folds the events of a process that ended with `process_end` when its test function did not end.
+    /// Folds the events of a process that ended with `process_end` when its test function did not
+    /// end.
     #[must_use]
     #[inline]
     pub fn fold(
@@ -156,7 +159,8 @@ impl RunRecord {
             }
         }
         points.append(&mut ended);
-        // A process that was killed after its test had ended (a hang in a destructor, a crash at exit) did not pass.
+        // A process that was killed after its test had ended (a hang in a destructor, a crash at
+        // exit) did not pass.
         let is_ended = |schedule: &ScheduleRecord| schedule.end.is_some();
         let outcome = match (end, process_end) {
             // The scheduler ended the process, because the test would not have ended.

@@ -12,7 +12,8 @@ pub enum Schedule {
     Covering,
     /// Every seed is random.
     Random,
-    /// A seed is a list of the operations at which threads are [stopped](crate::choice::stops); all else is left at its base.
+    /// A seed is a list of the operations at which threads are [stopped](crate::choice::stops); all
+    /// else is left at its base.
     Systematic,
 }
 

@@ -1,4 +1,5 @@
-//! What the scheduler did in one test: how far it got, whether a replay takes the same course, and why it ended the process, if it did.
+//! What the scheduler did in one test: how far it got, whether a replay takes the same course, and
+//! why it ended the process, if it did.
 
 use crate::json;
 
@@ -8,7 +9,8 @@ use super::trace::{Trace, TracedStack};
 /// How many operations the threads of a test may do together, unless the spec says otherwise.
 pub const MAX_STEPS: u64 = 10_000_000;
 
-/// What a thread does that is held back, where the [name of an operation](super::trace::TracedOperation::operation) stands.
+/// What a thread does that is held back, where the [name of an
+/// operation](super::trace::TracedOperation::operation) stands.
 pub const HELD_BACK: &str = "held back";
 
 /// What the scheduler did in one test.
@@ -31,9 +33,11 @@ pub struct ScheduleRecord {
     pub delayed_us: u64,
     /// The longest sleep or timed wait of one thread that came to its time, if it was long.
     pub longest_sleep: Option<SleepRecord>,
-    /// How often a thread slept in the kernel where the scheduler could not see it, and another one was let go.
+    /// How often a thread slept in the kernel where the scheduler could not see it, and another one
+    /// was let go.
     pub leaks: u64,
-    /// How often a thread waited for what no thread of the test does: another process, a device, another machine.
+    /// How often a thread waited for what no thread of the test does: another process, a device,
+    /// another machine.
     pub outside: u64,
     /// How often a thread was stopped between two operations, because it came to none for long.
     pub asynchronous: u64,
@@ -76,7 +80,8 @@ json::object!(SleepRecord { us, stack });
 /// The decisions of a run about which thread goes on, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Course {
-    /// Of each decision the thread that could be held back, and whether that is a preemption: see [`Decision`].
+    /// Of each decision the thread that could be held back, and whether that is a preemption: see
+    /// [`Decision`].
     pub decisions: Vec<u64>,
     /// Whether nothing else than these decided which thread went on.
     pub is_whole: bool,
@@ -92,7 +97,8 @@ pub const MAX_DECISIONS: usize = 1_000;
 pub struct Decision {
     /// Which thread is held back or goes on, in the order in which they were started, from 0.
     pub thread: u32,
-    /// Whether to hold it back is a preemption: not so when the thread before it could not go on, or gave way.
+    /// Whether to hold it back is a preemption: not so when the thread before it could not go on,
+    /// or gave way.
     pub is_preemption: bool,
 }
 
@@ -135,9 +141,11 @@ json::object!(ScheduleEnd { kind, waits });
 pub enum ScheduleEndKind {
     /// Every thread waits for another one, and nobody else could let one go on.
     Deadlock,
-    /// Every thread waits, and nobody outside let one go on for long, who could have: another process, a signal, a thread that is not scheduled.
+    /// Every thread waits, and nobody outside let one go on for long, who could have: another
+    /// process, a signal, a thread that is not scheduled.
     Outside,
-    /// Every thread that does not wait looks again and again at what none of them changes, and nobody else could.
+    /// Every thread that does not wait looks again and again at what none of them changes, and
+    /// nobody else could.
     Livelock,
     /// The limit of operations.
     Steps,

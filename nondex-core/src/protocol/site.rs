@@ -7,7 +7,8 @@ use crate::catalogue::{Family, Model};
 use crate::hash;
 use crate::json;
 
-/// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given it.
+/// A place in the source, as the compiler knows it. Cheap to copy; its path is as rustc was given
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
     /// The path as rustc was given it.
@@ -119,8 +120,9 @@ json::object!(Frame {
     line
 });
 
-/// A source path without what differs between machines: paths of the workspace are relative already, published
-/// dependencies are cut to `name-version/…`, git dependencies to `name-hash/revision/…`, and std's to `library/…`.
+/// A source path without what differs between machines: paths of the workspace are relative
+/// already, published dependencies are cut to `name-version/…`, git dependencies to
+/// `name-hash/revision/…`, and std's to `library/…`.
 #[must_use]
 pub fn portable_path(file: &str) -> &str {
     fn after<'a>(file: &'a str, marker: &str, skip: usize) -> Option<&'a str> {

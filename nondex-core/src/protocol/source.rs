@@ -1,4 +1,5 @@
-//! Sources of non-determinism that no choice controls: what a test may depend on though every choice is the same.
+//! Sources of non-determinism that no choice controls: what a test may depend on though every
+//! choice is the same.
 
 use crate::json;
 

@@ -16,24 +16,28 @@ use super::state::StateId;
 /// The version of [`RunSpec`] and [`RunRecord`](crate::RunRecord). A runtime refuses any other.
 pub const PROTOCOL: u32 = 1;
 
-/// The version of the algorithm that turns a seed into choices. A seed reproduces within one version.
+/// The version of the algorithm that turns a seed into choices. A seed reproduces within one
+/// version.
 pub const ALGORITHM: u32 = 10;
 
-/// The environment variable that carries a [`RunSpec`] as JSON into a test process, or `@` and the path of a file with it. It is
-/// removed before a test starts.
+/// The environment variable that carries a [`RunSpec`] as JSON into a test process, or `@` and the
+/// path of a file with it. It is removed before a test starts.
 pub const SPEC_VARIABLE: &str = "NONDEX_SPEC";
 
-/// The environment variable that tells a program which a test starts who it is: the number of the test's own process, a
-/// colon, and the path of the thread that started it with the ordinal of the start. It is removed before `main`.
+/// The environment variable that tells a program which a test starts who it is: the number of the
+/// test's own process, a colon, and the path of the thread that started it with the ordinal of the
+/// start. It is removed before `main`.
 pub const CHILD_VARIABLE: &str = "NONDEX_CHILD";
 
-/// Environment variables that switch the shims on without the driver, in a plain `cargo test` of a dev build.
+/// Environment variables that switch the shims on without the driver, in a plain `cargo test` of a
+/// dev build.
 pub const SEED_VARIABLE: &str = "NONDEX_SEED";
 /// See [`SEED_VARIABLE`]; the default is `FULL`.
 pub const LEVEL_VARIABLE: &str = "NONDEX_LEVEL";
 
-/// Everything that decides one run of one test, or an experiment: several tests in one process, one after the other, with a
-/// record for each. With the built binary it determines the [`RunRecord`](crate::RunRecord).
+/// Everything that decides one run of one test, or an experiment: several tests in one process, one
+/// after the other, with a record for each. With the built binary it determines the
+/// [`RunRecord`](crate::RunRecord).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSpec {
     /// [`PROTOCOL`].
@@ -50,20 +54,23 @@ pub struct RunSpec {
     pub schedule: Schedule,
     /// Which choices are made at all; the others take the base order.
     pub choices: Selection,
-    /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not recorded.
+    /// Names of models (see [`Model::name`](crate::Model::name)) that are off: not chosen and not
+    /// recorded.
     pub models_off: Vec<String>,
     /// Where the record is written, absolute; `None` keeps nothing.
     pub record: Option<PathBuf>,
     /// Calls whose choice is given.
     pub given: Vec<Given>,
-    /// Sites for which the stack of the first call, or of the last one whose choice is given, is kept (slow: it reads debug
-    /// information).
+    /// Sites for which the stack of the first call, or of the last one whose choice is given, is
+    /// kept (slow: it reads debug information).
     pub trace: Vec<Site>,
     /// What is done about the network.
     pub network: NetworkMode,
-    /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or addresses.
+    /// Hosts that are reached although the network is blocked: names, `*.` with a domain, or
+    /// addresses.
     pub network_allow: Vec<String>,
-    /// The library that is put before libc in the programs that the test starts, absolute; they are not observed without it.
+    /// The library that is put before libc in the programs that the test starts, absolute; they are
+    /// not observed without it.
     pub preload: Option<PathBuf>,
     /// Failures of operations that are recorded.
     pub observe: Vec<Observed>,
@@ -71,7 +78,8 @@ pub struct RunSpec {
     pub threads: Threads,
     /// Whether the threads and the time of `test` are scheduled.
     pub scheduled: bool,
-    /// How many operations its threads may do together while they are; 0 is [`MAX_STEPS`](super::scheduling::MAX_STEPS).
+    /// How many operations its threads may do together while they are; 0 is
+    /// [`MAX_STEPS`](super::scheduling::MAX_STEPS).
     pub max_steps: u64,
     /// How many of these operations, the last ones, are recorded, each with its stack.
     pub operations: u64,
@@ -79,22 +87,27 @@ pub struct RunSpec {
     pub forks: Option<Forks>,
     /// Whether what each test leaves changed is recorded.
     pub states: bool,
-    /// What is put back, before `test`, to what it was before the first test of `before`. Where a test [meets](Self::meet) another one,
-    /// `test` finds it as if the other one had not changed it.
+    /// What is put back, before `test`, to what it was before the first test of `before`. Where a
+    /// test [meets](Self::meet) another one, `test` finds it as if the other one had not changed
+    /// it.
     pub restore: Vec<StateId>,
-    /// The parts of the state to which accesses are recorded. Of variables and files, an empty name stands for all.
+    /// The parts of the state to which accesses are recorded. Of variables and files, an empty name
+    /// stands for all.
     pub watch: Vec<StateId>,
     /// Whether these are recorded with their stacks, which takes long.
     pub lines: bool,
-    /// The access of `test` to what is watched at which the last test of `before` runs, on another thread, while `test` waits; from 0.
+    /// The access of `test` to what is watched at which the last test of `before` runs, on another
+    /// thread, while `test` waits; from 0.
     pub meet: Option<u64>,
-    /// The access of the one that runs meanwhile at which that one waits until the other has ended, from 0; `None` lets it run to its end.
+    /// The access of the one that runs meanwhile at which that one waits until the other has ended,
+    /// from 0; `None` lets it run to its end.
     pub until: Option<u64>,
     /// Whether it is recorded which code ran.
     pub cover: bool,
     /// Whether the files and folders that are written are recorded.
     pub writes: bool,
-    /// Whether it is the other way round: `test` runs in the middle of the last test of `before`, at that one's access.
+    /// Whether it is the other way round: `test` runs in the middle of the last test of `before`,
+    /// at that one's access.
     pub within: bool,
 }
 
@@ -148,10 +161,12 @@ json::object!(strict Given { site, thread, ordinal, choice as "order" });
 /// See [`Given`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenChoice {
-    /// The base after so many steps towards what the seed draws: an order by exchanges of neighbours (see
-    /// [`between`](crate::choice::between)), a number one by one. The call is described in [`RunRecord::steps`](crate::RunRecord::steps).
+    /// The base after so many steps towards what the seed draws: an order by exchanges of
+    /// neighbours (see [`between`](crate::choice::between)), a number one by one. The call is
+    /// described in [`RunRecord::steps`](crate::RunRecord::steps).
     Steps(u64),
-    /// The elements as numbered in base order. A list of another length than the collection's is not followed.
+    /// The elements as numbered in base order. A list of another length than the collection's is
+    /// not followed.
     Ranks(Vec<u32>),
     /// The number. One that the call cannot have is not followed.
     Number(u64),
@@ -243,7 +258,8 @@ impl RunSpec {
         Ok(spec)
     }
 
-    /// The extension of the file beside the record that has a spec which is too long for a variable.
+    /// The extension of the file beside the record that has a spec which is too long for a
+    /// variable.
     pub const FILE: &str = "spec";
 
     /// Reads a spec as [`SPEC_VARIABLE`] has it.

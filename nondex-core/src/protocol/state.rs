@@ -1,4 +1,5 @@
-//! What tests of one process share: parts of its state that one test leaves changed and another one meets.
+//! What tests of one process share: parts of its state that one test leaves changed and another one
+//! meets.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,8 @@ json::words!(StateKind {
 });
 
 impl StateKind {
-    /// Whether it is what a process holds beside its memory. Nearly everything else that a test leaves may come with some of it.
+    /// Whether it is what a process holds beside its memory. Nearly everything else that a test
+    /// leaves may come with some of it.
     #[must_use]
     pub const fn is_held(self) -> bool {
         matches!(
@@ -66,8 +68,9 @@ impl StateKind {
 pub struct StateId {
     /// Its kind.
     pub kind: StateKind,
-    /// Its name among its kind: a variable, a path, a signal's number; empty where there is only one. Of bytes: `0x4f010+0x18`, the
-    /// offset in the image of the executable (of thread-locals: in its initial image of them) and how many there are.
+    /// Its name among its kind: a variable, a path, a signal's number; empty where there is only
+    /// one. Of bytes: `0x4f010+0x18`, the offset in the image of the executable (of thread-locals:
+    /// in its initial image of them) and how many there are.
     pub name: String,
 }
 
@@ -122,7 +125,8 @@ impl StateId {
 pub struct StateChange {
     /// Which part.
     pub state: StateId,
-    /// What it was before the test, `None` when it was not there: text where it is text, hexadecimal digits of bytes. Cut when long.
+    /// What it was before the test, `None` when it was not there: text where it is text,
+    /// hexadecimal digits of bytes. Cut when long.
     pub before: Option<String>,
     /// What it was after the test.
     pub after: Option<String>,
@@ -156,8 +160,9 @@ json::object!(AccessRecord {
     met = optional,
 });
 
-/// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is beside the profile's folder that has this test
-/// executable in its `deps`. `None` of an executable elsewhere.
+/// The folder that cargo gives integration tests for their files (`CARGO_TARGET_TMPDIR`): it is
+/// beside the profile's folder that has this test executable in its `deps`. `None` of an executable
+/// elsewhere.
 #[must_use]
 pub fn folder_for_tests(executable: &Path) -> Option<PathBuf> {
     let deps = executable.parent()?;

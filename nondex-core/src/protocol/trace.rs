@@ -1,4 +1,5 @@
-//! The operations of a test's scheduled threads, one after the other: what a picture of their interleaving is drawn from.
+//! The operations of a test's scheduled threads, one after the other: what a picture of their
+//! interleaving is drawn from.
 
 use crate::json;
 
@@ -41,7 +42,8 @@ json::object!(TracedThread { path, name = optional });
 /// A stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TracedStack {
-    /// The return addresses within the executable, counted from where that is loaded, the innermost one first.
+    /// The return addresses within the executable, counted from where that is loaded, the innermost
+    /// one first.
     pub addresses: Vec<u64>,
     /// What they are in the source: nothing until somebody has read the debug information.
     pub frames: Vec<Frame>,

@@ -1,4 +1,5 @@
-//! The protocol between the driver and a test process: what is written can be read, and nothing else.
+//! The protocol between the driver and a test process: what is written can be read, and nothing
+//! else.
 
 mod any;
 

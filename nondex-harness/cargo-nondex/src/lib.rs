@@ -1,4 +1,5 @@
-//! The command line of `cargo nondex`: what it takes, what it reads from a project's configuration, and its commands.
+//! The command line of `cargo nondex`: what it takes, what it reads from a project's configuration,
+//! and its commands.
 //!
 //! What builds, runs, judges and reports is [`nondex_harness`].
 

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Cargo starts this executable again as a wrapper of its tools; that must not meet the command line's parser.
+    // Cargo starts this executable again as a wrapper of its tools; that must not meet the command
+    // line's parser.
     if let Some(code) = nondex_harness::project::intercept() {
         return code;
     }

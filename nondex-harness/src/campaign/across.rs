@@ -1,8 +1,10 @@
 //! Tests that depend on what the tests of another binary leave in files.
 //!
-//! The binaries of a project run one after the other, in folders and with a folder for temporary files that they share. A binary whose
-//! tests leave nothing there, all in one process, changes nothing for others. Behind one that does, every other binary is run once more:
-//! what ends otherwise is searched for the tests that make the difference, each time with files as they were before.
+//! The binaries of a project run one after the other, in folders and with a folder for temporary
+//! files that they share. A binary whose tests leave nothing there, all in one process, changes
+//! nothing for others. Behind one that does, every other binary is run once more: what ends
+//! otherwise is searched for the tests that make the difference, each time with files as they were
+//! before.
 
 mod files;
 
@@ -23,8 +25,9 @@ use crate::judge::run::Run;
 use crate::project::{TestBinary, TestCase};
 use crate::report::schema::SharedState;
 
-/// Runs the tests of each binary `before` in a process, then those of the last one, with one empty folder for temporary files, and puts
-/// back what they leave in their folders; what was there goes to `kept`. The runs of the last process; `None` when it was stopped.
+/// Runs the tests of each binary `before` in a process, then those of the last one, with one empty
+/// folder for temporary files, and puts back what they leave in their folders; what was there goes
+/// to `kept`. The runs of the last process; `None` when it was stopped.
 pub fn run_behind(
     launcher: &Launcher<'_>,
     limit: Duration,
@@ -83,7 +86,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The same with the tests of all binaries numbered one after the other, where those of each begin at this number.
+    /// The same with the tests of all binaries numbered one after the other, where those of each
+    /// begin at this number.
     pub(super) fn dependence(&self, starts: &[usize]) -> Dependence {
         let number = |(binary, test): &Test| starts[*binary] + test;
         let numbers = |tests: &Vec<Test>| tests.iter().map(number).collect();
@@ -109,7 +113,8 @@ pub(super) struct Across<'a> {
     /// For the places of their lines.
     pub(super) states: &'a [States<'a>],
     pub(super) tree: &'a Tree,
-    /// Whether this test of this binary is to be reported on, and how it ends alone, if that is always the same.
+    /// Whether this test of this binary is to be reported on, and how it ends alone, if that is
+    /// always the same.
     pub(super) alone: &'a dyn Fn(usize, usize) -> Option<bool>,
     pub(super) reruns: usize,
     pub(super) questions: usize,
@@ -119,7 +124,8 @@ pub(super) struct Across<'a> {
 type Between<'b> = &'b mut dyn FnMut(Option<&Path>);
 
 impl Across<'_> {
-    /// The tests that depend on those of another binary, and how many processes that took; `None` when it was stopped.
+    /// The tests that depend on those of another binary, and how many processes that took; `None`
+    /// when it was stopped.
     pub(super) fn find(&self) -> Option<(Vec<Found>, u64)> {
         let mut made = 0;
         let mut found: Vec<Found> = Vec::new();
@@ -162,7 +168,8 @@ impl Across<'_> {
         })
     }
 
-    /// The tests of `binary` that end otherwise in its original order when the other binary ran before.
+    /// The tests of `binary` that end otherwise in its original order when the other binary ran
+    /// before.
     fn suspects(
         &self,
         with: usize,
@@ -189,8 +196,8 @@ impl Across<'_> {
         Some(differs.filter(is_asked).collect())
     }
 
-    /// The lists of tests of another binary behind which a test ends otherwise each time, the others of these left out, and whether
-    /// the search came to its end.
+    /// The lists of tests of another binary behind which a test ends otherwise each time, the
+    /// others of these left out, and whether the search came to its end.
     fn sets(
         &self,
         with: usize,
@@ -304,8 +311,8 @@ impl Across<'_> {
         left
     }
 
-    /// Runs these processes one after the other, with files as they were and one empty folder for temporary files; `between` comes behind
-    /// the first one.
+    /// Runs these processes one after the other, with files as they were and one empty folder for
+    /// temporary files; `between` comes behind the first one.
     fn run(
         &self,
         steps: &[Step<'_>],

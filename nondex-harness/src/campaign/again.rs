@@ -1,4 +1,5 @@
-//! What fails whenever it runs alone in base order is looked at again: behind the other tests of its binary, and in an ordinary build.
+//! What fails whenever it runs alone in base order is looked at again: behind the other tests of
+//! its binary, and in an ordinary build.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ impl Campaign<'_> {
         is_broken(judgement) && brittle::has_others(suite, case)
     }
 
-    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with that. Whether there are any.
+    /// Runs the tests that fail alone behind the others of their binaries, and has them judged with
+    /// that. Whether there are any.
     pub(super) fn try_behind(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
         let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (test, concluded) in concluded.iter().enumerate() {
@@ -70,7 +72,8 @@ impl Campaign<'_> {
         self.compares && ordinary::is_wanted(&judgement.conclusion)
     }
 
-    /// Compares the tests that fail in base order with an ordinary build, and has them judged with that. Whether any was.
+    /// Compares the tests that fail in base order with an ordinary build, and has them judged with
+    /// that. Whether any was.
     pub(super) fn compare(
         &self,
         concluded: &mut [Concluded],
@@ -119,8 +122,8 @@ impl Campaign<'_> {
         true
     }
 
-    /// Says of the tests that fail for no known reason which files outside may be why. One that failed at first, and passes since a file is there
-    /// that another one has left, is not stable.
+    /// Says of the tests that fail for no known reason which files outside may be why. One that
+    /// failed at first, and passes since a file is there that another one has left, is not stable.
     pub(super) fn look_elsewhere(&self, concluded: &[Concluded], stop: &StopFlag) {
         for (test, report) in self.lock_reports().iter_mut().enumerate() {
             let (suite, case) = self.tests[test];

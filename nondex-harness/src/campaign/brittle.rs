@@ -1,9 +1,11 @@
 //! Whether a test that fails alone passes behind the other tests of its binary.
 //!
-//! A test that fails in its clean runs may need what another test leaves behind: `cargo test` passes then. So before it is called broken,
-//! all tests of its binary are run in one process, in libtest's order, and where it fails there, too, in the reverse of it, so that every
-//! other test was once before it: two processes for all such tests of a binary. A third test may undo in both what the one has done. So
-//! where it fails in both, it is run right behind each other test, in a fork: a process for each; and behind each beginning of both orders.
+//! A test that fails in its clean runs may need what another test leaves behind: `cargo test`
+//! passes then. So before it is called broken, all tests of its binary are run in one process, in
+//! libtest's order, and where it fails there, too, in the reverse of it, so that every other test
+//! was once before it: two processes for all such tests of a binary. A third test may undo in both
+//! what the one has done. So where it fails in both, it is run right behind each other test, in a
+//! fork: a process for each; and behind each beginning of both orders.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -25,10 +27,12 @@ use crate::judge::order::{
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
 
-/// How often a test must fail alone, and pass behind those that it needs, before it is called brittle.
+/// How often a test must fail alone, and pass behind those that it needs, before it is called
+/// brittle.
 const RERUNS: usize = 5;
 
-/// Running each other test, and then these right behind it, may take so long together; for the tests beyond it is not done.
+/// Running each other test, and then these right behind it, may take so long together; for the
+/// tests beyond it is not done.
 const MAX_PAIRS: Duration = Duration::from_secs(60);
 
 /// Whether there are tests that can run before `case` in its process.
@@ -48,8 +52,9 @@ pub(super) struct Behind<'a> {
 }
 
 impl Behind<'_> {
-    /// Runs these tests of one binary, which fail alone, behind its others: what came of each, unless it was stopped. `clean` has the
-    /// first clean run of each test of the campaign that was made.
+    /// Runs these tests of one binary, which fail alone, behind its others: what came of each,
+    /// unless it was stopped. `clean` has the first clean run of each test of the campaign that was
+    /// made.
     pub(super) fn run(
         &self,
         suite: &Suite,
@@ -92,8 +97,9 @@ impl Behind<'_> {
         for (test, run) in known.into_iter().enumerate() {
             let Some(run) = run else { continue };
             if asked.contains(&test) {
-                // What it meets in a folder for temporary files may come from earlier runs: it is run again with an empty one, if it
-                // passes behind others. With real threads a deadlock does not end.
+                // What it meets in a folder for temporary files may come from earlier runs: it is
+                // run again with an empty one, if it passes behind others. With real threads a
+                // deadlock does not end.
                 let is_ending =
                     !matches!(run.outcome, Outcome::Failed) || deadlock::is_proven(&run);
                 ending.extend(is_ending.then_some(test));

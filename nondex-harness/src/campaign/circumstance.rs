@@ -16,19 +16,20 @@ use crate::project::TestBinary;
 /// How many busy threads there are for each processor under load.
 const BUSY: usize = 2;
 
-/// A zone in which it is mostly another day than in Europe and America, hours apart by no whole number. Its rule needs no file of zones.
+/// A zone in which it is mostly another day than in Europe and America, hours apart by no whole
+/// number. Its rule needs no file of zones.
 const TIME_ZONE: [(&str, &str); 1] = [("TZ", "CHADT-13:45")];
 
-/// A language that writes a comma for the decimal point, and whose capital of `i` is another letter. Where it is not installed, only a test that
-/// reads the variables sees it.
+/// A language that writes a comma for the decimal point, and whose capital of `i` is another
+/// letter. Where it is not installed, only a test that reads the variables sees it.
 const LOCALE: [(&str, &str); 3] = [
     ("LANG", "tr_TR.UTF-8"),
     ("LC_ALL", "tr_TR.UTF-8"),
     ("LANGUAGE", "tr"),
 ];
 
-/// Does `action` with what `binary` is under `circumstance`, in which the processes are that it starts from this thread. `folder` is one of
-/// ours, for what must be empty.
+/// Does `action` with what `binary` is under `circumstance`, in which the processes are that it
+/// starts from this thread. `folder` is one of ours, for what must be empty.
 ///
 /// # Errors
 /// When the circumstance cannot be brought about.
@@ -100,7 +101,8 @@ fn with(binary: &TestBinary, variables: &[(&str, &str)]) -> TestBinary {
     changed
 }
 
-/// Gives an empty home and an empty folder for temporary files. Cargo and rustup are where they were.
+/// Gives an empty home and an empty folder for temporary files. Cargo and rustup are where they
+/// were.
 fn in_clean_environment<T>(
     binary: &TestBinary,
     folder: &Path,

@@ -1,4 +1,5 @@
-//! Runs of tests in an ordinary build, as evidence for the judge: see [`judge::ordinary`](crate::judge::ordinary).
+//! Runs of tests in an ordinary build, as evidence for the judge: see
+//! [`judge::ordinary`](crate::judge::ordinary).
 
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
@@ -18,8 +19,8 @@ const INTERRUPTED: &str = "the run was stopped before";
 /// How often a test is run in an ordinary build.
 pub const RUNS: u64 = 3;
 
-/// How often a test is run in an ordinary build that ends there as it did first: before it is said to fail only with this tool, or
-/// always, chance must be unlikely.
+/// How often a test is run in an ordinary build that ends there as it did first: before it is said
+/// to fail only with this tool, or always, chance must be unlikely.
 const RUNS_THAT_AGREE: u64 = 20;
 
 /// How long these runs may take while all pass.

@@ -1,5 +1,6 @@
-//! Files outside the folders that each run finds as they were before, of a test that fails for no known reason. What an earlier run left there
-//! may be why it fails: nobody puts it back, so that it is not known.
+//! Files outside the folders that each run finds as they were before, of a test that fails for no
+//! known reason. What an earlier run left there may be why it fails: nobody puts it back, so that
+//! it is not known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -35,7 +36,8 @@ pub(super) fn is_wanted(report: &TestReport) -> bool {
     fails && !is_known
 }
 
-/// How long that run may take. Of a test that hangs each time, what it does with files before is all that is wanted.
+/// How long that run may take. Of a test that hangs each time, what it does with files before is
+/// all that is wanted.
 pub(super) fn limit(report: &TestReport, usual: Duration) -> Duration {
     let mut failures = report.failures.iter();
     match failures.all(|failure| failure.outcome == Outcome::TimedOut) {
@@ -58,7 +60,8 @@ pub(super) fn spec(mut spec: RunSpec) -> RunSpec {
 /// The files that other tests change, each with one of these.
 pub(super) type Changed = BTreeMap<String, String>;
 
-/// The sentence about the files that may be why a test fails, of such a run of it; `is_put_back` says of which each run finds what it found before.
+/// The sentence about the files that may be why a test fails, of such a run of it; `is_put_back`
+/// says of which each run finds what it found before.
 pub(super) fn note(
     report: &TestReport,
     run: &Run,
@@ -97,8 +100,9 @@ pub(super) fn note(
     ))
 }
 
-/// The sentence about the first file that such a run of a passing test looks at before it changes it, and that was made or changed since the runs
-/// began: what another test left there, or an earlier run, may be why it passes.
+/// The sentence about the first file that such a run of a passing test looks at before it changes
+/// it, and that was made or changed since the runs began: what another test left there, or an
+/// earlier run, may be why it passes.
 pub(super) fn note_of_passing(
     run: &Run,
     begun: SystemTime,

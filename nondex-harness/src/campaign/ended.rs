@@ -55,7 +55,8 @@ impl Ended {
                 ));
             }
             if let Some(message) = &self.problem {
-                // Nothing is known of what it reached, and for our own harness not even how it ended.
+                // Nothing is known of what it reached, and for our own harness not even how it
+                // ended.
                 let record = &self.record;
                 notes.push(format!("the record `{record}` cannot be read: {message}"));
                 if folded.outcome.passed() {
@@ -115,8 +116,8 @@ pub(super) fn run_of(
     }
 }
 
-/// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the seeds: a wave of
-/// them holds many outputs.
+/// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the
+/// seeds: a wave of them holds many outputs.
 fn is_reference(spec: &RunSpec) -> bool {
     matches!(spec.choices, Selection::None | Selection::Except(_)) && spec.given.is_empty()
 }
@@ -159,7 +160,8 @@ pub fn explain(test: &TestCase, outcome: &Outcome, output: &str, timeout: Durati
     )
 }
 
-/// How the run of a test with this harness ended, by how its process did; `None` when it was stopped.
+/// How the run of a test with this harness ended, by how its process did; `None` when it was
+/// stopped.
 pub const fn outcome(harness: Harness, end: End) -> Option<Outcome> {
     Some(match (harness, end) {
         (_, End::Stopped) => return None,

@@ -1,5 +1,5 @@
-//! An experiment: an ordered list of tests that run in one process under one spec, with a record for each. A run of one test is
-//! the experiment of length one.
+//! An experiment: an ordered list of tests that run in one process under one spec, with a record
+//! for each. A run of one test is the experiment of length one.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use nondex_core::{Event, Failure, Outcome, RunRecord, RunSpec};
 /// The exit code of a test executable in which a test failed.
 const FAILED: Outcome = Outcome::Exited(101);
 
-/// The record of each test of `spec`, in the order in which they run, from the events of a process that ended with `process_end`.
+/// The record of each test of `spec`, in the order in which they run, from the events of a process
+/// that ended with `process_end`.
 ///
-/// How the process ended is the end of the first test that did not say how it ended itself, or else of the last one; tests
-/// after that were not started.
+/// How the process ended is the end of the first test that did not say how it ended itself, or else
+/// of the last one; tests after that were not started.
 #[must_use]
 pub fn records(spec: &RunSpec, events: Vec<Event>, process_end: Outcome) -> Vec<RunRecord> {
     if spec.before.is_empty() {
@@ -70,8 +71,8 @@ fn end_of(events: &[Event]) -> Option<bool> {
     })
 }
 
-/// The events of each test. One that runs several times has begun anew after it has ended; what comes after its last end is the
-/// last time's.
+/// The events of each test. One that runs several times has begun anew after it has ended; what
+/// comes after its last end is the last time's.
 fn times(tests: &[&str], events: Vec<Event>) -> Vec<Vec<Event>> {
     let mut times = vec![Vec::new(); tests.len()];
     let mut ended: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,9 +1,11 @@
-//! What processes ran that were killed before they could tell: their flags are in files beside the record.
+//! What processes ran that were killed before they could tell: their flags are in files beside the
+//! record.
 
 use camino::Utf8Path;
 use nondex_core::{CoveredRecord, Event, RunSpec};
 
-/// What such processes of a run say, for each of its tests: which of them was under way, nobody knows. The files are removed.
+/// What such processes of a run say, for each of its tests: which of them was under way, nobody
+/// knows. The files are removed.
 pub(super) fn told(record: &Utf8Path, spec: &RunSpec) -> Vec<Event> {
     let folder = record.parent().map(Utf8Path::read_dir_utf8);
     let name = record.file_stem().unwrap_or_default();

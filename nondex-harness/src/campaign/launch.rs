@@ -1,4 +1,5 @@
-//! One run of one test, or of several in one process: from a spec to a process, and to what has `Ended`.
+//! One run of one test, or of several in one process: from a spec to a process, and to what has
+//! `Ended`.
 
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -29,13 +30,16 @@ use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
 /// The longest spec that is given in a variable; the system takes 128 KiB, with its name.
 const MAX_VARIABLE: usize = 100 << 10;
 
-/// What the path of a watched file begins with that is in the folder for temporary files, which each process has for itself.
+/// What the path of a watched file begins with that is in the folder for temporary files, which
+/// each process has for itself.
 pub const IN_TEMPORARY: &str = "$TMPDIR";
 
-/// The number of the next record, over all launchers: several may write into one directory, where records of failing runs stay.
+/// The number of the next record, over all launchers: several may write into one directory, where
+/// records of failing runs stay.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// What our folders for temporary files are called: by our process, and otherwise than what an earlier one of that number may have left.
+/// What our folders for temporary files are called: by our process, and otherwise than what an
+/// earlier one of that number may have left.
 fn own_folder() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
@@ -51,7 +55,8 @@ fn own_folder() -> &'static str {
     })
 }
 
-/// The folder for temporary files at a place: where they are otherwise, and short, for the path of a socket has 108 bytes at most.
+/// The folder for temporary files at a place: where they are otherwise, and short, for the path of
+/// a socket has 108 bytes at most.
 pub(super) fn fresh_folder(place: usize) -> PathBuf {
     let own = own_folder();
     std::env::temp_dir().join(match place {
@@ -114,8 +119,8 @@ impl<'a> Launcher<'a> {
         self
     }
 
-    /// The same launcher, but what tests write goes where our own output goes, and is not kept. It has the backtraces that our own
-    /// environment asks for, or none, as the runs of a campaign.
+    /// The same launcher, but what tests write goes where our own output goes, and is not kept. It
+    /// has the backtraces that our own environment asks for, or none, as the runs of a campaign.
     #[must_use]
     pub const fn showing(mut self, has_backtraces: bool) -> Self {
         self.is_shown = true;
@@ -137,8 +142,9 @@ impl<'a> Launcher<'a> {
         self.run_within(self.timeout, binary, test, spec)
     }
 
-    /// As [`run_within`](Self::run_within), with a folder for temporary files that is empty, and is removed afterwards. It has the same
-    /// path in every run, so nothing that depends on it varies; two of these runs cannot be made at once.
+    /// As [`run_within`](Self::run_within), with a folder for temporary files that is empty, and is
+    /// removed afterwards. It has the same path in every run, so nothing that depends on it varies;
+    /// two of these runs cannot be made at once.
     pub fn run_fresh(
         &self,
         timeout: Duration,
@@ -150,8 +156,9 @@ impl<'a> Launcher<'a> {
             .pop()
     }
 
-    /// As [`experiment`](Self::experiment), each test with a limit of its own, and with a folder for temporary files that is empty, and is
-    /// removed afterwards. Of several at once each needs a `place` of its own.
+    /// As [`experiment`](Self::experiment), each test with a limit of its own, and with a folder
+    /// for temporary files that is empty, and is removed afterwards. Of several at once each needs
+    /// a `place` of its own.
     pub fn experiment_fresh(
         &self,
         place: usize,
@@ -165,7 +172,8 @@ impl<'a> Launcher<'a> {
         })
     }
 
-    /// Does something with an empty folder for temporary files, or without one where it cannot be made.
+    /// Does something with an empty folder for temporary files, or without one where it cannot be
+    /// made.
     pub(super) fn with_fresh<T>(place: usize, run: impl FnOnce(Option<&Path>) -> T) -> T {
         let folder = fresh_folder(place);
         // Not a folder that somebody else made.
@@ -177,10 +185,12 @@ impl<'a> Launcher<'a> {
         result
     }
 
-    /// As [`run_within`](Self::run_within), in a process that may do nothing which another one could notice.
+    /// As [`run_within`](Self::run_within), in a process that may do nothing which another one
+    /// could notice.
     ///
     /// # Errors
-    /// When it was stopped, and when the test would have done such a thing, or processes cannot be confined here.
+    /// When it was stopped, and when the test would have done such a thing, or processes cannot be
+    /// confined here.
     pub fn run_confined(
         &self,
         timeout: Duration,
@@ -210,8 +220,9 @@ impl<'a> Launcher<'a> {
         self.experiment(timeout, binary, &[test], spec)?.pop()
     }
 
-    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests they become. Each may take so long. A run
-    /// of each; `None` when it was stopped. Only our own harness can run several.
+    /// Runs `tests` in one process, one after the other in this order, under `spec`, whose tests
+    /// they become. Each may take so long. A run of each; `None` when it was stopped. Only our own
+    /// harness can run several.
     pub fn experiment(
         &self,
         timeout: Duration,
@@ -280,8 +291,8 @@ impl<'a> Launcher<'a> {
         (named, record)
     }
 
-    /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it is given `more`. `None` when
-    /// it was stopped.
+    /// Starts the executable under `named`, and waits for its end at most for `timeout` and what it
+    /// is given `more`. `None` when it was stopped.
     pub(super) fn launch(
         &self,
         temporary: Option<&Path>,
@@ -319,7 +330,8 @@ impl<'a> Launcher<'a> {
         command.args(&self.arguments);
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
         if !self.has_backtraces || !named.trace.is_empty() {
-            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. A trace is to show the run that was found.
+            // A backtrace costs more than most tests, and nobody reads those of a thousand runs. A
+            // trace is to show the run that was found.
             without_backtraces(&mut command);
         }
         if self.is_confined && !process::confine(&mut command) {

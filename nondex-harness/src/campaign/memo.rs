@@ -1,4 +1,5 @@
-//! The runs of a test that depends on choices, kept so that a later search goes on from them instead of making them again.
+//! The runs of a test that depends on choices, kept so that a later search goes on from them
+//! instead of making them again.
 
 use std::fs;
 
@@ -40,7 +41,8 @@ impl Memo {
         }
     }
 
-    /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a campaign's run.
+    /// Where the runs are kept of the test whose failing `spec` was searched, in the directory of a
+    /// campaign's run.
     #[must_use]
     pub fn path(run: &Utf8Path, test: &str, spec: &RunSpec) -> Utf8PathBuf {
         run.join("searches")

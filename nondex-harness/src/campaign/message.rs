@@ -20,8 +20,9 @@ const RETURNED: &str = "the test returned a termination value with a non-zero st
 /// How std begins the error that a test returned.
 const ERROR: &str = "Error: ";
 
-/// The failure of a record, in the words of the output where the record has none: for a panic whose value is not text the last
-/// lines that the test wrote, for an error that it returned what std printed of it.
+/// The failure of a record, in the words of the output where the record has none: for a panic whose
+/// value is not text the last lines that the test wrote, for an error that it returned what std
+/// printed of it.
 #[must_use]
 pub fn clarify(failure: Failure, output: &str) -> Failure {
     let said = if failure.message == NOT_TEXT {
@@ -137,7 +138,8 @@ pub fn explain(outcome: &Outcome, output: &str, timeout: Duration) -> Failure {
     }
 }
 
-/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the message.
+/// The last panic that std's hook printed: `thread 'name' panicked at file:line:column:`, then the
+/// message.
 fn panic_in(text: &str) -> Option<Failure> {
     let (_, rest) = text.rsplit_once(" panicked at ")?;
     let (place, rest) = rest.split_once(":\n")?;

@@ -1,8 +1,9 @@
 //! Running the tests of a project under many specs, and what follows from it.
 //!
-//! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and what is concluded in
-//! the end, [`judge`](crate::judge) decides from the runs so far, as a pure function. [`launch`] turns a spec into one [`process`] and
-//! its record; [`comparison`] compares what fails in base order with a build without this tool.
+//! [`run`] fills all cores from one [`queue`] of (test × spec). What a test still has to run, and
+//! what is concluded in the end, [`judge`](crate::judge) decides from the runs so far, as a pure
+//! function. [`launch`] turns a spec into one [`process`] and its record; [`comparison`] compares
+//! what fails in base order with a build without this tool.
 
 pub mod across;
 mod again;
@@ -64,15 +65,17 @@ use crate::report::{Report, RunDirectory, TestReport, judged};
 pub struct Selected<'a> {
     /// The binary.
     pub suite: &'a Suite,
-    /// The tests that passed the filters, each with whether it is to be run; the others, such as ignored ones that were not
-    /// asked for, are reported as not run.
+    /// The tests that passed the filters, each with whether it is to be run; the others, such as
+    /// ignored ones that were not asked for, are reported as not run.
     pub tests: Vec<(TestCase, bool)>,
 }
 
-/// Runs a campaign in the run directory `run` and returns its report, not yet written: see [`RunDirectory::write`].
+/// Runs a campaign in the run directory `run` and returns its report, not yet written: see
+/// [`RunDirectory::write`].
 ///
-/// Stopping is no error: the report is then [partial](Report::partial). Sets attributes of the calling process that tests
-/// inherit or need: address-space randomisation off, and orphans adopted (see [`process`]).
+/// Stopping is no error: the report is then [partial](Report::partial). Sets attributes of the
+/// calling process that tests inherit or need: address-space randomisation off, and orphans adopted
+/// (see [`process`]).
 ///
 /// # Errors
 /// When no test is to be run of those selected. What goes wrong in a test is a result of the test.
@@ -199,7 +202,8 @@ fn options_of(tests: &[(&Suite, &TestCase)], options: &Options) -> Vec<Arc<Optio
     tests.iter().map(|(suite, case)| of(suite, case)).collect()
 }
 
-/// Runs that take so long are worth being made at once; the first one that cannot be confined is made twice.
+/// Runs that take so long are worth being made at once; the first one that cannot be confined is
+/// made twice.
 const LONG: Duration = Duration::from_millis(20);
 
 /// The tests of a campaign, as the executor sees them.

@@ -1,4 +1,5 @@
-//! Processes of several tests each, as the [judge of orders](crate::judge::order) wants them, and what is concluded from them.
+//! Processes of several tests each, as the [judge of orders](crate::judge::order) wants them, and
+//! what is concluded from them.
 
 mod hung;
 
@@ -26,7 +27,8 @@ use crate::judge::run::Run;
 use crate::judge::specs::{clean_spec, seed_spec};
 use crate::project::{Suite, TestCase};
 
-/// What is written is kept of processes with at most so many tests: of more, nobody could tell whose it is.
+/// What is written is kept of processes with at most so many tests: of more, nobody could tell
+/// whose it is.
 const MAX_SHOWN: usize = 8;
 
 /// How each test ended that came next in a fork; `None` where there was none.
@@ -48,7 +50,8 @@ pub(super) struct Processes<'a> {
     pub(super) hung: Hung,
     /// What all processes have in common.
     pub(super) options: &'a Options,
-    /// How long each test is waited for at most, where that may be less than usual; none of any otherwise.
+    /// How long each test is waited for at most, where that may be less than usual; none of any
+    /// otherwise.
     pub(super) limits: Vec<Duration>,
     /// The files that each process is to find.
     pub(super) tree: &'a Tree,
@@ -59,8 +62,8 @@ pub(super) struct Processes<'a> {
 }
 
 impl Processes<'_> {
-    /// The answer to `question`, once the processes that it wants were made; `None` when it was stopped before, with those that were made
-    /// until then among the experiments.
+    /// The answer to `question`, once the processes that it wants were made; `None` when it was
+    /// stopped before, with those that were made until then among the experiments.
     pub(super) fn answer<T>(
         &self,
         experiments: &mut Experiments,
@@ -121,8 +124,9 @@ impl Processes<'_> {
         }
     }
 
-    /// Makes these processes, several at once unless they are wanted alone. In the order in which they are wanted, whichever ended first;
-    /// without some when it was stopped. Those that are wanted alone confirm what is said of a test: where memory lies must not decide it, so that
+    /// Makes these processes, several at once unless they are wanted alone. In the order in which
+    /// they are wanted, whichever ended first; without some when it was stopped. Those that are
+    /// wanted alone confirm what is said of a test: where memory lies must not decide it, so that
     /// addresses are as random there as in an ordinary run.
     fn make(&self, wanted: &Wanted) -> Vec<Experiment> {
         let make = || {
@@ -136,8 +140,9 @@ impl Processes<'_> {
         }
     }
 
-    /// Does this with each, several at once unless `alone`: the results in their order, as far as it was not stopped. Once tests are seen to leave files, nobody knows
-    /// which of several at once met them: they are made again, one at a time.
+    /// Does this with each, several at once unless `alone`: the results in their order, as far as
+    /// it was not stopped. Once tests are seen to leave files, nobody knows which of several at
+    /// once met them: they are made again, one at a time.
     fn each<W: Sync, T: Send>(
         &self,
         wanted: &[W],
@@ -269,7 +274,8 @@ impl Processes<'_> {
         })
     }
 
-    /// Runs these tests in one process, each with its limit, and with temporary files of their own at this place.
+    /// Runs these tests in one process, each with its limit, and with temporary files of their own
+    /// at this place.
     pub(super) fn run(&self, place: usize, order: &[usize], spec: &RunSpec) -> Option<Vec<Run>> {
         let runs = Launcher::with_fresh(place, |folder| self.run_in(folder, order, spec))?;
         if self.tree.is_left() {
@@ -278,7 +284,8 @@ impl Processes<'_> {
         Some(runs)
     }
 
-    /// Runs these tests in one process, each with its limit, and with this folder for temporary files.
+    /// Runs these tests in one process, each with its limit, and with this folder for temporary
+    /// files.
     pub(super) fn run_in(
         &self,
         folder: Option<&Path>,

@@ -51,7 +51,8 @@ struct Campaign<'a> {
     tree: &'a Tree,
 }
 
-/// Runs the tests of each binary in many orders, and returns the report, not yet written. Each process finds the files of `tree`.
+/// Runs the tests of each binary in many orders, and returns the report, not yet written. Each
+/// process finds the files of `tree`.
 ///
 /// # Errors
 /// When no test is to be run of those selected.
@@ -71,7 +72,8 @@ pub fn run(
         return Err(Error::no_tests("no tests to run"));
     }
     let is_scheduled = !options.real_threads;
-    // A schedule of several tests together is the schedule of none of them: they run as `cargo test` runs them.
+    // A schedule of several tests together is the schedule of none of them: they run as
+    // `cargo test` runs them.
     let options = &options.with_real_threads();
     let stop = &stop.within(options.max_time);
     let records: Utf8PathBuf = absolute(&run.records())?;
@@ -144,7 +146,8 @@ impl Campaign<'_> {
         }
     }
 
-    /// The reports of the selected tests of one binary, with what is known of them if it was stopped.
+    /// The reports of the selected tests of one binary, with what is known of them if it was
+    /// stopped.
     fn judge(&self, selected: &Selected<'_>) -> Vec<TestReport> {
         let suite = selected.suite;
         let id = &suite.binary.id;
@@ -246,7 +249,8 @@ impl Campaign<'_> {
         }
     }
 
-    /// Says of the tests that depend on no other of their binary which of another one they depend on; `None` when it was stopped.
+    /// Says of the tests that depend on no other of their binary which of another one they depend
+    /// on; `None` when it was stopped.
     fn across(&self, selected: &[Selected<'_>], tests: &mut [TestReport]) -> Option<()> {
         let ours = selected.iter();
         let ours = ours.filter(|one| one.suite.binary.harness == Harness::Nondex);
@@ -393,7 +397,8 @@ fn is_run(selected: &Selected<'_>, case: &TestCase) -> bool {
     tests.any(|(known, is_run)| *is_run && known.name == case.name)
 }
 
-/// The symbols of an executable. Without them there is still the environment, the folder and the files.
+/// The symbols of an executable. Without them there is still the environment, the folder and the
+/// files.
 fn symbols_of(suite: &Suite) -> Symbols {
     Symbols::of(&suite.binary.executable).unwrap_or_default()
 }

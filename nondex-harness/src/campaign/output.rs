@@ -9,7 +9,8 @@ pub const HEAD: usize = 16 << 10;
 /// How many bytes are kept of the end of a long output.
 pub const TAIL: usize = 16 << 10;
 
-/// The output of one process, stdout and stderr as they came. Takes at most [`HEAD`] + [`TAIL`] bytes.
+/// The output of one process, stdout and stderr as they came. Takes at most [`HEAD`] + [`TAIL`]
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     head: Vec<u8>,
@@ -49,7 +50,8 @@ impl Output {
         self.dropped
     }
 
-    /// The output as text, with a line in place of what was dropped. Bytes that are not UTF-8 are replaced.
+    /// The output as text, with a line in place of what was dropped. Bytes that are not UTF-8 are
+    /// replaced.
     #[must_use]
     pub fn to_text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();

@@ -1,4 +1,5 @@
-//! One process for many pairs: it runs some tests, and forks for each of others, which run as if they came next.
+//! One process for many pairs: it runs some tests, and forks for each of others, which run as if
+//! they came next.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ const SLACK: Duration = Duration::from_secs(10);
 pub struct Pairs {
     /// A run of each test that ran first.
     pub first: Vec<Run>,
-    /// A run of each test that came next. `None` when there was no fork for it: what came before left threads or child processes,
-    /// which a fork would not have, or has ended the process.
+    /// A run of each test that came next. `None` when there was no fork for it: what came before
+    /// left threads or child processes, which a fork would not have, or has ended the process.
     pub then: Vec<Option<Run>>,
     /// Why there are no forks, where what ran first left what a fork would not have.
     pub unforked: Option<String>,
@@ -35,7 +36,8 @@ pub struct Pairs {
 }
 
 impl Launcher<'_> {
-    /// As [`pairs`](Self::pairs), each of `then` with a limit of its own, and with a folder for temporary files that is empty before the first test, and is removed afterwards; its forks
+    /// As [`pairs`](Self::pairs), each of `then` with a limit of its own, and with a folder for
+    /// temporary files that is empty before the first test, and is removed afterwards; its forks
     /// share it. See [`experiment_fresh`](Self::experiment_fresh).
     pub fn pairs_fresh(
         &self,
@@ -51,8 +53,9 @@ impl Launcher<'_> {
         })
     }
 
-    /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in a fork; all under `spec`, whose
-    /// tests they become. `limit` is that of all of `first`, and of each of `then`. `None` when it was stopped.
+    /// Runs `first` in one process, one after the other, and each of `then` as if it came next, in
+    /// a fork; all under `spec`, whose tests they become. `limit` is that of all of `first`, and of
+    /// each of `then`. `None` when it was stopped.
     pub fn pairs(
         &self,
         limit: Duration,
@@ -178,7 +181,8 @@ fn unforked(event: &Event) -> Option<String> {
     }
 }
 
-/// Each fork by its test, with its events: those before its end and after the end of the one before.
+/// Each fork by its test, with its events: those before its end and after the end of the one
+/// before.
 fn read_forks(recorded: Vec<Event>) -> BTreeMap<String, (ForkRecord, Vec<Event>)> {
     let mut forks = BTreeMap::new();
     let mut events = Vec::new();

@@ -1,8 +1,8 @@
 //! One test process: started, watched, and ended whatever it does.
 //!
-//! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed its output, or left a
-//! child behind that holds it. Both are noticed by looking at the process itself, every `TICK` at the latest, so that nothing
-//! a test does can make the driver hang.
+//! Only the pipe of its output is waited for: it ends when the process ends, unless the test closed
+//! its output, or left a child behind that holds it. Both are noticed by looking at the process
+//! itself, every `TICK` at the latest, so that nothing a test does can make the driver hang.
 
 mod addresses;
 mod confined;
@@ -35,20 +35,22 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long the processes that a test leaves behind may take to end by themselves.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 
-/// How many reads may get what was written before that time was over: more than the largest pipe holds.
+/// How many reads may get what was written before that time was over: more than the largest pipe
+/// holds.
 const MAX_LATE_READS: u32 = 32;
 
 /// How long a process group may take to end after SIGTERM before it gets SIGKILL.
 const TERM_GRACE: Duration = Duration::from_millis(100);
 
-/// How often the processor is given away to a process that is about to end, before the wait for it becomes a sleep.
+/// How often the processor is given away to a process that is about to end, before the wait for it
+/// becomes a sleep.
 const MAX_YIELDS: u32 = 32;
 
 /// How much is read at once: what a pipe holds.
 const BUFFER: usize = 64 << 10;
 
-/// After so many reads in a row that got little, the next one waits until there is more: a test that writes a line in ten pieces
-/// would wake us, and wait for us, ten times.
+/// After so many reads in a row that got little, the next one waits until there is more: a test
+/// that writes a line in ten pieces would wake us, and wait for us, ten times.
 const MAX_SMALL_READS: u32 = 8;
 
 /// How long it waits. In this time no test writes as much as a pipe holds, in small pieces.
@@ -77,16 +79,17 @@ pub struct Finished {
     pub end: End,
     /// What it wrote.
     pub output: Output,
-    /// Whether it left a process behind that had to be killed, whatever session that is in, or that holds its output.
+    /// Whether it left a process behind that had to be killed, whatever session that is in, or that
+    /// holds its output.
     pub left_child: bool,
 }
 
-/// Starts `command` in a process group of its own, without input, and waits for its end or for `timeout`. When this
-/// returns, the whole group has ended, and so has what left it (a daemon), unless that may be of another run that is under
-/// way: then it ends with that.
+/// Starts `command` in a process group of its own, without input, and waits for its end or for
+/// `timeout`. When this returns, the whole group has ended, and so has what left it (a daemon),
+/// unless that may be of another run that is under way: then it ends with that.
 ///
-/// Costs no thread, and one pipe, above starting and waiting for the process. On Linux this makes the calling process a
-/// child subreaper (prctl(2)).
+/// Costs no thread, and one pipe, above starting and waiting for the process. On Linux this makes
+/// the calling process a child subreaper (prctl(2)).
 ///
 /// # Errors
 /// When the process cannot be started.
@@ -167,8 +170,9 @@ fn watch(
     }
 }
 
-/// Starts a process; again after a pause if resources are short, as they may be while many tests run, or if the executable is
-/// open for writing, as it may be in a child that another thread has just forked.
+/// Starts a process; again after a pause if resources are short, as they may be while many tests
+/// run, or if the executable is open for writing, as it may be in a child that another thread has
+/// just forked.
 fn start(command: &mut Command) -> io::Result<Child> {
     let mut pause = Duration::from_millis(10);
     for _ in 1..START_ATTEMPTS {
@@ -208,8 +212,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits for the end of the process and reaps it; kills it at the deadline, unless it is given more time then, and when
-    /// stopped.
+    /// Waits for the end of the process and reaps it; kills it at the deadline, unless it is given
+    /// more time then, and when stopped.
     fn wait(
         &mut self,
         mut deadline: Option<Instant>,
@@ -260,7 +264,8 @@ impl Watch {
         }
     }
 
-    /// Waits for output, at most so long, and reads what there is. Whether there was any; the end of it closes the reader.
+    /// Waits for output, at most so long, and reads what there is. Whether there was any; the end
+    /// of it closes the reader.
     fn read(&mut self, wait: Duration) -> io::Result<bool> {
         let Some(reader) = &self.reader else {
             return Ok(false);
@@ -287,15 +292,16 @@ impl Watch {
         }
     }
 
-    /// Ends the group and reaps the process: with SIGTERM, so that a wrapper can clean up, and after a pause, or when the
-    /// process has ended, with SIGKILL.
+    /// Ends the group and reaps the process: with SIGTERM, so that a wrapper can clean up, and
+    /// after a pause, or when the process has ended, with SIGKILL.
     fn kill(&mut self) -> io::Result<()> {
         // The process is not reaped yet, so the group's id is still its own.
         let _ = killpg(self.group, Signal::SIGTERM);
         let deadline = Instant::now() + TERM_GRACE;
         let mut pause = Duration::from_micros(100);
         while self.child.try_wait()?.is_none() && Instant::now() < deadline {
-            // What a dying process writes is worth reading, and a full pipe would keep it from dying.
+            // What a dying process writes is worth reading, and a full pipe would keep it from
+            // dying.
             if self.reader.is_some() {
                 self.read(pause)?;
             } else {
@@ -308,8 +314,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Reads the rest of the output of a process that was reaped, and kills what is left of its group. Whether a process
-    /// that ended by itself left others behind.
+    /// Reads the rest of the output of a process that was reaped, and kills what is left of its
+    /// group. Whether a process that ended by itself left others behind.
     fn end_group(&mut self, end: End) -> io::Result<bool> {
         let by_itself = is_by_itself(end);
         if by_itself && self.drain(LEFTOVER_GRACE)? {
@@ -321,14 +327,15 @@ impl Watch {
         Ok(by_itself)
     }
 
-    /// Reads until the output has ended and nobody is left in the group, at most for `grace`. Whether that came to be.
+    /// Reads until the output has ended and nobody is left in the group, at most for `grace`.
+    /// Whether that came to be.
     fn drain(&mut self, grace: Duration) -> io::Result<bool> {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(100);
         let mut late_reads = 0;
         loop {
-            // The last look is one after the deadline, and what was written before it is no sign of a writer: this process may have been
-            // held up for as long.
+            // The last look is one after the deadline, and what was written before it is no sign of
+            // a writer: this process may have been held up for as long.
             let is_late = Instant::now() >= deadline;
             let wait = if is_late { Duration::ZERO } else { pause };
             let has_read = self.reader.is_some() && self.read(wait)?;
@@ -357,8 +364,8 @@ const fn is_by_itself(end: End) -> bool {
 
 /// Whether a process of the group lives whose leader was reaped.
 fn is_alive(group: Pid) -> bool {
-    // Orphans of the group are ours to reap (see `adopt_orphans`): in a container, often nobody else does, and a dead
-    // process that is not reaped looks alive to kill(2).
+    // Orphans of the group are ours to reap (see `adopt_orphans`): in a container, often nobody
+    // else does, and a dead process that is not reaped looks alive to kill(2).
     loop {
         match waitpid(Pid::from_raw(-group.as_raw()), Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return true,
@@ -366,8 +373,8 @@ fn is_alive(group: Pid) -> bool {
             Err(_) => break,
         }
     }
-    // The group's id is in use while a member lives; once free, it is not given out again before the kernel's counter
-    // has gone round, which takes far longer than this.
+    // The group's id is in use while a member lives; once free, it is not given out again before
+    // the kernel's counter has gone round, which takes far longer than this.
     killpg(group, None).is_ok()
 }
 
@@ -376,7 +383,8 @@ fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     {
         static ONCE: std::sync::Once = std::sync::Once::new();
-        // Known to every Linux since 3.4; without it, orphans are left to init as on other platforms.
+        // Known to every Linux since 3.4; without it, orphans are left to init as on other
+        // platforms.
         ONCE.call_once(|| {
             let _ = nix::sys::prctl::set_child_subreaper(true);
         });

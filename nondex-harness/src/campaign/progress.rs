@@ -4,8 +4,8 @@ use nondex_core::{CoveredRecord, Outcome, RunSpec};
 
 use crate::report::TestReport;
 
-/// Hears what happens, in the order it happens. Called from worker threads, one call at a time; a slow listener slows
-/// the campaign down.
+/// Hears what happens, in the order it happens. Called from worker threads, one call at a time; a
+/// slow listener slows the campaign down.
 pub trait Progress: Sync {
     /// A run of the test with this id was started.
     fn started(&self, test_id: &str, spec: &RunSpec);

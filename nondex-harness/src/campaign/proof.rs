@@ -1,4 +1,5 @@
-//! Which parts of a state make the difference: each that does when it alone is put back, or else the fewest that do together.
+//! Which parts of a state make the difference: each that does when it alone is put back, or else
+//! the fewest that do together.
 
 use crate::judge::culprit::subset::smallest;
 
@@ -17,8 +18,8 @@ pub(super) enum Proof {
 }
 
 impl Proof {
-    /// Of so many parts, where `is_enough` says whether it makes the difference to put these back, and nothing else. Where the `first`
-    /// ones hold such a part, the others are not asked about.
+    /// Of so many parts, where `is_enough` says whether it makes the difference to put these back,
+    /// and nothing else. Where the `first` ones hold such a part, the others are not asked about.
     pub(super) fn of(
         first: usize,
         parts: usize,

@@ -1,13 +1,15 @@
 //! The executor: one queue of runs for all cores.
 //!
-//! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the searches; within each, in the order of the
-//! tests and as asked for. When the runs that a test asked for have ended, they are added to its others, in the order
-//! in which they were asked for, and it is asked what it needs next. So what is concluded does not depend on which run
-//! ended first.
+//! Runs are taken in a fixed order: clean runs of all tests first, then the seeds, then the
+//! searches; within each, in the order of the tests and as asked for. When the runs that a test
+//! asked for have ended, they are added to its others, in the order in which they were asked for,
+//! and it is asked what it needs next. So what is concluded does not depend on which run ended
+//! first.
 //!
-//! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test: many write to a place that is
-//! their own and no other test's. Where a run takes long, it is made [confined](Setting::Confined), at once with others of its test
-//! when there is nothing else to do. Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
+//! Different tests run at once, as in cargo test and nextest, but hardly ever two runs of one test:
+//! many write to a place that is their own and no other test's. Where a run takes long, it is made
+//! [confined](Setting::Confined), at once with others of its test when there is nothing else to do.
+//! Runs that are wanted [alone](crate::judge::isolation) come last, one at a time.
 
 mod turn;
 
@@ -85,7 +87,8 @@ pub struct Concluded {
     pub runs: Runs,
     /// What follows.
     pub judgement: Option<Judgement>,
-    /// What this program itself panicked with, if it did so with this test, which was then given up.
+    /// What this program itself panicked with, if it did so with this test, which was then given
+    /// up.
     pub panic: Option<String>,
 }
 
@@ -185,8 +188,8 @@ struct Executor<'a> {
     jobs: usize,
     tests: usize,
     state: Mutex<State>,
-    /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that ends makes one more
-    /// run possible, of the same test, which the same thread takes.
+    /// Signalled when the queue grows, a test is finished, or the executor was stopped. A run that
+    /// ends makes one more run possible, of the same test, which the same thread takes.
     changed: Condvar,
 }
 
@@ -229,10 +232,11 @@ impl TestState {
 }
 
 impl State {
-    /// Takes the first run from the queue whose test is not busy already, and which is not disturbed by one that is; if there is none, one
-    /// that may be made beside others of its test.
+    /// Takes the first run from the queue whose test is not busy already, and which is not
+    /// disturbed by one that is; if there is none, one that may be made beside others of its test.
     fn take(&mut self) -> Option<(Turn, RunSpec)> {
-        // Runs alone are last: while one is made nothing else is left, and a test that wants them wants no other again.
+        // Runs alone are last: while one is made nothing else is left, and a test that wants them
+        // wants no other again.
         let is_free = |turn: &&Turn| match turn.phase {
             Phase::Alone => self.busy == 0,
             _ => self.tests[turn.test].busy == 0,
@@ -367,8 +371,9 @@ impl Executor<'_> {
         self.changed.notify_all();
     }
 
-    /// Adds the results of a test's wave to its runs, asks what it needs next, and has it judged when that is nothing: without
-    /// the lock. The test is busy meanwhile, so nobody else touches it.
+    /// Adds the results of a test's wave to its runs, asks what it needs next, and has it judged
+    /// when that is nothing: without the lock. The test is busy meanwhile, so nobody else touches
+    /// it.
     fn advance<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
@@ -397,7 +402,8 @@ impl Executor<'_> {
                 }
             }
             Ok(Err(wanted)) => {
-                // The only test is believed to run alone: how long others take must not matter to it.
+                // The only test is believed to run alone: how long others take must not matter to
+                // it.
                 let may_meet = self.tests > 1 || wanted.specs.iter().all(|spec| spec.scheduled);
                 let confined = takes_long && self.jobs > 1 && may_meet;
                 state.ask(index, wanted, confined);

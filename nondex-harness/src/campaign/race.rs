@@ -1,9 +1,11 @@
 //! Tests that fail when another one runs in the middle of them.
 //!
-//! Tests of one process run at the same time, as `cargo test` runs them. What one of them changes while another one uses it, is a race. So
-//! the whole of one test is run at each access of the other to a part of the state that both use, on another thread, while the other
-//! waits: the same in every run. Where both change it, the one in the middle is also stopped at an access of its own, until the other has
-//! ended. Nothing is said unless that fails each time, and both tests pass one after the other, either way round.
+//! Tests of one process run at the same time, as `cargo test` runs them. What one of them changes
+//! while another one uses it, is a race. So the whole of one test is run at each access of the
+//! other to a part of the state that both use, on another thread, while the other waits: the same
+//! in every run. Where both change it, the one in the middle is also stopped at an access of its
+//! own, until the other has ended. Nothing is said unless that fails each time, and both tests pass
+//! one after the other, either way round.
 
 mod described;
 mod found;
@@ -34,7 +36,8 @@ const MAX_PARTS: usize = 4;
 /// So many accesses at which a test fails are tried for one at which what the two share is proven.
 const MAX_UNPROVEN: usize = 2;
 
-/// Where the one waits for the other in a loop of its own, as a run of this time tells, its further accesses tell nothing new.
+/// Where the one waits for the other in a loop of its own, as a run of this time tells, its further
+/// accesses tell nothing new.
 const WAITS: Duration = Duration::from_secs(4);
 
 /// How often a run must fail.
@@ -89,7 +92,8 @@ pub(super) struct Races<'a> {
 pub(super) type Known = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
 
 impl Races<'_> {
-    /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget goes.
+    /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget
+    /// goes.
     pub(super) fn find(&self, uses: &[Use<'_>]) -> Tried {
         let mut tried = Tried::default();
         let (states, plan) = self.plan(uses);
@@ -140,8 +144,8 @@ impl Races<'_> {
         (states, plan)
     }
 
-    /// Lets the whole of a test, or parts of it, run at each access of another one to this. Whether all that there is was tried, or need
-    /// not be.
+    /// Lets the whole of a test, or parts of it, run at each access of another one to this. Whether
+    /// all that there is was tried, or need not be.
     fn is_tried(
         &self,
         [outer, inner]: [&Use<'_>; 2],
@@ -194,8 +198,8 @@ impl Races<'_> {
         (self.is_asked)(test) && !tried.is_known(test)
     }
 
-    /// The accesses of two tests at which each may stop for the other: the one before it changes what the other one has met by then, and
-    /// that one before it looks again.
+    /// The accesses of two tests at which each may stop for the other: the one before it changes
+    /// what the other one has met by then, and that one before it looks again.
     fn parts(
         &self,
         outer: &Use<'_>,
@@ -281,8 +285,9 @@ impl Races<'_> {
         })
     }
 
-    /// The run of the test that is stopped, with its lines, if the last test fails each time, and both pass one after the other,
-    /// whichever is first. What takes long because lines are read does not count.
+    /// The run of the test that is stopped, with its lines, if the last test fails each time, and
+    /// both pass one after the other, whichever is first. What takes long because lines are read
+    /// does not count.
     fn confirmed(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<Option<Run>> {
         for _ in 1..REPETITIONS {
             *made += 1;
@@ -328,8 +333,9 @@ impl Races<'_> {
         Some(false)
     }
 
-    /// Whether it is this part of the state: the last test passes each time that it finds only this as if the other one had not changed
-    /// it. What else that one changes at the same moment may be the reason.
+    /// Whether it is this part of the state: the last test passes each time that it finds only this
+    /// as if the other one had not changed it. What else that one changes at the same moment may be
+    /// the reason.
     fn is_proven(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<bool> {
         let spec = RunSpec {
             restore: spec.watch.clone(),
@@ -389,8 +395,8 @@ fn met(run: &Run) -> Option<&AccessRecord> {
     accesses.find(|access| access.met && access.own)
 }
 
-/// Whether a thread stops behind its access to this, and not before it: std has a lock of the environment, and a thread that is stopped at
-/// a call which holds it goes on until it is free.
+/// Whether a thread stops behind its access to this, and not before it: std has a lock of the
+/// environment, and a thread that is stopped at a call which holds it goes on until it is free.
 fn stops_behind(state: &StateId) -> bool {
     matches!(state.kind, StateKind::Static | StateKind::Env)
 }

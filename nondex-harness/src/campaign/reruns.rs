@@ -1,4 +1,5 @@
-//! Reruns of tests that neither a choice nor an order makes fail, under other circumstances: see [`judge::reruns`](crate::judge::reruns).
+//! Reruns of tests that neither a choice nor an order makes fail, under other circumstances: see
+//! [`judge::reruns`](crate::judge::reruns).
 
 pub mod explained;
 
@@ -51,7 +52,8 @@ struct Ended {
 }
 
 impl<'a> Reruns<'a> {
-    /// Reruns whose records, and whatever they need besides, are below `directory`, an existing, absolute one.
+    /// Reruns whose records, and whatever they need besides, are below `directory`, an existing,
+    /// absolute one.
     #[must_use]
     pub fn new(
         directory: camino::Utf8PathBuf,
@@ -216,7 +218,8 @@ impl<'a> Reruns<'a> {
         })
     }
 
-    /// A run with a seed that the campaign has not tried, at the levels that machines of today show.
+    /// A run with a seed that the campaign has not tried, at the levels that machines of today
+    /// show.
     fn further(&self, suite: &Suite, case: &TestCase, number: u64, reached: Reached) -> RunSpec {
         let seeds = self.options.seeds.iter().max();
         let first = seeds.map_or(0, |last| last.saturating_add(1));

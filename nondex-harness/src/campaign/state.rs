@@ -1,4 +1,5 @@
-//! What a test that depends on others shares with them: what they leave changed, proven by putting only that back.
+//! What a test that depends on others shares with them: what they leave changed, proven by putting
+//! only that back.
 
 mod numbers;
 
@@ -54,7 +55,8 @@ pub(super) struct Part<'s> {
     after: Option<String>,
     /// Which bytes of a static were changed.
     changed: Vec<StateId>,
-    /// Whether the outcome is that of a run alone when only this is put back, or this and the others that are confirmed.
+    /// Whether the outcome is that of a run alone when only this is put back, or this and the
+    /// others that are confirmed.
     confirmed: bool,
     /// Whether it is enough to put back that its lock is not poisoned.
     is_poisoned: bool,
@@ -88,7 +90,8 @@ impl Part<'_> {
         flags.map(|flag| self.of_bytes(flag, 1)).collect()
     }
 
-    /// What is watched for its lines, one after the other: of what is larger than can be watched, from where it was changed.
+    /// What is watched for its lines, one after the other: of what is larger than can be watched,
+    /// from where it was changed.
     fn places(&self) -> Vec<StateId> {
         let Some(known) = self.known else {
             return vec![self.state.clone()];
@@ -148,7 +151,8 @@ impl<'a> States<'a> {
         is_unseen
     }
 
-    /// What `before` leave changed that makes `test` end otherwise than alone, where it passes or not; and how many processes that took.
+    /// What `before` leave changed that makes `test` end otherwise than alone, where it passes or
+    /// not; and how many processes that took.
     pub(super) fn shared(
         &self,
         before: &[usize],
@@ -224,7 +228,8 @@ impl<'a> States<'a> {
         Some(shared)
     }
 
-    /// Adds the lines that are not yet known: of the last change by the tests before, and of the first access by the test.
+    /// Adds the lines that are not yet known: of the last change by the tests before, and of the
+    /// first access by the test.
     fn add_lines(
         &self,
         run: &mut Make<'_>,
@@ -255,7 +260,8 @@ impl<'a> States<'a> {
         Some(())
     }
 
-    /// What is left changed, each part once: whole statics, not those that are about how tests are run.
+    /// What is left changed, each part once: whole statics, not those that are about how tests are
+    /// run.
     pub(super) fn parts<'c>(
         &self,
         changes: impl Iterator<Item = &'c StateChange>,
@@ -337,7 +343,8 @@ impl<'a> States<'a> {
         }
     }
 
-    /// A path as it is shown: that of a temporary file the same in each run, others from the root of the workspace.
+    /// A path as it is shown: that of a temporary file the same in each run, others from the root
+    /// of the workspace.
     pub(super) fn path(&self, path: &str) -> String {
         self.workspace.shown(&in_temporary(path)).to_owned()
     }

@@ -15,7 +15,8 @@ use super::*;
 use crate::project::{Harness, TestBinary};
 use crate::report::Verdict;
 
-/// What a script needs to answer as our harness does: `made LINE`, `point LINE COUNT LEN`, `end true|false`.
+/// What a script needs to answer as our harness does: `made LINE`, `point LINE COUNT LEN`,
+/// `end true|false`.
 const PRELUDE: &str = r#"#!/bin/sh
 name=$2
 field() { printf %s "$NONDEX_SPEC" | sed "s/.*\"$1\":\"*\([^\",}]*\).*/\1/"; }
@@ -108,7 +109,8 @@ impl Project {
     }
 
     fn run_with(&self, progress: &dyn Progress, stop: &StopFlag) -> Report {
-        // The empty folder of a run has one path in a process: campaigns are made one after the other.
+        // The empty folder of a run has one path in a process: campaigns are made one after the
+        // other.
         static ONE: Mutex<()> = Mutex::new(());
         let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let run = RunDirectory::create(self.root()).unwrap();
@@ -170,8 +172,8 @@ fn tests_are_judged_attributed_and_pruned() {
         ]
     );
     let runs: Vec<u64> = report.tests.iter().map(|test| test.runs).collect();
-    // A broken test is run once more, alone, behind the others, in both directions, right behind each in a fork, and behind two beginnings of both,
-    // and once to see which files it meets.
+    // A broken test is run once more, alone, behind the others, in both directions, right behind
+    // each in a fork, and behind two beginnings of both, and once to see which files it meets.
     assert_eq!(runs[..3], [2, 14, 52]);
     assert_eq!(report.summary.runs, runs.iter().sum::<u64>());
     assert_eq!(

@@ -1,6 +1,7 @@
 //! The files of the project's folders as they were before any test ran, and how they are put back.
 //!
-//! What a test leaves in the source tree every later process meets. Nothing is lost when it is put back: what was there is kept.
+//! What a test leaves in the source tree every later process meets. Nothing is lost when it is put
+//! back: what was there is kept.
 
 mod writers;
 
@@ -320,7 +321,8 @@ fn is_source(path: &Path) -> bool {
         || name == "Cargo.lock"
 }
 
-/// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is not `known`.
+/// Notes all entries below a folder; false when there are too many. Of cargo's folder only what is
+/// not `known`.
 fn walk(folder: &Path, known: Option<&Entries>, entries: &mut Entries) -> bool {
     let is_target = folder.file_name().is_some_and(|name| name == TARGET);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

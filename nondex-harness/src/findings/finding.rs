@@ -66,7 +66,8 @@ pub struct Binary {
 }
 
 impl Finding {
-    /// The failing runs of a report on the tests of `project`, which was just built. Reads the executables of tests that failed.
+    /// The failing runs of a report on the tests of `project`, which was just built. Reads the
+    /// executables of tests that failed.
     #[must_use]
     pub fn all_of(report: &Report, project: &Project) -> Vec<Finding> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -104,7 +105,8 @@ impl Finding {
         findings
     }
 
-    /// A run of a test in `suite` that nobody has seen fail, so that it can be made as a finding is.
+    /// A run of a test in `suite` that nobody has seen fail, so that it can be made as a finding
+    /// is.
     #[must_use]
     pub fn asked(
         suite: &Suite,
@@ -139,7 +141,8 @@ impl Finding {
         }
     }
 
-    /// The failing runs of a report that can be made again; those that it tells to replay come first.
+    /// The failing runs of a report that can be made again; those that it tells to replay come
+    /// first.
     #[must_use]
     pub fn in_report(report: &Report) -> Vec<Finding> {
         let failures = report
@@ -153,7 +156,8 @@ impl Finding {
         all
     }
 
-    /// A failing run of a test, as far as the report knows it; `None` when it was written by a version that kept less.
+    /// A failing run of a test, as far as the report knows it; `None` when it was written by a
+    /// version that kept less.
     fn of(report: &Report, test: &TestReport, failure: &FailureReport) -> Option<Self> {
         let replay = test.replay.as_ref()?;
         let (choices, level, seed) = match (failure.level, failure.seed) {

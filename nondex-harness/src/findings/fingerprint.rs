@@ -40,7 +40,8 @@ pub enum Difference {
 }
 
 impl Fingerprint {
-    /// The fingerprint of an executable in the workspace at `root`, as this program would run it. Reads both files.
+    /// The fingerprint of an executable in the workspace at `root`, as this program would run it.
+    /// Reads both files.
     #[must_use]
     pub fn take(root: &Utf8Path, toolchain: &str, executable: &Utf8Path) -> Self {
         Fingerprint {

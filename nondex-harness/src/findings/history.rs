@@ -1,7 +1,9 @@
-//! What became of each test, commit by commit: `<target>/nondex/history`, or a folder that CI keeps.
+//! What became of each test, commit by commit: `<target>/nondex/history`, or a folder that CI
+//! keeps.
 //!
-//! One file for each run, named by when it was and by its content: folders of several machines are merged by copying. What a run shows is keyed
-//! by what was run, not by its commit, so it is still known when a commit is moved or rewritten.
+//! One file for each run, named by when it was and by its content: folders of several machines are
+//! merged by copying. What a run shows is keyed by what was run, not by its commit, so it is still
+//! known when a commit is moved or rewritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -88,10 +90,12 @@ pub struct Life {
     pub choices: u64,
     /// How long its runs took together, in milliseconds.
     pub elapsed_ms: u64,
-    /// The lines of the repository that any of its runs ran, by file: `3-7,9`. Null when that was not asked for, or when some of it is lost.
+    /// The lines of the repository that any of its runs ran, by file: `3-7,9`. Null when that was
+    /// not asked for, or when some of it is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<BTreeMap<String, String>>,
-    /// The files and folders of the repository that it, or a test that ran at the same time, opened. Null as [`Life::ran`].
+    /// The files and folders of the repository that it, or a test that ran at the same time,
+    /// opened. Null as [`Life::ran`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<BTreeSet<String>>,
 }

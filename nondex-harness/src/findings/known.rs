@@ -1,7 +1,8 @@
 //! Known flakes: tests that may fail as they are known to, until a date.
 //!
-//! An entry covers a test while what is found is the same [cause](cause()) as when it was written down: the same calls, the same
-//! tests before it, the same assertion. Another finding of the same test fails the run. A test that is broken is never covered.
+//! An entry covers a test while what is found is the same [cause](cause()) as when it was written
+//! down: the same calls, the same tests before it, the same assertion. Another finding of the same
+//! test fails the run. A test that is broken is never covered.
 
 mod cause;
 pub mod date;
@@ -16,8 +17,9 @@ use crate::report::human::Sources;
 use crate::report::schema::{KnownFlake, Overdue, OverdueReason};
 use crate::report::{Report, TestReport, Verdict};
 
-/// Says of each test of the report whether it is a known flake, and which entries are overdue on this day. `is_meant` says whether an entry
-/// means a test. What an earlier call has said is forgotten.
+/// Says of each test of the report whether it is a known flake, and which entries are overdue on
+/// this day. `is_meant` says whether an entry means a test. What an earlier call has said is
+/// forgotten.
 pub fn apply(
     known: &Known,
     is_meant: &dyn Fn(&KnownEntry, &TestReport) -> bool,

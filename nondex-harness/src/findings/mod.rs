@@ -1,8 +1,9 @@
 //! Findings: failing runs that can be made again.
 //!
-//! A [`Finding`] has everything that `cargo nondex replay` needs: the spec, how the test was built, and a [`Fingerprint`] of
-//! what it was built from. The [`Store`] keeps them in the target directory, one file each, by their [`id`](crate::report::id). The few that are
-//! worth keeping for good go to a file that is committed, the [`Regressions`].
+//! A [`Finding`] has everything that `cargo nondex replay` needs: the spec, how the test was built,
+//! and a [`Fingerprint`] of what it was built from. The [`Store`] keeps them in the target
+//! directory, one file each, by their [`id`](crate::report::id). The few that are worth keeping for
+//! good go to a file that is committed, the [`Regressions`].
 
 mod finding;
 mod fingerprint;

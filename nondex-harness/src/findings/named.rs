@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 /// How many names an error lists at most.
 const MAX_LISTED: usize = 20;
 
-/// The finding that `text` means, if there is one: `latest` is the first; then an id or the name of a test, whole; then the
-/// beginning of an id or a part of a test's id. Of one test, the first is meant.
+/// The finding that `text` means, if there is one: `latest` is the first; then an id or the name of
+/// a test, whole; then the beginning of an id or a part of a test's id. Of one test, the first is
+/// meant.
 ///
 /// # Errors
 /// A usage error that lists them when several are meant.

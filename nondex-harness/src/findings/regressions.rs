@@ -1,4 +1,5 @@
-//! The failures that are worth keeping: a file that is committed, so that later runs, on every machine, try them first.
+//! The failures that are worth keeping: a file that is committed, so that later runs, on every
+//! machine, try them first.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +19,8 @@ pub const DEFAULT_FILE: &str = ".config/nondex-regressions.json";
 /// The version of the file.
 const SCHEMA: u32 = 1;
 
-/// The content of the file. It has nothing that differs between machines or changes without need, and one order.
+/// The content of the file. It has nothing that differs between machines or changes without need,
+/// and one order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Regressions {
     /// What the file is, for whoever opens it.
@@ -96,8 +98,9 @@ impl Regressions {
         written.map_err(|e| Error::setup(format!("failed to write regressions `{path}`: {e}")))
     }
 
-    /// Adds the findings that a level and a seed reproduce: of each test that depends on choices the run that the report
-    /// tells to replay. Those known already are brought up to date. Returns how many are new.
+    /// Adds the findings that a level and a seed reproduce: of each test that depends on choices
+    /// the run that the report tells to replay. Those known already are brought up to date. Returns
+    /// how many are new.
     pub fn add(&mut self, findings: &[Finding]) -> usize {
         let before = self.regressions.len();
         // The newest last, because the last one stays.

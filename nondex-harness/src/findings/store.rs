@@ -45,8 +45,8 @@ impl Store {
             .map_err(|e| failed("create", &self.directory, &e.to_string()))
     }
 
-    /// Writes findings, each at once and in place of an earlier one with its id, and deletes the oldest beyond
-    /// [`KEPT_FINDINGS`].
+    /// Writes findings, each at once and in place of an earlier one with its id, and deletes the
+    /// oldest beyond [`KEPT_FINDINGS`].
     ///
     /// # Errors
     /// When a file cannot be written, a set-up error with its path.
@@ -61,8 +61,8 @@ impl Store {
         Ok(())
     }
 
-    /// All findings, the newest first and, of one run, those that the report tells to replay first; and a sentence about each
-    /// file that is none.
+    /// All findings, the newest first and, of one run, those that the report tells to replay first;
+    /// and a sentence about each file that is none.
     ///
     /// # Errors
     /// When the directory cannot be read. That there is none is no error.
@@ -89,7 +89,8 @@ impl Store {
     /// The finding that `text` [means](choose).
     ///
     /// # Errors
-    /// A usage error when there is no such finding, or several; a set-up error when its file is damaged.
+    /// A usage error when there is no such finding, or several; a set-up error when its file is
+    /// damaged.
     pub fn find(&self, text: &str) -> Result<Finding> {
         let exact = self.path(text);
         if self.files()?.contains(&exact) {

@@ -1,4 +1,5 @@
-//! The command line of a test executable: what cargo, nextest and people pass to one, by libtest's names.
+//! The command line of a test executable: what cargo, nextest and people pass to one, by libtest's
+//! names.
 
 use std::thread;
 

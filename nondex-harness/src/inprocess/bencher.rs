@@ -1,4 +1,5 @@
-//! `Bencher`: what a `#[bench]` function is given. Benchmarks are run once, as tests: nothing here measures.
+//! `Bencher`: what a `#[bench]` function is given. Benchmarks are run once, as tests: nothing here
+//! measures.
 
 use std::hint;
 

@@ -1,7 +1,9 @@
-//! What a test executable prints: listings in libtest's formats, and a line for each test that is run.
+//! What a test executable prints: listings in libtest's formats, and a line for each test that is
+//! run.
 //!
-//! A test's own output goes where the test sends it, as with libtest's `--no-capture`: only std can capture it, and only for
-//! libtest. The driver captures each process as a whole, and nothing of ours is printed then.
+//! A test's own output goes where the test sends it, as with libtest's `--no-capture`: only std can
+//! capture it, and only for libtest. The driver captures each process as a whole, and nothing of
+//! ours is printed then.
 
 mod listing;
 mod terminal;

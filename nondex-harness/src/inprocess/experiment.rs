@@ -1,4 +1,5 @@
-//! The tests of an experiment, by its spec: those that run one after the other, and those that run in forks afterwards.
+//! The tests of an experiment, by its spec: those that run one after the other, and those that run
+//! in forks afterwards.
 
 use nondex_core::RunSpec;
 
@@ -16,9 +17,10 @@ pub(crate) struct Experiment {
 }
 
 impl Experiment {
-    /// The experiment that `spec` asks for, out of all tests; `None` when it asks for one test alone, and nothing about it. A name that no test has is
-    /// left out, and so is the second time of a test whose function can be called only once; where one that comes first is left out, there
-    /// are no forks.
+    /// The experiment that `spec` asks for, out of all tests; `None` when it asks for one test
+    /// alone, and nothing about it. A name that no test has is left out, and so is the second time
+    /// of a test whose function can be called only once; where one that comes first is left out,
+    /// there are no forks.
     pub(crate) fn of(spec: &RunSpec, tests: &mut Vec<TestDescAndFn>) -> Option<Self> {
         if spec.before.is_empty() && spec.forks.is_none() && !spec.states {
             return None;

@@ -1,9 +1,10 @@
-//! What the programs that rustc and rustdoc generate from tests call: the crate `test` is this module.
+//! What the programs that rustc and rustdoc generate from tests call: the crate `test` is this
+//! module.
 //!
-//! `rustc --test` writes each `#[test]` as a constant [`TestDescAndFn`] and ends in [`test_main_static`]; rustdoc does the
-//! same with doctests and [`test_main_with_exit_callback`]. Passing another crate with `--extern test=..` is all it takes
-//! to be called instead of libtest, on a stable toolchain. Names are therefore libtest's, also of what only nightly code
-//! can reach.
+//! `rustc --test` writes each `#[test]` as a constant [`TestDescAndFn`] and ends in
+//! [`test_main_static`]; rustdoc does the same with doctests and [`test_main_with_exit_callback`].
+//! Passing another crate with `--extern test=..` is all it takes to be called instead of libtest,
+//! on a stable toolchain. Names are therefore libtest's, also of what only nightly code can reach.
 
 use std::env;
 use std::process::{self, ExitCode, Termination};
@@ -19,8 +20,9 @@ pub use super::descriptor::TestName::*;
 pub use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 pub use super::verdict::ERROR_EXIT_CODE;
 
-/// What the caller of [`test_main`] decides instead of the command line. Accepted for libtest's sake: nothing is captured, so
-/// that all output is shown, and tests are run in this process in any case.
+/// What the caller of [`test_main`] decides instead of the command line. Accepted for libtest's
+/// sake: nothing is captured, so that all output is shown, and tests are run in this process in any
+/// case.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// As `--show-output`.
@@ -54,7 +56,8 @@ impl Options {
 /// What a test function returned, as a result.
 ///
 /// # Errors
-/// When its exit code is not 0, in libtest's words. The error a test returned is printed by std and not known here.
+/// When its exit code is not 0, in libtest's words. The error a test returned is printed by std and
+/// not known here.
 pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
     let code = result.report();
     if code == ExitCode::SUCCESS {
@@ -67,7 +70,8 @@ pub fn assert_test_result<T: Termination>(result: T) -> Result<(), String> {
     ))
 }
 
-/// The number of an exit code, which std gives out in its debug text only: `ExitCode(unix_exit_status(1))`.
+/// The number of an exit code, which std gives out in its debug text only:
+/// `ExitCode(unix_exit_status(1))`.
 fn number_of(code: ExitCode) -> String {
     let text = format!("{code:?}");
     text.chars().filter(char::is_ascii_digit).collect()
@@ -79,13 +83,15 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     test_main(&args, tests.iter().copied().map(owned).collect(), None);
 }
 
-/// As [`test_main_static`], with `panic = "abort"` for tests (nightly only). libtest gives each test a process; here a
-/// failed test ends the run, as the driver starts one process for each test anyway.
+/// As [`test_main_static`], with `panic = "abort"` for tests (nightly only). libtest gives each
+/// test a process; here a failed test ends the run, as the driver starts one process for each test
+/// anyway.
 pub fn test_main_static_abort(tests: &[&TestDescAndFn]) {
     test_main_static(tests);
 }
 
-/// Runs or lists `tests` as `args` say, program name first. Ends the process with [`ERROR_EXIT_CODE`] if one fails.
+/// Runs or lists `tests` as `args` say, program name first. Ends the process with
+/// [`ERROR_EXIT_CODE`] if one fails.
 pub fn test_main(args: &[String], tests: Vec<TestDescAndFn>, options: Option<Options>) {
     test_main_with_exit_callback(args, tests, options, || {});
 }

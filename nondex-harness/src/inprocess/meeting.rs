@@ -75,7 +75,8 @@ fn note_thread(of: &Mutex<Option<String>>) {
     }
 }
 
-/// Lets the other test run, and waits until it has ended or stops, or waits itself. Whether it goes on. Called in the middle of a test.
+/// Lets the other test run, and waits until it has ended or stops, or waits itself. Whether it goes
+/// on. Called in the middle of a test.
 pub(crate) fn meet() -> bool {
     let _pause = context::pause();
     note_thread(&OTHER);
@@ -110,7 +111,8 @@ enum Moment {
 /// Whether one waited for what the other one has.
 static WAS_IN_VAIN: AtomicBool = AtomicBool::new(false);
 
-/// Puts back what the spec names: the test of the spec finds it as if the other one had not changed it.
+/// Puts back what the spec names: the test of the spec finds it as if the other one had not changed
+/// it.
 fn proof(moment: Moment) {
     let (Some(run), Some(system)) = (context::global(), system::system()) else {
         return;
@@ -132,7 +134,8 @@ fn proof(moment: Moment) {
     }
 }
 
-/// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes on. Called in the middle of a test.
+/// Waits until the test in whose middle this one runs has ended, or waits itself. Whether that goes
+/// on. Called in the middle of a test.
 pub(crate) fn wait() -> bool {
     let _pause = context::pause();
     if !HAS_STOPPED.swap(true, Ordering::AcqRel) {
@@ -154,7 +157,8 @@ pub(crate) fn is_over() {
     IS_OVER.store(true, Ordering::Release);
 }
 
-/// Waits until `is_done`. Whether that is in vain, because this thread waits for another one or goes on and on.
+/// Waits until `is_done`. Whether that is in vain, because this thread waits for another one or
+/// goes on and on.
 fn is_in_vain(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     let mut blocked: Option<(String, Instant)> = None;

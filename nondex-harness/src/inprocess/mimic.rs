@@ -1,8 +1,9 @@
 //! Trials of libtest-mimic, so that a target that is built on it needs one line changed.
 //!
-//! libtest-mimic keeps a trial's function to itself, so each is run by [`libtest_mimic::run`], alone and on the test's own
-//! thread. What it prints goes to a temporary file, which is where the message of a failed trial is found. Its source line
-//! is not known, and neither is the figure it measured.
+//! libtest-mimic keeps a trial's function to itself, so each is run by [`libtest_mimic::run`],
+//! alone and on the test's own thread. What it prints goes to a temporary file, which is where the
+//! message of a failed trial is found. Its source line is not known, and neither is the figure it
+//! measured.
 
 use std::fs;
 use std::path::PathBuf;

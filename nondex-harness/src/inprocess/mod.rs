@@ -1,7 +1,7 @@
 //! The harness inside a test executable, in place of libtest.
 //!
-//! In whole-program mode the crate `test` that ordinary `#[test]`s are compiled against is [`libtest`]. A target with
-//! `harness = false` calls [`main()`](main) itself:
+//! In whole-program mode the crate `test` that ordinary `#[test]`s are compiled against is
+//! [`libtest`]. A target with `harness = false` calls [`main()`](main) itself:
 //!
 //! ```no_run
 //! use nondex_harness::Trial;
@@ -14,17 +14,20 @@
 //! }
 //! ```
 //!
-//! Either way the executable speaks libtest's protocol, so that `cargo test`, nextest and IDEs find and run its tests.
-//! When the driver (or `NONDEX_SEED`) asks for a run, each test works within its context: choices are made and recorded
-//! for it, and its outcome, with message and place, goes to the record; for the driver nothing else is printed than what the
-//! tests print. Otherwise nothing is added.
+//! Either way the executable speaks libtest's protocol, so that `cargo test`, nextest and IDEs find
+//! and run its tests. When the driver (or `NONDEX_SEED`) asks for a run, each test works within its
+//! context: choices are made and recorded for it, and its outcome, with message and place, goes to
+//! the record; for the driver nothing else is printed than what the tests print. Otherwise nothing
+//! is added.
 //!
-//! In a run without the driver, a test that fails only for want of the network, also when it is run again alone, is ignored,
-//! with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature `sanitise`; Linux with glibc, where the network is observed).
+//! In a run without the driver, a test that fails only for want of the network, also when it is run
+//! again alone, is ignored, with that as its reason, unless `NONDEX_NO_SANITISE=1` (feature
+//! `sanitise`; Linux with glibc, where the network is observed).
 //!
 //! What differs from libtest:
 //! - Output is not captured: only std can, and only for libtest. It is as with `--no-capture`.
-//! - Runs are shown with a line for each test, whatever the format. Listings have libtest's formats `pretty`, `terse` and `json`.
+//! - Runs are shown with a line for each test, whatever the format. Listings have libtest's formats
+//!   `pretty`, `terse` and `json`.
 //! - Benchmarks are run once, as tests, and not measured.
 //! - Tests are neither shuffled nor timed.
 //! - The text of an error that a `#[test]` returned is printed by std and is not in the record.
@@ -56,11 +59,11 @@ use libtest::{ERROR_EXIT_CODE, TestDescAndFn};
 
 pub use trial::{TestReturn, Trial};
 
-/// Runs or lists `trials` as the command line says: the `main` of a target with `harness = false`. Takes trials of
-/// libtest-mimic, too.
+/// Runs or lists `trials` as the command line says: the `main` of a target with `harness = false`.
+/// Takes trials of libtest-mimic, too.
 ///
-/// Returns when all tests passed, or ends the process with code 101, also when two trials have the same name: `--exact`
-/// could not tell them apart.
+/// Returns when all tests passed, or ends the process with code 101, also when two trials have the
+/// same name: `--exact` could not tell them apart.
 pub fn main<T: Into<Trial>>(trials: impl IntoIterator<Item = T>) {
     let tests: Vec<TestDescAndFn> = trials
         .into_iter()

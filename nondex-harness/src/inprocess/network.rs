@@ -1,10 +1,10 @@
-//! A failure that only says that there is no network, when no driver is there to judge it: the test is reported as
-//! ignored, with the reason.
+//! A failure that only says that there is no network, when no driver is there to judge it: the test
+//! is reported as ignored, with the reason.
 //!
-//! Only what the network's absence alone explains counts; whether this machine is offline as a whole is not asked. The
-//! tests of one process run beside each other, so such a failure is judged by another run of the test, in a process of its
-//! own: there every operation is the test's, on whatever thread. An operation on a thread that belongs to no test is reason
-//! enough for that run.
+//! Only what the network's absence alone explains counts; whether this machine is offline as a
+//! whole is not asked. The tests of one process run beside each other, so such a failure is judged
+//! by another run of the test, in a process of its own: there every operation is the test's, on
+//! whatever thread. An operation on a thread that belongs to no test is reason enough for that run.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// What is to be said of the failure of `test`, which has ended with this message. Runs it again, alone, when it may be the
-    /// network's.
+    /// What is to be said of the failure of `test`, which has ended with this message. Runs it
+    /// again, alone, when it may be the network's.
     pub(crate) fn remark(&self, test: &str, message: &str) -> Option<Remark> {
         let ending = Ending {
             is_hang: false,

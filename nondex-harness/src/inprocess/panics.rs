@@ -1,4 +1,5 @@
-//! The panic hook: what a test's own thread panicked with, and where, goes to the record of the run.
+//! The panic hook: what a test's own thread panicked with, and where, goes to the record of the
+//! run.
 
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
@@ -29,13 +30,15 @@ thread_local! {
     static WATCHED: RefCell<Option<Watched>> = const { RefCell::new(None) };
 }
 
-/// Puts our hook in front of the present one, once for the process. A test that sets a hook of its own replaces it: the
-/// message of its panic is then taken from what it threw, and the place is not known.
+/// Puts our hook in front of the present one, once for the process. A test that sets a hook of its
+/// own replaces it: the message of its panic is then taken from what it threw, and the place is not
+/// known.
 pub(crate) fn install_hook() {
     static PREVIOUS: OnceLock<Hook> = OnceLock::new();
     PREVIOUS.get_or_init(|| {
         let previous = panic::take_hook();
-        // It holds nothing, so that it is still there when it is put back after a test has replaced it.
+        // It holds nothing, so that it is still there when it is put back after a test has replaced
+        // it.
         panic::set_hook(Box::new(|info| {
             note(info);
             if let Some(previous) = PREVIOUS.get() {

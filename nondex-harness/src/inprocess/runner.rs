@@ -1,4 +1,5 @@
-//! Runs the selected tests, several at a time, each on a thread of its own that is named as the test.
+//! Runs the selected tests, several at a time, each on a thread of its own that is named as the
+//! test.
 
 use std::collections::VecDeque;
 use std::io;
@@ -43,7 +44,8 @@ struct Started {
 }
 
 impl Started {
-    /// Waits for the end of its thread. A channel would take memory for that, which a test finds whose allocator counts.
+    /// Waits for the end of its thread. A channel would take memory for that, which a test finds
+    /// whose allocator counts.
     fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.panicked = thread.join().is_err();
@@ -105,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     console.run_end()
 }
 
-/// Whether the console prints. A process that a test starts, such as its own executable, prints what it would print otherwise.
+/// Whether the console prints. A process that a test starts, such as its own executable, prints
+/// what it would print otherwise.
 fn printing(context: Option<&Context>) -> Printing {
     match context {
         None => Printing::Strict,
@@ -285,10 +288,12 @@ fn report(sender: &Sender<Completed>, id: usize, ended: Ended) {
     });
 }
 
-/// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to give.
+/// Runs `work` on a new thread called `name`, or on this one when the system has no more threads to
+/// give.
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    // The work is still here when there is no thread. Neither thread waits for the other: whether one did would show in what the test's
-    // thread has allocated, and where things lie decides, in `parking_lot` for one, who is woken.
+    // The work is still here when there is no thread. Neither thread waits for the other: whether
+    // one did would show in what the test's thread has allocated, and where things lie decides, in
+    // `parking_lot` for one, who is woken.
     let work = Arc::new(Mutex::new(Some(work)));
     let take = |work: &Mutex<Option<_>>| work.lock().ok()?.take();
     let taken = Arc::clone(&work);

@@ -3,7 +3,8 @@
 use super::arguments::{Arguments, RunIgnored};
 use super::descriptor::TestDescAndFn;
 
-/// The tests that `arguments` select, in their order. A selected ignored test is no longer marked as ignored.
+/// The tests that `arguments` select, in their order. A selected ignored test is no longer marked
+/// as ignored.
 pub(crate) fn select(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> Vec<TestDescAndFn> {
     let matches = |test: &TestDescAndFn, filter: &String| {
         let name = test.desc.name.as_slice();

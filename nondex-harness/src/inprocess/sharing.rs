@@ -1,4 +1,5 @@
-//! The state that the tests of a process share: what each leaves changed is recorded, and put back, where the spec asks for it.
+//! The state that the tests of a process share: what each leaves changed is recorded, and put back,
+//! where the spec asks for it.
 
 use std::sync::Mutex;
 

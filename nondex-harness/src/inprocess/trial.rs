@@ -6,7 +6,8 @@ use std::panic::Location;
 use super::bencher::Bencher;
 use super::descriptor::{ShouldPanic, TestDesc, TestDescAndFn, TestFn, TestName, TestType};
 
-/// A test or benchmark made at run time. With the feature `libtest-mimic`, a trial of that crate can be turned into one.
+/// A test or benchmark made at run time. With the feature `libtest-mimic`, a trial of that crate
+/// can be turned into one.
 #[derive(Debug)]
 #[must_use = "a trial runs when it is passed to `nondex_harness::main`"]
 pub struct Trial {
@@ -35,7 +36,8 @@ impl<E: Debug> TestReturn for Result<(), E> {
 }
 
 impl Trial {
-    /// A test called `name` that passes when `function` returns, without an error. Its source line is the caller's.
+    /// A test called `name` that passes when `function` returns, without an error. Its source line
+    /// is the caller's.
     #[track_caller]
     pub fn new<R: TestReturn>(
         name: impl Into<String>,
@@ -110,7 +112,8 @@ impl Trial {
         self
     }
 
-    /// It passes only when it panics with a message that contains `text`; as `#[should_panic(expected = "text")]`.
+    /// It passes only when it panics with a message that contains `text`; as
+    /// `#[should_panic(expected = "text")]`.
     pub fn with_expected_panic(mut self, text: &'static str) -> Self {
         self.test.desc.should_panic = ShouldPanic::YesWithMessage(text);
         self

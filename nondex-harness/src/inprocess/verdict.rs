@@ -27,7 +27,8 @@ impl Verdict {
     }
 }
 
-/// What a test's function ended with: nothing, or what was thrown. A returned error is thrown as its message.
+/// What a test's function ended with: nothing, or what was thrown. A returned error is thrown as
+/// its message.
 pub(crate) type Thrown = Option<Box<dyn Any + Send>>;
 
 /// The message of a panic, unless it was thrown with something else than text.

@@ -1,7 +1,8 @@
 //! Which commit made a test flaky: what to try next, and what follows from what was tried.
 //!
-//! Binary search over the commits between one at which the test is not flaky and one at which it is, as `git bisect` does it: the history
-//! need not be a line. A commit that cannot be tried is left out, and what that leaves open is said.
+//! Binary search over the commits between one at which the test is not flaky and one at which it
+//! is, as `git bisect` does it: the history need not be a line. A commit that cannot be tried is
+//! left out, and what that leaves open is said.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,12 +36,13 @@ impl fmt::Display for Tried {
 pub enum Next {
     /// This commit is to be tried.
     Try(String),
-    /// The test is flaky since one of these commits, of which the first is known to have it so; if there are several, the others could not be tried.
+    /// The test is flaky since one of these commits, of which the first is known to have it so; if
+    /// there are several, the others could not be tried.
     Found(Vec<String>),
 }
 
-/// What is to be done next, when `between` are the commits that lead to the oldest known flaky one, `flaky`, and to none that is known to be
-/// stable, the best to try first.
+/// What is to be done next, when `between` are the commits that lead to the oldest known flaky one,
+/// `flaky`, and to none that is known to be stable, the best to try first.
 #[must_use]
 pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) -> Next {
     // One that is known to be stable, or flaky, is answered at once.
@@ -63,7 +65,8 @@ pub fn next(flaky: &str, between: &[String], tried: &BTreeMap<String, Tried>) ->
 mod tests {
     use super::*;
 
-    /// Searches a line of commits, the last of which is flaky; which commits were tried, and what was found.
+    /// Searches a line of commits, the last of which is flaky; which commits were tried, and what
+    /// was found.
     fn search(
         count: usize,
         first_flaky: usize,

@@ -1,8 +1,8 @@
 //! How sure it is that a test that always passed is stable.
 //!
-//! A test that reads a clock, sleeps, or starts threads or programs may fail though every choice is the same. Two runs say little
-//! about that, so it is run more often before it is called stable: with real threads and real time, because scheduled runs are all
-//! the same.
+//! A test that reads a clock, sleeps, or starts threads or programs may fail though every choice is
+//! the same. Two runs say little about that, so it is run more often before it is called stable:
+//! with real threads and real time, because scheduled runs are all the same.
 
 use std::time::Duration;
 
@@ -18,16 +18,19 @@ use super::threads::NO_CHANCE;
 /// So many passing runs leave a failure rate below 14 percent, with a confidence of 95 percent.
 pub const ENOUGH: usize = 20;
 
-/// So many failing runs and no passing one are no chance: of the tests that fail every other time, one in a thousand shows that.
+/// So many failing runs and no passing one are no chance: of the tests that fail every other time,
+/// one in a thousand shows that.
 pub const ENOUGH_FAILURES: usize = 10;
 
 /// How long the runs may take together that are made only for certainty.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// The probability with which a test that fails by chance may be taken for one that does not, in other code.
+/// The probability with which a test that fails by chance may be taken for one that does not, in
+/// other code.
 const ERROR: f64 = 0.01;
 
-/// At most so many runs are made of a test that fails by chance, to see whether it does so in other code.
+/// At most so many runs are made of a test that fails by chance, to see whether it does so in other
+/// code.
 pub const MOST: usize = 500;
 
 /// What its runs used that no choice controls: each source once.
@@ -37,8 +40,8 @@ pub fn sources(evidence: &Evidence) -> Vec<Source> {
     Source::ALL.into_iter().filter(is_used).collect()
 }
 
-/// The failure rate above which `runs` independent runs that all passed would be a surprise of one in twenty: 1 − 0.05^(1/n).
-/// 1 when there were none.
+/// The failure rate above which `runs` independent runs that all passed would be a surprise of one
+/// in twenty: 1 − 0.05^(1/n). 1 when there were none.
 #[must_use]
 pub fn bound(runs: usize) -> f64 {
     match runs {
@@ -47,7 +50,8 @@ pub fn bound(runs: usize) -> f64 {
     }
 }
 
-/// How many runs tell of chance: not those in which threads and time took the course that was chosen for them.
+/// How many runs tell of chance: not those in which threads and time took the course that was
+/// chosen for them.
 #[must_use]
 pub fn samples(evidence: &Evidence) -> usize {
     let runs = evidence.all();
@@ -55,7 +59,8 @@ pub fn samples(evidence: &Evidence) -> usize {
     evidence.count() - chosen.count()
 }
 
-/// Whether `test`, which passed in every run so far, also does so as often as is [enough](ENOUGH), where chance may decide.
+/// Whether `test`, which passed in every run so far, also does so as often as is [enough](ENOUGH),
+/// where chance may decide.
 ///
 /// # Errors
 /// The runs with real threads to make first.
@@ -69,7 +74,8 @@ pub(super) fn is_confirmed(
         return Ok(true);
     }
     let natural = natural_spec(test, options);
-    // Which it may be though no clean run came to a choice of threads or time, but only another one.
+    // Which it may be though no clean run came to a choice of threads or time, but only another
+    // one.
     let is_timed = evidence.chooses_timing(&clean_spec(test, options));
     // Those that were made for certainty before count among those that there may be.
     let plain = if is_timed || natural == clean_spec(test, options) {
@@ -114,7 +120,8 @@ pub(super) fn may_pass(
     let passes = |runs: &[Run]| runs.iter().any(Run::passed);
     let clean = evidence.of(&clean_spec(test, options));
     if deadlock::is_proven_of(clean) {
-        // One that does not end says enough; of one that does, others tell whose doing the deadlock is.
+        // One that does not end says enough; of one that does, others tell whose doing the deadlock
+        // is.
         return match passes(evidence.made(&natural, 1)?) {
             false => Ok(false),
             true => Ok(passes(evidence.made(&natural, clean.len())?)),
@@ -140,7 +147,8 @@ pub(super) fn measure(spec: &RunSpec, evidence: &Evidence) -> Result<(), Missing
     evidence.made(spec, wanted).map(|_| ())
 }
 
-/// How many runs that all pass show, with a probability of error of at most 1 %, that a test does not fail as often as with `rate`.
+/// How many runs that all pass show, with a probability of error of at most 1 %, that a test does
+/// not fail as often as with `rate`.
 #[must_use]
 pub fn runs_without_failure(rate: f64) -> usize {
     if rate <= 0.0 {

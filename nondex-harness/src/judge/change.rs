@@ -1,4 +1,5 @@
-//! Whether a failure is that of a change: what follows from the code that a test ran, and from what else is known of it.
+//! Whether a failure is that of a change: what follows from the code that a test ran, and from what
+//! else is known of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,8 @@ pub enum Witness {
     Rerun,
     /// It also passes, with the same code, when it runs again in the same process.
     SameProcess,
-    /// It also passes, with the same code, with an empty home and an empty folder for temporary files.
+    /// It also passes, with the same code, with an empty home and an empty folder for temporary
+    /// files.
     CleanEnvironment,
     /// The tests that run before it.
     Order,
@@ -62,7 +64,8 @@ pub enum AtBase {
 pub enum Kind {
     /// It fails in every run.
     Broken,
-    /// It depends on a choice; whether the calls that are responsible are confirmed, and were all left as they were.
+    /// It depends on a choice; whether the calls that are responsible are confirmed, and were all
+    /// left as they were.
     Choice {
         /// Whether none of them was changed.
         is_unchanged: Option<bool>,
@@ -94,8 +97,9 @@ pub struct Facts {
 
 /// What a failure has to do with the change, and what says so.
 ///
-/// That a test is flaky does not say that it was so before: a change may take away what put an order right, or bring a race in. Only that
-/// it is flaky without the change, too, or runs nothing of it, says that.
+/// That a test is flaky does not say that it was so before: a change may take away what put an
+/// order right, or bring a race in. Only that it is flaky without the change, too, or runs nothing
+/// of it, says that.
 #[must_use]
 pub const fn blame(facts: &Facts) -> (Blame, Option<Witness>) {
     let by_nature = match facts.kind {

@@ -39,14 +39,15 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of its clean run.
+    /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of
+    /// its clean run.
     pub(super) fn behind(self, clean: RunSpec, behind: Option<&order::Behind>) -> Self {
         let (Conclusion::Broken, Some(behind)) = (&self, behind) else {
             return self;
         };
         match &behind.conclusion {
-            // That it passes alone with real threads, where it failed alone with scheduled ones, is no other test's doing: an
-            // ordinary build says more.
+            // That it passes alone with real threads, where it failed alone with scheduled ones, is
+            // no other test's doing: an ordinary build says more.
             order::Conclusion::Dependent(found) if found.passes_alone => self,
             order::Conclusion::Dependent(found) => Conclusion::OrderDependent(found.clone().into()),
             order::Conclusion::NonDeterministic { before, .. } => {
@@ -63,7 +64,8 @@ impl Conclusion {
         }
     }
 
-    /// This, or that all failures are explained. What a choice decides, only the network's absence explains.
+    /// This, or that all failures are explained. What a choice decides, only the network's absence
+    /// explains.
     pub(super) fn or_explained(self, evidence: &Evidence, options: &Options) -> Conclusion {
         let (policy, own) = (&options.network, &options.prerequisites);
         let explanation = match self {
@@ -113,8 +115,8 @@ pub struct Dependence {
 }
 
 impl Dependence {
-    /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that is not known, nothing else varies in
-    /// its failing run. `None` when orders or values are.
+    /// Why it is non-deterministic: nothing but delays of its threads is responsible or, where that
+    /// is not known, nothing else varies in its failing run. `None` when orders or values are.
     #[must_use]
     pub fn reason(&self, evidence: &Evidence) -> Option<Timing> {
         let families = self.families(evidence);
@@ -128,15 +130,16 @@ impl Dependence {
         )
     }
 
-    /// Whether it is not known if delays of its threads are responsible or something else is: the search was stopped before, or confirmed
-    /// nothing.
+    /// Whether it is not known if delays of its threads are responsible or something else is: the
+    /// search was stopped before, or confirmed nothing.
     #[must_use]
     pub fn may_be_delays(&self, evidence: &Evidence) -> bool {
         let is_known = self.culprits.confirmed && !self.is_cut;
         !is_known && self.families(evidence).into_iter().any(is_of_timing)
     }
 
-    /// The families of the calls that are responsible or, where they are not known, of those that vary in its failing run.
+    /// The families of the calls that are responsible or, where they are not known, of those that
+    /// vary in its failing run.
     fn families(&self, evidence: &Evidence) -> Vec<Family> {
         if !self.culprits.groups.is_empty() {
             return self.culprits.sites().map(|site| site.family).collect();
@@ -149,16 +152,16 @@ impl Dependence {
             .collect()
     }
 
-    /// The weakest level whose delays are known to be long enough, when nothing but delays is responsible: a seed of a level with longer ones
-    /// may be the first that shows it.
+    /// The weakest level whose delays are known to be long enough, when nothing but delays is
+    /// responsible: a seed of a level with longer ones may be the first that shows it.
     #[must_use]
     pub fn level_of_delays(&self, evidence: &Evidence) -> Option<Level> {
         self.level_of_shortest()
             .or_else(|| self.level_of_longest(evidence))
     }
 
-    /// The level of the longest delay of the run that shows it, whether that one is needed or not. Nobody knows what a clock that stands still
-    /// may have done in it.
+    /// The level of the longest delay of the run that shows it, whether that one is needed or not.
+    /// Nobody knows what a clock that stands still may have done in it.
     fn level_of_longest(&self, evidence: &Evidence) -> Option<Level> {
         self.reason(evidence)?;
         let run = evidence.of(&self.spec).first()?;
@@ -174,8 +177,8 @@ impl Dependence {
         levels.find(|level| longest <= hold::longest(*level))
     }
 
-    /// Whether nothing but a delay or a clock is responsible, and such as other machines have and this one has not: an ordinary build never fails
-    /// here then, if that is true.
+    /// Whether nothing but a delay or a clock is responsible, and such as other machines have and
+    /// this one has not: an ordinary build never fails here then, if that is true.
     #[must_use]
     pub fn is_of_other_machines(&self) -> bool {
         let mut sites = self.culprits.sites();

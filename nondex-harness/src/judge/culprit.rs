@@ -1,13 +1,17 @@
-//! Which choices are responsible for a failure: a search from call sites to calls to what of them decides.
+//! Which choices are responsible for a failure: a search from call sites to calls to what of them
+//! decides.
 //!
-//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at some places only is well
-//! defined. The search goes down a hierarchy (Misherghi and Su, "HDD: hierarchical delta debugging", 2006): the
-//! [smallest set](subset) of call *sites* that changes the outcome; among the *calls* at these sites again the smallest set; and
-//! for each of those the turn: the two elements, or the number, that make the difference. While the test still changes its outcome without
-//! the sites found there is another, independent culprit, which is searched in the same way.
+//! A choice that is turned off leaves every other as it was, so a run in which the seed decides at
+//! some places only is well defined. The search goes down a hierarchy (Misherghi and Su, "HDD:
+//! hierarchical delta debugging", 2006): the [smallest set](subset) of call *sites* that changes
+//! the outcome; among the *calls* at these sites again the smallest set; and for each of those the
+//! turn: the two elements, or the number, that make the difference. While the test still changes
+//! its outcome without the sites found there is another, independent culprit, which is searched in
+//! the same way.
 //!
-//! Of threads and time one culprit is enough: many delays make the same two operations change places, and each that was left out makes room
-//! for others. Orders and values are blamed first, so that a delay is blamed only where these do not suffice.
+//! Of threads and time one culprit is enough: many delays make the same two operations change
+//! places, and each that was left out makes room for others. Orders and values are blamed first, so
+//! that a delay is blamed only where these do not suffice.
 
 mod call;
 mod calls;
@@ -33,11 +37,13 @@ use super::timing::is_timing;
 /// How often the outcome must be the same with a call, and without it, before it is confirmed.
 pub const CONFIRMATIONS: usize = 3;
 
-/// The same for a turn within a call. A test that fails by chance with probability `p`, whatever is chosen, passes this with
-/// a probability of at most (p·(1 - p))^7, less than 1 in 16,000, after it has already looked deterministic in all other runs.
+/// The same for a turn within a call. A test that fails by chance with probability `p`, whatever is
+/// chosen, passes this with a probability of at most (p·(1 - p))^7, less than 1 in 16,000, after it
+/// has already looked deterministic in all other runs.
 pub const CONFIRMATIONS_OF_TURN: usize = 8;
 
-/// The same for a call of which no turn is confirmed, for instance since there is none (random bytes).
+/// The same for a call of which no turn is confirmed, for instance since there is none (random
+/// bytes).
 pub const CONFIRMATIONS_ALONE: usize = 8;
 
 /// How many independent culprits are searched for.
@@ -82,7 +88,8 @@ impl Group {
 }
 
 impl Culprits {
-    /// The calls that change the outcome by something else than their choice, if there is one in each group.
+    /// The calls that change the outcome by something else than their choice, if there is one in
+    /// each group.
     #[must_use]
     pub fn artefacts(&self) -> Option<Vec<&Call>> {
         let groups = self.groups.iter();
@@ -98,8 +105,9 @@ impl Culprits {
     }
 }
 
-/// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise than the clean runs;
-/// `passes_clean` is whether those passed. Asks for no more than about `budget` runs.
+/// Searches the choices because of which a run of `spec`, which makes all of them, ended otherwise
+/// than the clean runs; `passes_clean` is whether those passed. Asks for no more than about
+/// `budget` runs.
 ///
 /// # Errors
 /// The runs to make first.
@@ -228,7 +236,8 @@ impl<'a> Search<'a> {
         Ok(self.run(spec)?.is_otherwise(self.passes_clean))
     }
 
-    /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is known to be that.
+    /// The smallest set of `sites`, which suffice, that changes the outcome, and whether it is
+    /// known to be that.
     fn sites(&mut self, sites: &[Site]) -> Result<(Vec<Site>, bool), Missing> {
         let at = |element: &usize| sites[*element].clone();
         let found = smallest(sites.len(), self.left, |part| {
@@ -239,8 +248,8 @@ impl<'a> Search<'a> {
         Ok((found.elements.iter().map(at).collect(), found.is_complete))
     }
 
-    /// Whether each group alone changes the outcome every time, and `rest`, everything but them, never. Searches the calls of
-    /// each group, too.
+    /// Whether each group alone changes the outcome every time, and `rest`, everything but them,
+    /// never. Searches the calls of each group, too.
     fn confirm_all(&mut self, groups: &mut [Group], rest: &RunSpec) -> Result<bool, Missing> {
         let expected = |search: &Self, groups: &[Group]| -> Vec<_> {
             let changing = groups.iter().map(|group| {
@@ -263,8 +272,8 @@ impl<'a> Search<'a> {
         Ok(groups.iter().all(Group::is_exact) || self.confirm(&expected, CONFIRMATIONS_ALONE)?)
     }
 
-    /// Whether each group alone changes the outcome every time, and each of its calls makes the difference between its turn and what
-    /// comes before that. Searches the calls of each group.
+    /// Whether each group alone changes the outcome every time, and each of its calls makes the
+    /// difference between its turn and what comes before that. Searches the calls of each group.
     fn confirm_each(&mut self, groups: &mut [Group]) -> Result<bool, Missing> {
         let only = |group: &Group| (self.with(Selection::only(group.sites.clone())), true);
         let expected: Vec<_> = groups.iter().map(only).collect();
@@ -302,8 +311,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion of elements, of the creation of
-/// collections.
+/// The run that shows the stacks of a group of culprits of `spec`: of the calls, of the insertion
+/// of elements, of the creation of collections.
 #[must_use]
 pub fn traced(spec: &RunSpec, group: &Group) -> RunSpec {
     let calls = &group.calls;

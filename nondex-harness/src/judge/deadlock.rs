@@ -1,8 +1,11 @@
-//! Deadlocks that are proven: all threads wait for each other, and nobody else in the world could let one go on.
+//! Deadlocks that are proven: all threads wait for each other, and nobody else in the world could
+//! let one go on.
 //!
-//! A run with real threads that comes to such an end takes its whole time limit, and says no more than that it takes it. So where the clean runs
-//! end in it, the one that is made with real threads, and those of an ordinary build, may only take somewhat longer than the test needs to get
-//! there. Nor is the base schedule of a test at fault that also passes when it is scheduled: then both ends are lawful, and its own.
+//! A run with real threads that comes to such an end takes its whole time limit, and says no more
+//! than that it takes it. So where the clean runs end in it, the one that is made with real
+//! threads, and those of an ordinary build, may only take somewhat longer than the test needs to
+//! get there. Nor is the base schedule of a test at fault that also passes when it is scheduled:
+//! then both ends are lawful, and its own.
 
 use std::time::Duration;
 
@@ -14,7 +17,8 @@ use super::run::Run;
 /// How long a run with real threads is waited for at least.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// How many times as long as the scheduled runs took, in real and in virtual time, it is waited for beyond that.
+/// How many times as long as the scheduled runs took, in real and in virtual time, it is waited for
+/// beyond that.
 const PROPORTION: u32 = 4;
 
 /// Whether a run came to a proven deadlock.
@@ -24,7 +28,8 @@ pub fn is_proven(run: &Run) -> bool {
     end.is_some_and(|end| end.kind == ScheduleEndKind::Deadlock)
 }
 
-/// Whether a run ended because nothing but the world outside could have let a thread go on, and did not for long.
+/// Whether a run ended because nothing but the world outside could have let a thread go on, and did
+/// not for long.
 pub(super) fn waits_for_others(run: &Run) -> bool {
     let end = run.schedule_end();
     end.is_some_and(|end| end.kind == ScheduleEndKind::Outside)
@@ -40,7 +45,8 @@ pub(super) fn is_natural(spec: &RunSpec) -> bool {
     !spec.scheduled && spec.choices == Selection::None
 }
 
-/// Whether a spec is that of a scheduled run in base order of which nothing more is recorded than usual.
+/// Whether a spec is that of a scheduled run in base order of which nothing more is recorded than
+/// usual.
 fn is_clean(spec: &RunSpec) -> bool {
     spec.scheduled
         && spec.choices == Selection::None
@@ -48,7 +54,8 @@ fn is_clean(spec: &RunSpec) -> bool {
         && spec.operations == 0
 }
 
-/// How long runs with real threads may take of a test that comes to a proven deadlock in base order, if that is less than usual.
+/// How long runs with real threads may take of a test that comes to a proven deadlock in base
+/// order, if that is less than usual.
 #[must_use]
 pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     let clean = || {
@@ -63,7 +70,8 @@ pub fn limit(usual: Duration, evidence: &Evidence) -> Option<Duration> {
     (limit < usual).then_some(limit)
 }
 
-/// How long a run with real threads may take that does what this scheduled one did, in tenths of a second.
+/// How long a run with real threads may take that does what this scheduled one did, in tenths of a
+/// second.
 fn needed(run: &Run) -> Duration {
     let virtual_time = run.schedule.as_ref().map_or(0, |one| one.time_us);
     let own = run.took + Duration::from_micros(virtual_time);
@@ -73,15 +81,17 @@ fn needed(run: &Run) -> Duration {
     )
 }
 
-/// How long a test may take with real threads, whose first scheduled run is given where it is known, when those that come to a proven deadlock are
-/// all that is asked about: where the usual limit is less, that is meant.
+/// How long a test may take with real threads, whose first scheduled run is given where it is
+/// known, when those that come to a proven deadlock are all that is asked about: where the usual
+/// limit is less, that is meant.
 #[must_use]
 pub fn limit_beside(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
     LEAST + run.map_or(UNKNOWN, needed)
 }
 
-/// How long these runs may take, if all are of such tests with real threads, and that is less than usual.
+/// How long these runs may take, if all are of such tests with real threads, and that is less than
+/// usual.
 pub(super) fn limit_of(
     specs: &[RunSpec],
     usual: Duration,
@@ -115,8 +125,9 @@ mod tests {
 
     use End::{Deadlocks, Passes, Waits};
 
-    /// What is concluded of a test of two threads that ends so in base order, with a seed, and with real threads; how long runs were waited
-    /// for that did not end, and whether it was judged with real threads.
+    /// What is concluded of a test of two threads that ends so in base order, with a seed, and with
+    /// real threads; how long runs were waited for that did not end, and whether it was judged with
+    /// real threads.
     fn judged(ends: [End; 3], timeout: Duration) -> (Conclusion, Duration, bool) {
         let options = Options {
             timeout,

@@ -1,7 +1,8 @@
 //! Which runs need not be made because their choices are those of a run that was made.
 //!
-//! A test that is deterministic but for its choices does the same in two runs up to the first choice that differs. So if two specs
-//! decide alike at every choice point that a run under the first one *reached*, then a run under the second one is that very run.
+//! A test that is deterministic but for its choices does the same in two runs up to the first
+//! choice that differs. So if two specs decide alike at every choice point that a run under the
+//! first one *reached*, then a run under the second one is that very run.
 
 use std::ops::Range;
 
@@ -12,11 +13,12 @@ use nondex_core::{ChoiceRecord, Level, PointRecord, RunSpec, Schedule, Selected,
 use super::run::Run;
 use super::timing::has_timing;
 
-/// Beyond this many elements two permutations are not compared: they are hardly ever the same (1 in 8!).
+/// Beyond this many elements two permutations are not compared: they are hardly ever the same (1 in
+/// 8!).
 const MAX_LEN: u64 = 8;
 
-/// Whether a run under `other` makes the very choices that `run`, under `made`, made. Both specs are of the same test. False
-/// when that cannot be known.
+/// Whether a run under `other` makes the very choices that `run`, under `made`, made. Both specs
+/// are of the same test. False when that cannot be known.
 #[must_use]
 pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
     if !(made.given.is_empty() && other.given.is_empty()) {
@@ -39,8 +41,9 @@ pub fn decide_alike(made: &RunSpec, other: &RunSpec, run: &Run) -> bool {
         .all(|point| alike_at(made, other, point, &run.choices))
 }
 
-/// Whether every thread comes to a choice of threads and time under both specs, or under neither, up to the first choice that is
-/// decided otherwise: which operations that are is the seed's at its level, so that another spec's are not among the points.
+/// Whether every thread comes to a choice of threads and time under both specs, or under neither,
+/// up to the first choice that is decided otherwise: which operations that are is the seed's at its
+/// level, so that another spec's are not among the points.
 pub(super) fn are_scheduled_alike(a: &RunSpec, b: &RunSpec) -> bool {
     let decides = |spec: &RunSpec| match &spec.choices {
         Selection::None => false,

@@ -1,8 +1,8 @@
 //! The runs of one test so far, and what is still missing.
 //!
-//! Whatever is decided about a test is written as plain code that *asks* for the results it needs. An ask that cannot be answered
-//! yet ends that code with [`Missing`]; when the missing runs have been made, it is run again from its beginning. So it is
-//! a pure function of the runs.
+//! Whatever is decided about a test is written as plain code that *asks* for the results it needs.
+//! An ask that cannot be answered yet ends that code with [`Missing`]; when the missing runs have
+//! been made, it is run again from its beginning. So it is a pure function of the runs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ use super::equivalence::{are_scheduled_alike, decide_alike};
 use super::run::Run;
 use super::timing::has_timing;
 
-/// The runs that must be made before the question can be answered, in the order they should be made.
+/// The runs that must be made before the question can be answered, in the order they should be
+/// made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(pub Vec<RunSpec>);
 
@@ -31,8 +32,8 @@ pub struct Answer<'a> {
 
 /// All runs of one test.
 ///
-/// A question that was answered once is answered in constant time, so that asking all of them again after each wave stays
-/// cheap with thousands of seeds.
+/// A question that was answered once is answered in constant time, so that asking all of them again
+/// after each wave stays cheap with thousands of seeds.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     runs: Vec<(RunSpec, Vec<Run>)>,
@@ -44,10 +45,12 @@ pub struct Evidence {
     has_output: bool,
     /// The same of a passing one.
     has_passing_output: bool,
-    /// The place, and the run there, whose output is kept because it made all choices but some and passed.
+    /// The place, and the run there, whose output is kept because it made all choices but some and
+    /// passed.
     rest: Option<(usize, usize)>,
     prune: bool,
-    /// Whether a run reached a choice of threads or time. Another one may have come to none only because its seed chose so.
+    /// Whether a run reached a choice of threads or time. Another one may have come to none only
+    /// because its seed chose so.
     is_timed: bool,
     /// How many runs the time limit ended that were made again with a longer one.
     replaced: usize,
@@ -87,7 +90,8 @@ impl Evidence {
         self.is_timed && spec.scheduled
     }
 
-    /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit ended.
+    /// Adds a run of `spec`, which names no record. It replaces one that a shorter time limit
+    /// ended.
     pub fn add(&mut self, spec: RunSpec, mut run: Run) {
         if run.passed() && self.times_out(&spec, &run) {
             run = run.timed_out();
@@ -149,13 +153,15 @@ impl Evidence {
             && clean.all(|(_, run)| !run.oversleeps())
     }
 
-    /// The number of the first run at `place` that was ended by a shorter time limit than `run` had.
+    /// The number of the first run at `place` that was ended by a shorter time limit than `run`
+    /// had.
     fn cut_short(&self, place: usize, run: &Run) -> Option<usize> {
         let mut runs = self.runs[place].1.iter();
         runs.position(|earlier| earlier.outcome == Outcome::TimedOut && earlier.limit < run.limit)
     }
 
-    /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is needed.
+    /// Forgets the output of a run that comes to `place`, or that of an earlier one, unless it is
+    /// needed.
     fn keep_output(&mut self, spec: &RunSpec, place: Option<usize>, run: &mut Run) {
         if run.output.is_none() {
             return;
@@ -232,8 +238,9 @@ impl Evidence {
         judged
     }
 
-    /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and where a test is judged with real threads, how
-    /// it ends when it is scheduled says nothing of it.
+    /// The first spec whose runs did not all end alike, with them. One that was cut has no end, and
+    /// where a test is judged with real threads, how it ends when it is scheduled says nothing of
+    /// it.
     #[must_use]
     pub fn contradiction(&self, is_scheduled: bool) -> Option<(&RunSpec, &[Run])> {
         let mut specs = self.specs();
@@ -267,12 +274,13 @@ impl Evidence {
     /// The first result of each spec.
     ///
     /// # Errors
-    /// The runs to make first. Of several specs that are likely to make the same choices only one is asked for: once it has run,
-    /// it may answer for the others.
+    /// The runs to make first. Of several specs that are likely to make the same choices only one
+    /// is asked for: once it has run, it may answer for the others.
     pub fn answers(&self, specs: &[RunSpec]) -> Result<Vec<Answer<'_>>, Missing> {
         let found: Vec<_> = specs.iter().map(|spec| self.answer(spec)).collect();
         let mut missing: Vec<RunSpec> = Vec::new();
-        // Only a guess at what they will reach: which runs stand for others is decided by what a run did reach.
+        // Only a guess at what they will reach: which runs stand for others is decided by what a
+        // run did reach.
         let expected = self.all().next().map(|(_, run)| run);
         for (spec, _) in specs
             .iter()
@@ -329,8 +337,9 @@ impl Evidence {
         }
     }
 
-    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in turns: a test may fail for a
-    /// while, for a reason of its own, and must not do so for one spec only.
+    /// The first `times` runs of each spec, as [`repeat`](Self::repeat). What is missing is made in
+    /// turns: a test may fail for a while, for a reason of its own, and must not do so for one spec
+    /// only.
     ///
     /// # Errors
     /// The runs to make first.

@@ -1,10 +1,11 @@
 //! Running a test under *all* orders, where there are few.
 //!
-//! The choices of a test that is deterministic but for them form a tree: at each node one choice, with a branch for each order of
-//! its elements; which choice comes next, if any, may depend on the orders before it. A run is a path from the root to a leaf. So
-//! the tree is known from the runs made so far, and the test has been run under all orders when no branch is missing. As every
-//! seed draws its orders from what the records tell, a seed that takes a missing branch is found without running anything:
-//! what fails has a level and a seed like any other run.
+//! The choices of a test that is deterministic but for them form a tree: at each node one choice,
+//! with a branch for each order of its elements; which choice comes next, if any, may depend on the
+//! orders before it. A run is a path from the root to a leaf. So the tree is known from the runs
+//! made so far, and the test has been run under all orders when no branch is missing. As every seed
+//! draws its orders from what the records tell, a seed that takes a missing branch is found without
+//! running anything: what fails has a level and a seed like any other run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,8 +17,9 @@ use super::options::Options;
 use super::run::Run;
 use super::specs::{clean_spec, levels, seed_spec};
 
-/// How many seeds are looked through for one that takes a missing branch, when there are at most so many orders: of `n` equally
-/// likely ones the last is drawn after about n·ln(n) seeds, and after n·(ln(n) + 12) with a probability of all but e^-12.
+/// How many seeds are looked through for one that takes a missing branch, when there are at most so
+/// many orders: of `n` equally likely ones the last is drawn after about n·ln(n) seeds, and after
+/// n·(ln(n) + 12) with a probability of all but e^-12.
 fn seeds_for(orders: u64) -> u64 {
     (orders as f64 * ((orders as f64).ln() + 12.0)) as u64
 }
@@ -80,7 +82,8 @@ pub fn explore(
     if tree.is_complete(ROOT) {
         return Ok(Exploration::Complete(seeds.into_iter().collect()));
     }
-    // Twice as many as were run before: should the test hang, each of them takes the whole time limit.
+    // Twice as many as were run before: should the test hang, each of them takes the whole time
+    // limit.
     let size = WAVE.min(seeds.len().max(1));
     let mut wave = Vec::new();
     let mut branches = HashSet::new();
@@ -105,9 +108,9 @@ pub fn explore(
     Err(Missing(wave))
 }
 
-/// The levels of those asked for at which a test that never changed its outcome, and has no other choices, has been run under all
-/// orders. All orders at FULL
-/// are all that there can be at the levels below it, but for STD, where more than orders changes.
+/// The levels of those asked for at which a test that never changed its outcome, and has no other
+/// choices, has been run under all orders. All orders at FULL are all that there can be at the
+/// levels below it, but for STD, where more than orders changes.
 #[must_use]
 pub fn verified(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> {
     let clean = evidence.of(&clean_spec(test, options));
@@ -135,7 +138,8 @@ pub fn limit(options: &Options) -> u64 {
     limit.min(MAX_ORDERS)
 }
 
-/// Whether a run in base order is one of the runs of this level, and is known from what every run tells.
+/// Whether a run in base order is one of the runs of this level, and is known from what every run
+/// tells.
 const fn is_plain(level: Level) -> bool {
     matches!(level, Level::One | Level::Full)
 }
@@ -149,7 +153,8 @@ struct Tree {
     level: Level,
     limit: u64,
     nodes: Vec<Node>,
-    /// Whether a path has more orders than may be tried, runs contradict each other, or one has not told all its choices.
+    /// Whether a path has more orders than may be tried, runs contradict each other, or one has not
+    /// told all its choices.
     is_impossible: bool,
 }
 
@@ -249,7 +254,8 @@ impl Tree {
         }
     }
 
-    /// The first branch without a run that a run takes whose choices have these orders: its node, and the order there.
+    /// The first branch without a run that a run takes whose choices have these orders: its node,
+    /// and the order there.
     fn missing_branch(
         &self,
         order: impl Fn(&ChoiceRecord) -> Option<Vec<usize>>,
@@ -266,8 +272,8 @@ impl Tree {
     }
 }
 
-/// Whether a clean run tells that no order is drawn at `level`, or that not all that is drawn is an order. No seed need be run to
-/// see that.
+/// Whether a clean run tells that no order is drawn at `level`, or that not all that is drawn is an
+/// order. No seed need be run to see that.
 fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     let mut varying = run.points.iter().map(|point| point.site.family);
     match all_choices(run, level) {
@@ -276,8 +282,9 @@ fn has_nothing_to_try(run: &Run, level: Level) -> bool {
     }
 }
 
-/// The orders of a run that a run at `level` chooses, if it chooses nothing else and it is known that there were no others: threads
-/// that were killed have not told theirs. What does not vary at this level is what it is in every run there.
+/// The orders of a run that a run at `level` chooses, if it chooses nothing else and it is known
+/// that there were no others: threads that were killed have not told theirs. What does not vary at
+/// this level is what it is in every run there.
 fn all_choices(run: &Run, level: Level) -> Option<&[ChoiceRecord]> {
     let mut count = 0;
     for point in &*run.points {

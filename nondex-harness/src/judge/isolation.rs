@@ -1,12 +1,14 @@
 //! Tests that disturb each other, and how they are judged all the same.
 //!
-//! Tests run in processes of their own, several at once, but may share something outside them: a path below `/tmp` that is
-//! made from a counter within the process, a port. What fails only then is no finding: `cargo test`, with all tests in one process, never
-//! sees it. So what is concluded from runs *beside* others is believed when it is consistent; otherwise the test runs again
+//! Tests run in processes of their own, several at once, but may share something outside them: a
+//! path below `/tmp` that is made from a counter within the process, a port. What fails only then
+//! is no finding: `cargo test`, with all tests in one process, never sees it. So what is concluded
+//! from runs *beside* others is believed when it is consistent; otherwise the test runs again
 //! *alone*, while no other test does, and is judged from those runs only.
 //!
-//! It may also meet what its own earlier runs left behind. When its name is random, only this tool makes that happen, because random
-//! values are the same in every run: such a test gets an empty folder for temporary files with each run alone.
+//! It may also meet what its own earlier runs left behind. When its name is random, only this tool
+//! makes that happen, because random values are the same in every run: such a test gets an empty
+//! folder for temporary files with each run alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -31,7 +33,8 @@ const MIN_REPETITIONS: usize = 5;
 /// How many runs alone are enough, however seldom the test failed beside others.
 const MAX_RUNS: usize = 100;
 
-/// A test that fails by itself, as often alone as it did beside others, is taken for a disturbed one with at most this probability.
+/// A test that fails by itself, as often alone as it did beside others, is taken for a disturbed
+/// one with at most this probability.
 const ERROR: f64 = 0.01;
 
 /// All runs of one test.
@@ -69,9 +72,11 @@ pub struct Judgement {
     pub conclusion: Conclusion,
     /// Whether it follows from the runs alone, not from those beside other tests.
     pub from_alone: bool,
-    /// How the runs beside others differed from those alone; `None` when other tests make no difference.
+    /// How the runs beside others differed from those alone; `None` when other tests make no
+    /// difference.
     pub interference: Option<Interference>,
-    /// Whether more runs might have shown otherwise: the campaign was stopped before they were made.
+    /// Whether more runs might have shown otherwise: the campaign was stopped before they were
+    /// made.
     pub is_provisional: bool,
 }
 
@@ -111,8 +116,8 @@ pub enum Reason {
 }
 
 impl Runs {
-    /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is made alone, and none is
-    /// asked for again but for a random name.
+    /// No runs yet. See [`Evidence::new`] for `prune`. Unless tests are run at once, every run is
+    /// made alone, and none is asked for again but for a random name.
     #[must_use]
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
@@ -353,7 +358,8 @@ fn failures(evidence: &Evidence) -> [usize; 2] {
     [failed, evidence.count()]
 }
 
-/// How many runs that all end alike make it unlikely that they come from a test which fails in `failed` of `runs`.
+/// How many runs that all end alike make it unlikely that they come from a test which fails in
+/// `failed` of `runs`.
 fn sufficient([failed, runs]: [usize; 2]) -> usize {
     let minority = failed.min(runs - failed);
     if minority == 0 {

@@ -1,7 +1,8 @@
-//! What a passing test writes, and whether that depends on a choice: a dependence that no assertion sees yet.
+//! What a passing test writes, and whether that depends on a choice: a dependence that no assertion
+//! sees yet.
 //!
-//! The search is that for a failure. A run that writes what the clean runs write counts as one that passes, and any other as one that
-//! fails.
+//! The search is that for a failure. A run that writes what the clean runs write counts as one that
+//! passes, and any other as one that fails.
 
 use nondex_core::{Outcome, Selection};
 
@@ -15,8 +16,8 @@ use super::timing::has_timing;
 /// How many runs the search may ask for: nothing fails yet.
 const BUDGET: usize = 40;
 
-/// The choices on which the output of `test`, which passed in all runs, depends; `None` when there are none, or when it differs
-/// from run to run anyway.
+/// The choices on which the output of `test`, which passed in all runs, depends; `None` when there
+/// are none, or when it differs from run to run anyway.
 ///
 /// # Errors
 /// The runs to make first.

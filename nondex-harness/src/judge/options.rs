@@ -14,7 +14,8 @@ use super::prerequisite::{Limit, Policy, Prerequisite};
 use super::run::Run;
 use super::timing::is_of_timing;
 
-/// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test, short for a hang.
+/// The time limit of one run unless another is given (`--timeout SECONDS`): long for a unit test,
+/// short for a hang.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often each test runs in base order unless another number is given.
@@ -23,7 +24,8 @@ pub const DEFAULT_CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(2).unwrap();
 /// How many seeds are tried unless others are given: 0 to 9.
 pub const DEFAULT_SEEDS: u64 = 10;
 
-/// How many runs the search for the culprits of one test may ask for, unless another number is given (`--budget`).
+/// How many runs the search for the culprits of one test may ask for, unless another number is
+/// given (`--budget`).
 pub const DEFAULT_BUDGET: usize = 200;
 
 /// What a campaign is asked to do. [`Options::new`] has the defaults of the command line.
@@ -33,7 +35,8 @@ pub struct Options {
     pub command: String,
     /// The root of the user's workspace: which source files are the user's own.
     pub workspace_root: Utf8PathBuf,
-    /// The levels; their order and repetitions do not matter. With none, as with no seeds, there are clean runs only.
+    /// The levels; their order and repetitions do not matter. With none, as with no seeds, there
+    /// are clean runs only.
     pub levels: Vec<Level>,
     /// The seeds, in the order they are tried.
     pub seeds: Vec<u64>,
@@ -49,8 +52,8 @@ pub struct Options {
     pub prune: bool,
     /// Whether all levels are run, even above the weakest one that fails.
     pub all_levels: bool,
-    /// A test with at most so many orders at a level is run under all of them; with at most as many as there are seeds, in any
-    /// case.
+    /// A test with at most so many orders at a level is run under all of them; with at most as many
+    /// as there are seeds, in any case.
     pub exhaustive: u64,
     /// Whether findings that are advice are failures all the same.
     pub strict: bool,
@@ -58,12 +61,14 @@ pub struct Options {
     pub models_off: Vec<String>,
     /// Whether the operating system schedules threads, and time passes, whatever models are on.
     pub real_threads: bool,
-    /// How many operations the threads of a test may do together while they are scheduled; 0 is the default of the runtime.
+    /// How many operations the threads of a test may do together while they are scheduled; 0 is the
+    /// default of the runtime.
     pub max_steps: u64,
-    /// Words that the command that reproduces a failure needs to build the same, such as `--manifest-path x`.
+    /// Words that the command that reproduces a failure needs to build the same, such as
+    /// `--manifest-path x`.
     pub build_words: Vec<String>,
-    /// Choices that made the test fail before, whose options these are: what is tried before all others, at the levels asked
-    /// for.
+    /// Choices that made the test fail before, whose options these are: what is tried before all
+    /// others, at the levels asked for.
     pub regressions: Vec<(Schedule, Level, u64)>,
     /// Runs that were made before, of the same executable, by the id of the test.
     pub known: BTreeMap<String, Vec<(RunSpec, Run)>>,

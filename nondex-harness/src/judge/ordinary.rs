@@ -1,10 +1,13 @@
 //! Whether a test that fails with this tool fails without it, too.
 //!
-//! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it fail: one that asserts how large a
-//! map is, or how often it allocates. Such a test is not broken. And what no order decides may still be decided by chance: how often keys
-//! are compared, say. And a reading of a clock takes longer with this tool, so that a test that needs two readings to differ may pass here until
-//! a clock is coarser, as other machines have it, and fail each time without it. So every test that is about to be called broken, or to fail
-//! only with this tool or on other machines, is run in an ordinary build, as `cargo test` makes it, and those runs are evidence like all others.
+//! What this tool adds to a test (a mirror of std's collections, a variable, time) may make it
+//! fail: one that asserts how large a map is, or how often it allocates. Such a test is not broken.
+//! And what no order decides may still be decided by chance: how often keys are compared, say. And
+//! a reading of a clock takes longer with this tool, so that a test that needs two readings to
+//! differ may pass here until a clock is coarser, as other machines have it, and fail each time
+//! without it. So every test that is about to be called broken, or to fail only with this tool or
+//! on other machines, is run in an ordinary build, as `cargo test` makes it, and those runs are
+//! evidence like all others.
 
 use nondex_core::{NetworkMode, Outcome};
 
@@ -53,7 +56,8 @@ pub fn no_comparison(evidence: &Evidence, options: &Options) -> Option<&'static 
 }
 
 impl Conclusion {
-    /// This, or what the runs of an ordinary build make of a test that fails in base order, or though no order decides.
+    /// This, or what the runs of an ordinary build make of a test that fails in base order, or
+    /// though no order decides.
     pub(super) fn compared_with(self, ordinary: Option<&Ordinary>) -> Self {
         match (&self, ordinary) {
             (Conclusion::Broken, Some(Ordinary::Runs([0, _]))) => Conclusion::FailsOnlyHere,
@@ -86,7 +90,8 @@ mod tests {
     use crate::judge::simulation::{options, run};
     use crate::judge::specs::clean_spec;
 
-    /// What is concluded of a test that fails in all clean runs, and of which an ordinary build showed this.
+    /// What is concluded of a test that fails in all clean runs, and of which an ordinary build
+    /// showed this.
     fn judged(ordinary: Option<Ordinary>, outcome: &Outcome) -> (Conclusion, Runs) {
         let options = options();
         let mut runs = Runs::new(true, false);

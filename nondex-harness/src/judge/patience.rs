@@ -1,10 +1,12 @@
 //! How long a run may take before it is called a hang.
 //!
-//! The choices that this tool makes cost time, some levels more than others, so a run that reaches its time limit where the clean
-//! runs end may only be slow. It is no result until the run was made again with a longer limit; if it ends then, that is its
-//! outcome. A hang is waited for so long once at each level. After that the usual limit will do for the same test there, unless its
-//! clean run takes a good part of it. A test that ends in no run, or is ended by the scheduler because it would not end, is not waited for longer: it
-//! is ended as it would be in base order. Nor is one with real threads whose scheduled runs [prove](deadlock) why it does not end.
+//! The choices that this tool makes cost time, some levels more than others, so a run that reaches
+//! its time limit where the clean runs end may only be slow. It is no result until the run was made
+//! again with a longer limit; if it ends then, that is its outcome. A hang is waited for so long
+//! once at each level. After that the usual limit will do for the same test there, unless its clean
+//! run takes a good part of it. A test that ends in no run, or is ended by the scheduler because it
+//! would not end, is not waited for longer: it is ended as it would be in base order. Nor is one
+//! with real threads whose scheduled runs [prove](deadlock) why it does not end.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -24,7 +26,8 @@ const PROPORTION: u32 = 10;
 /// How many times as long as the clean run the others get once one hangs for certain.
 const PROPORTION_OF_OTHERS: u32 = 5;
 
-/// How long is enough for one more run of a test that has hung for its `usual` limit as often as it takes to know that.
+/// How long is enough for one more run of a test that has hung for its `usual` limit as often as it
+/// takes to know that.
 #[must_use]
 pub fn once_more(usual: Duration) -> Duration {
     usual / 10
@@ -75,8 +78,8 @@ pub(crate) fn is_late(run: &Run, usual: Duration) -> bool {
     !timed_out(run) && run.took > usual
 }
 
-/// The longer limit that a run needs so that it ends as it did: that of a run which ended late or, of one that hangs, that at which a
-/// hang at its level was proven.
+/// The longer limit that a run needs so that it ends as it did: that of a run which ended late or,
+/// of one that hangs, that at which a hang at its level was proven.
 pub(crate) fn needed(
     spec: &RunSpec,
     run: &Run,
@@ -150,7 +153,8 @@ impl Limits {
         }
     }
 
-    /// The first spec with a run that the limit ended too soon, of a test that ended in another run.
+    /// The first spec with a run that the limit ended too soon, of a test that ended in another
+    /// run.
     fn doubtful<'a>(&self, evidence: &'a Evidence) -> Option<&'a RunSpec> {
         if !evidence.all().any(|(_, run)| has_ended(run)) {
             return None;

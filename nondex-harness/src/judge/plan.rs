@@ -1,11 +1,14 @@
-//! What one test still has to run, and what is concluded from its runs: the campaign as a pure function.
+//! What one test still has to run, and what is concluded from its runs: the campaign as a pure
+//! function.
 //!
-//! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first level at which the outcome
-//! depends on the seed is the weakest one, and the levels above it are left out unless they are asked for: they would show the
-//! same defect again, less realistically. Where only stronger levels were asked for, the weaker ones are tried for a test that fails. A failing spec is run again before it counts; then the culprits are searched.
+//! Clean runs come first. Then, level by level from the most realistic one, the seeds; the first
+//! level at which the outcome depends on the seed is the weakest one, and the levels above it are
+//! left out unless they are asked for: they would show the same defect again, less realistically.
+//! Where only stronger levels were asked for, the weaker ones are tried for a test that fails. A
+//! failing spec is run again before it counts; then the culprits are searched.
 //!
-//! A test that fails in every clean run but passes, reproducibly, under some seed depends on a choice as well: everything
-//! holds with pass and fail exchanged.
+//! A test that fails in every clean run but passes, reproducibly, under some seed depends on a
+//! choice as well: everything holds with pass and fail exchanged.
 
 use nondex_core::{Level, Outcome, RunSpec, Selection};
 
@@ -27,10 +30,12 @@ use super::{systematic, threads, timing, unseen};
 /// After so many hangs at one level its other seeds are not tried: each costs the whole time limit.
 const MAX_HANGS: usize = 2;
 
-/// So many failing specs are run again before a test whose failures do not repeat is called non-deterministic.
+/// So many failing specs are run again before a test whose failures do not repeat is called
+/// non-deterministic.
 const MAX_CANDIDATES: usize = 3;
 
-/// How often a failing spec and the clean one must agree with themselves before a test is said to depend on choices.
+/// How often a failing spec and the clean one must agree with themselves before a test is said to
+/// depend on choices.
 const REPETITIONS: usize = 5;
 
 /// The same when no culprit was confirmed: then it is doubtful that there is any.
@@ -186,8 +191,8 @@ fn by_choices(test: &str, options: &Options, evidence: &Evidence) -> Result<Conc
     })))
 }
 
-/// What the first level below `found` shows that was not asked for and changes the outcome: the level that is said of a finding is the weakest
-/// of all, not of those that were asked for.
+/// What the first level below `found` shows that was not asked for and changes the outcome: the
+/// level that is said of a finding is the weakest of all, not of those that were asked for.
 fn weaker(
     test: &str,
     found: Level,
@@ -282,7 +287,8 @@ fn non_deterministic(spec: RunSpec) -> Conclusion {
     }
 }
 
-/// Whether the test was run under all orders and never changed its outcome: no level but STD can then show anything new.
+/// Whether the test was run under all orders and never changed its outcome: no level but STD can
+/// then show anything new.
 fn holds_for_all(
     test: &str,
     passes_clean: bool,
@@ -304,7 +310,8 @@ fn holds_for_all(
         .all(|answer| answer.run.passed() == passes_clean))
 }
 
-/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they are few; fewer if the test hangs.
+/// Those of the level's specs that were tried: all seeds, and all schedules and orders where they
+/// are few; fewer if the test hangs.
 fn answered_specs(
     test: &str,
     level: Level,

@@ -1,8 +1,10 @@
-//! Failures that say nothing about the code, only about the machine: no network, no free port, a program that is not there.
+//! Failures that say nothing about the code, only about the machine: no network, no free port, a
+//! program that is not there.
 //!
-//! A [`Prerequisite`] is something that tests need of a machine. It decides from the record of a failed run, as a pure function,
-//! whether the run failed because it is not there. The [`Network`] is built in; an [`Operations`] is an entry `[[sanitise]]` of
-//! the configuration file; users of the library add their own to [`Options::prerequisites`](super::Options::prerequisites).
+//! A [`Prerequisite`] is something that tests need of a machine. It decides from the record of a
+//! failed run, as a pure function, whether the run failed because it is not there. The [`Network`]
+//! is built in; an [`Operations`] is an entry `[[sanitise]]` of the configuration file; users of
+//! the library add their own to [`Options::prerequisites`](super::Options::prerequisites).
 
 mod canary;
 mod limit;
@@ -37,8 +39,9 @@ pub trait Prerequisite: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The operations of a failed run that explain its failure by the prerequisite's absence; none when they do not. `passing`
-    /// are all runs of the test that passed: what they meet too explains nothing.
+    /// The operations of a failed run that explain its failure by the prerequisite's absence; none
+    /// when they do not. `passing` are all runs of the test that passed: what they meet too
+    /// explains nothing.
     fn explain(&self, failed: &Run, passing: &[&Run]) -> Vec<FailedOperation>;
 }
 
@@ -90,13 +93,15 @@ impl Explanation {
     }
 }
 
-/// What explains every failed run by the network alone; `None` when one is not explained, or none failed.
+/// What explains every failed run by the network alone; `None` when one is not explained, or none
+/// failed.
 #[must_use]
 pub fn explained_by_network(evidence: &Evidence, policy: &Policy) -> Option<Explanation> {
     explain(evidence, policy, &[]).filter(Explanation::is_of_network)
 }
 
-/// What explains every failed run by one of `own`; the network only helps, as what it explains alone is a verdict of its own.
+/// What explains every failed run by one of `own`; the network only helps, as what it explains
+/// alone is a verdict of its own.
 #[must_use]
 pub fn explained_by(
     evidence: &Evidence,
@@ -106,8 +111,8 @@ pub fn explained_by(
     explain(evidence, policy, own).filter(|found| !found.is_of_network())
 }
 
-/// Whether these runs, which all failed, are all explained by the network, or else by `own` and the network; no run of the test
-/// has passed.
+/// Whether these runs, which all failed, are all explained by the network, or else by `own` and the
+/// network; no run of the test has passed.
 #[must_use]
 pub fn explains_all(runs: &[Run], policy: &Policy, own: &[Arc<dyn Prerequisite>]) -> bool {
     explain_runs(runs.iter(), &[], policy, own).is_some()
@@ -133,7 +138,8 @@ fn explain(
     explain_runs(runs().filter(|run| !run.passed()), &passing, policy, own)
 }
 
-/// The first prerequisite of a run's own that explains it gives the name; the network where it explains them all.
+/// The first prerequisite of a run's own that explains it gives the name; the network where it
+/// explains them all.
 fn explain_runs<'r>(
     failed: impl Iterator<Item = &'r Run>,
     passing: &[&Run],

@@ -1,4 +1,5 @@
-//! What is tried of a test that no choice and no order makes fail, before it is called stable or of unknown cause.
+//! What is tried of a test that no choice and no order makes fail, before it is called stable or of
+//! unknown cause.
 //!
 //! Figure 3 of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), runs
 //! such a test a hundred times and gives up. Here the circumstances change, too: choices from
@@ -133,7 +134,8 @@ impl RerunCounts {
         self.forgotten |= 1 << circumstance as u8;
     }
 
-    /// How often a test is run under `circumstance`. One that uses nothing that chance could act on is not run a hundred times.
+    /// How often a test is run under `circumstance`. One that uses nothing that chance could act on
+    /// is not run a hundred times.
     #[must_use]
     pub fn of(&self, circumstance: Circumstance, reached: Reached) -> u64 {
         if self.forgotten & (1 << circumstance as u8) != 0 {
@@ -165,7 +167,8 @@ const VALUES: u64 = 3;
 /// Maximum number of further seeds, however seldom the ordinary build fails.
 const MAX_SEEDS: u64 = 1000;
 
-/// So many runs are enough of a test that reads no clock, does not sleep, and starts no threads or programs.
+/// So many runs are enough of a test that reads no clock, does not sleep, and starts no threads or
+/// programs.
 const CERTAIN: u64 = 10;
 
 /// After so many failures a step has shown enough.
@@ -275,7 +278,8 @@ mod tests {
         timing: false,
     };
 
-    /// What is said of a test that fails in every so many runs under each circumstance (0: never), and how often it was run.
+    /// What is said of a test that fails in every so many runs under each circumstance (0: never),
+    /// and how often it was run.
     fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (Next, u64) {
         let mut tried: Vec<Tried> = Vec::new();
         loop {

@@ -33,15 +33,17 @@ pub struct Run {
     /// How long it was allowed to take.
     #[serde(default)]
     pub limit: Duration,
-    /// Whether `points` is all it reached: not so when a thread, or the process, was killed before it could say.
+    /// Whether `points` is all it reached: not so when a thread, or the process, was killed before
+    /// it could say.
     pub complete: bool,
     /// Whether events of its record were lost, so that what it did is not known.
     #[serde(default)]
     pub lost: bool,
-    /// What it wrote. Kept of the first failing run, and of what it is compared with: the first passing run, and the last
-    /// passing one that made all choices but some.
+    /// What it wrote. Kept of the first failing run, and of what it is compared with: the first
+    /// passing run, and the last passing one that made all choices but some.
     pub output: Option<String>,
-    /// A fingerprint of what it wrote, without what differs from run to run anyway; 0 when it wrote nothing.
+    /// A fingerprint of what it wrote, without what differs from run to run anyway; 0 when it wrote
+    /// nothing.
     #[serde(default)]
     pub written: u64,
     /// What else happened, such as a child that was left behind.
@@ -141,7 +143,8 @@ impl Run {
             .is_some_and(|end| end.kind == ScheduleEndKind::Steps)
     }
 
-    /// Whether it was ended because its threads only looked, for long, at what none of them changed.
+    /// Whether it was ended because its threads only looked, for long, at what none of them
+    /// changed.
     #[must_use]
     pub fn spins(&self) -> bool {
         self.schedule_end()

@@ -1,11 +1,13 @@
 //! Tests that are samples in themselves, and how few seeds those need.
 //!
-//! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each of them, one run has drawn more keys
-//! than ten seeds draw in a test that does so once; and at FULL, where every read has an order of its own, the same holds for
-//! orders. So if every place with a choice is reached 64 times or more by the clean run, not all seeds are tried there. What
+//! A property test makes some hundred cases in one run. Where it draws keys for a hash map in each
+//! of them, one run has drawn more keys than ten seeds draw in a test that does so once; and at
+//! FULL, where every read has an order of its own, the same holds for orders. So if every place
+//! with a choice is reached 64 times or more by the clean run, not all seeds are tried there. What
 //! is told of rates counts what was run.
 //!
-//! At the levels between these, calls have orders in common: the orders of one run are not that many draws, and all seeds are tried.
+//! At the levels between these, calls have orders in common: the orders of one run are not that
+//! many draws, and all seeds are tried.
 
 use std::collections::BTreeMap;
 
@@ -61,8 +63,8 @@ pub fn levels(test: &str, options: &Options, evidence: &Evidence) -> Vec<Level> 
         .collect()
 }
 
-/// Whether a run at `level` draws independently, and often, wherever it draws. Random bytes count for nothing: what they are for, a run
-/// does not tell.
+/// Whether a run at `level` draws independently, and often, wherever it draws. Random bytes count
+/// for nothing: what they are for, a run does not tell.
 fn is_sample(run: &Run, level: Level) -> bool {
     let mut calls: BTreeMap<&Site, u64> = BTreeMap::new();
     for point in run.points.iter() {

@@ -1,11 +1,13 @@
 //! Running a test under *all* schedules with few preemptions, where there are not many.
 //!
-//! A run of a [systematic](Schedule::Systematic) seed tells at which decisions another thread could have gone on, and how it went on
-//! there. So each run has children: the same one with one more thread held back, at a decision after its last one. To hold a thread back that
-//! could go on is a preemption; to let others go first where nobody is stopped is none. All schedules without a preemption come first, then all
-//! with one, then all with two (iterative context bounding: Musuvathi and Qadeer, "Iterative context bounding for systematic testing of
-//! multithreaded programs", 2007). The decisions are those of the run itself, not those of the base schedule: what a thread does
-//! after a preemption has decisions of its own.
+//! A run of a [systematic](Schedule::Systematic) seed tells at which decisions another thread could
+//! have gone on, and how it went on there. So each run has children: the same one with one more
+//! thread held back, at a decision after its last one. To hold a thread back that could go on is a
+//! preemption; to let others go first where nobody is stopped is none. All schedules without a
+//! preemption come first, then all with one, then all with two (iterative context bounding:
+//! Musuvathi and Qadeer, "Iterative context bounding for systematic testing of multithreaded
+//! programs", 2007). The decisions are those of the run itself, not those of the base schedule:
+//! what a thread does after a preemption has decisions of its own.
 
 use nondex_core::choice::stops::{self, Stop};
 use nondex_core::protocol::scheduling::Decision;
@@ -28,7 +30,8 @@ const WAVE: usize = 16;
 pub struct Explored {
     /// The runs that were made.
     pub specs: Vec<RunSpec>,
-    /// With how many preemptions all schedules were run, and how many these are; it passed under all of them.
+    /// With how many preemptions all schedules were run, and how many these are; it passed under
+    /// all of them.
     pub all: Option<Bound>,
     /// With how many preemptions there are more than may be tried, and how many at least.
     pub beyond: Option<Bound>,
@@ -43,8 +46,8 @@ pub struct Bound {
     pub schedules: u64,
 }
 
-/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, as far as there are no more than may
-/// be, or until it fails under one of them.
+/// Runs `test`, if it passes in clean runs, under all schedules with few preemptions, as far as
+/// there are no more than may be, or until it fails under one of them.
 ///
 /// # Errors
 /// The runs to make first.
@@ -133,7 +136,8 @@ fn limit(options: &Options) -> u64 {
         .min(exhaustive::MAX_ORDERS)
 }
 
-/// Whether a clean run shows a test of several threads that may have few decisions, and none about time.
+/// Whether a clean run shows a test of several threads that may have few decisions, and none about
+/// time.
 fn has_few_decisions(run: &Run, limit: u64) -> bool {
     /// Not at every operation could another thread have gone on.
     const PROPORTION: u64 = 4;
@@ -150,7 +154,8 @@ fn is_of_schedule(run: &Run) -> bool {
     run.complete && points.all(|point| point.site.family != Family::Time)
 }
 
-/// The decisions of a run, if nothing else than these decided which thread went on, and the same ones would again.
+/// The decisions of a run, if nothing else than these decided which thread went on, and the same
+/// ones would again.
 fn course(run: &Run) -> Option<&Course> {
     let schedule = run.schedule.as_ref()?;
     let course = schedule.course.as_ref()?;
@@ -158,8 +163,8 @@ fn course(run: &Run) -> Option<&Course> {
     is_known.then_some(course)
 }
 
-/// The same stops and one more, behind the last of them, and whether that is a preemption; `None` when the run did not come to all of
-/// them.
+/// The same stops and one more, behind the last of them, and whether that is a preemption; `None`
+/// when the run did not come to all of them.
 fn children(stops: &[Stop], course: &Course) -> Option<Vec<(Vec<Stop>, bool)>> {
     let mut numbers: Vec<u32> = Vec::new();
     let mut found = 0;

@@ -1,11 +1,13 @@
-//! Whether a test is judged from runs whose threads and time are scheduled, or from runs with real ones.
+//! Whether a test is judged from runs whose threads and time are scheduled, or from runs with real
+//! ones.
 //!
-//! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a base schedule under which a
-//! test fails that passes with real threads is a defect of ours, not of the test, and so is one under which it passes that fails with
-//! real threads every time: then it is judged from runs with real threads.
+//! Scheduled runs are repeatable, and show every defect of threads and time that a seed can. But a
+//! base schedule under which a test fails that passes with real threads is a defect of ours, not of
+//! the test, and so is one under which it passes that fails with real threads every time: then it
+//! is judged from runs with real threads.
 //!
-//! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was, it is judged with real threads, too; a
-//! run of a seed, or of a search, is no result.
+//! A run that was cut, at the limit of operations, has no end of the test's. Where a clean run was,
+//! it is judged with real threads, too; a run of a seed, or of a search, is no result.
 
 use std::borrow::Cow;
 
@@ -22,7 +24,8 @@ use super::timing::has_timing;
 /// After so many failures in a row with real threads no more runs are made: that is no chance.
 pub(super) const NO_CHANCE: usize = 2;
 
-/// The options that `test` is judged with: `options`, or those without the scheduler when its base schedule is what fails.
+/// The options that `test` is judged with: `options`, or those without the scheduler when its base
+/// schedule is what fails.
 ///
 /// # Errors
 /// The runs with real threads to make first.
@@ -43,7 +46,8 @@ pub fn settled<'o>(
     let natural = natural_spec(test, options);
     let known = evidence.of(&natural);
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
-    // A limit of ours is no end of the test's, and one that looks for ever may only look for very long.
+    // A limit of ours is no end of the test's, and one that looks for ever may only look for very
+    // long.
     if clean.iter().any(|run| run.is_cut() || run.spins())
         && evidence.made(&natural, 1)?[0].passed()
     {
@@ -97,8 +101,9 @@ pub fn known<'o>(test: &str, options: &'o Options, evidence: &Evidence) -> Cow<'
     settled(test, options, evidence).unwrap_or(Cow::Borrowed(options))
 }
 
-/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did not live to say so. What hangs takes
-/// the whole time limit, and has said at once that it has threads.
+/// Whether a failing run may fail because it was scheduled: it has threads, or uses time, or did
+/// not live to say so. What hangs takes the whole time limit, and has said at once that it has
+/// threads.
 fn may_be_of_schedule(run: &Run) -> bool {
     !run.sources.is_empty()
         || has_timing(run)

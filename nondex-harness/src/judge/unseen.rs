@@ -1,9 +1,10 @@
 //! Orders that nobody is shown, and at which levels a test that meets no others is not run.
 //!
-//! In which order a map drops its entries is known by what their destructors do, and not otherwise. At the first level of its family
-//! that order is another one, as it may be tomorrow, and at FULL it is whatever is not promised. What the levels between them add is
-//! which orders agree with each other, and that is seen only where orders are seen. So while all runs of a test pass, and no
-//! run of it has met an order that is shown, it is not run at the levels between.
+//! In which order a map drops its entries is known by what their destructors do, and not otherwise.
+//! At the first level of its family that order is another one, as it may be tomorrow, and at FULL
+//! it is whatever is not promised. What the levels between them add is which orders agree with each
+//! other, and that is seen only where orders are seen. So while all runs of a test pass, and no run
+//! of it has met an order that is shown, it is not run at the levels between.
 
 use nondex_core::{Level, Model, Site};
 

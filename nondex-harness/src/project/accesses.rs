@@ -1,5 +1,6 @@
-//! The pass of the compiler that makes every plain load and store of the project's own crates an operation by which threads see each
-//! other: what is raced for behind `unsafe` or `static mut` has no atomic.
+//! The pass of the compiler that makes every plain load and store of the project's own crates an
+//! operation by which threads see each other: what is raced for behind `unsafe` or `static mut` has
+//! no atomic.
 //!
 //! It is that of LLVM's `SanitizerCoverage`, which is asked for nothing else here.
 

@@ -11,7 +11,8 @@ use object::{Object, ObjectSymbol};
 
 use super::dwarf::{DebugInfo, Reader};
 
-/// Fills in the frames of the stacks that events of this executable have. Where there is no debug information they stay without.
+/// Fills in the frames of the stacks that events of this executable have. Where there is no debug
+/// information they stay without.
 pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
     let schedules = events.iter_mut().filter_map(|event| match event {
         Event::Schedule { schedule, .. } => Some(schedule),
@@ -71,10 +72,11 @@ fn names<'a>(file: &object::File<'a>) -> BTreeMap<u64, (u64, &'a str)> {
     named.collect()
 }
 
-/// The functions that an address is in, the innermost of those that were inlined first. Those of the engine are left out.
+/// The functions that an address is in, the innermost of those that were inlined first. Those of
+/// the engine are left out.
 ///
-/// Debug information of lines only has no more than a function's last word, and nothing of a function that nothing was inlined into: the
-/// linker knows its path.
+/// Debug information of lines only has no more than a function's last word, and nothing of a
+/// function that nothing was inlined into: the linker knows its path.
 fn frames<'n>(
     context: &Context<Reader<'_>>,
     names: impl FnOnce() -> &'n BTreeMap<u64, (u64, &'n str)>,

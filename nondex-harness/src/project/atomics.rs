@@ -1,8 +1,10 @@
-//! The pass of the compiler that makes every atomic operation a call of the runtime, where threads are scheduled.
+//! The pass of the compiler that makes every atomic operation a call of the runtime, where threads
+//! are scheduled.
 //!
-//! It is that of the thread sanitizer of LLVM, which is not linked: the runtime has the functions that are called. Atomics are instrumented in
-//! any function; plain loads and stores are not, for no function has the attribute that asks for it. The names of passes and of
-//! LLVM's options are nobody's promise, so each toolchain is asked once whether it does what is wanted.
+//! It is that of the thread sanitizer of LLVM, which is not linked: the runtime has the functions
+//! that are called. Atomics are instrumented in any function; plain loads and stores are not, for
+//! no function has the attribute that asks for it. The names of passes and of LLVM's options are
+//! nobody's promise, so each toolchain is asked once whether it does what is wanted.
 
 use std::ffi::OsString;
 use std::fs;
@@ -40,7 +42,8 @@ const UNSCHEDULED: &str = include_str!(concat!(
     "/runtime/unscheduled.rs"
 ));
 
-/// Where that is, beside the runtime's libraries. Not under a name by which the compiler would find a crate.
+/// Where that is, beside the runtime's libraries. Not under a name by which the compiler would find
+/// a crate.
 const ARCHIVE: &str = "unscheduled.a";
 
 /// What the atomics of a build are.
@@ -79,8 +82,8 @@ impl Atomics {
     }
 }
 
-/// The arguments of rustc for a crate of the target, over the runtime with these libraries: they make its atomics calls, if they are to
-/// be, and link what is called.
+/// The arguments of rustc for a crate of the target, over the runtime with these libraries: they
+/// make its atomics calls, if they are to be, and link what is called.
 pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
     let flags = if are_calls { &FLAGS[..] } else { &[] };
     let mut arguments: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
@@ -91,11 +94,13 @@ pub(super) fn arguments(libraries: &Utf8Path, are_calls: bool) -> Vec<String> {
     arguments
 }
 
-/// The environment variable that makes this program the wrapper of rustc in the build of the runtime.
+/// The environment variable that makes this program the wrapper of rustc in the build of the
+/// runtime.
 pub(super) const RUNTIME: &str = "NONDEX_RUNTIME_ATOMICS";
 
-/// The crate of the runtime that is compiled without optimisation. What it has of std's generic code, atomics among it, the compiler
-/// takes for the crates of a project, too, so it must be as theirs.
+/// The crate of the runtime that is compiled without optimisation. What it has of std's generic
+/// code, atomics among it, the compiler takes for the crates of a project, too, so it must be as
+/// theirs.
 const UNOPTIMISED: &str = "nondex_harness";
 
 /// Does the work of a call by cargo in the build of the runtime; `None` when this is another start.
@@ -124,8 +129,8 @@ pub(super) fn are_understood(toolchain: &Toolchain, target: &str, work: &Utf8Pat
     is_compiled && has_calls(work).unwrap_or(false)
 }
 
-/// What compiles the program with the pass, to an object in `work`. Where linking fails, a compiler that is not told of a folder
-/// leaves its parts where it was started, among the user's files.
+/// What compiles the program with the pass, to an object in `work`. Where linking fails, a compiler
+/// that is not told of a folder leaves its parts where it was started, among the user's files.
 fn compiler(toolchain: &Toolchain, target: &str, work: &Utf8Path) -> Result<Command, String> {
     let source = work.join("atomics.rs");
     fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
@@ -151,7 +156,8 @@ fn has_calls(work: &Utf8Path) -> Result<bool, String> {
     Ok(CALLS.iter().all(has))
 }
 
-/// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they cannot.
+/// Why programs over the runtime's `std` cannot be compiled with the pass for `target`, if they
+/// cannot.
 #[must_use]
 pub(super) fn obstacle(toolchain: &Toolchain, target: &str, std: &Utf8Path) -> Option<String> {
     try_pass(toolchain, target, std).err()

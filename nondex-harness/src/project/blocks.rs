@@ -1,4 +1,5 @@
-//! The basic blocks of an executable that tell when they run, and their lines: from a table that the compiler makes, the symbols and the debug information.
+//! The basic blocks of an executable that tell when they run, and their lines: from a table that
+//! the compiler makes, the symbols and the debug information.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -46,8 +47,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Those of an executable, in which not all functions need to have blocks: but those that have `asked` lines. Nothing is known of an executable that
-    /// is not instrumented.
+    /// Those of an executable, in which not all functions need to have blocks: but those that have
+    /// `asked` lines. Nothing is known of an executable that is not instrumented.
     ///
     /// # Errors
     /// When it cannot be read, or has no lines.
@@ -170,8 +171,8 @@ fn starts(file: &object::File<'_>) -> BTreeSet<u64> {
     found
 }
 
-/// The functions that tell. One that is compiled for several types has an instance for each. What is inlined and folded away in one of them may not be so
-/// in another.
+/// The functions that tell. One that is compiled for several types has an instance for each. What
+/// is inlined and folded away in one of them may not be so in another.
 #[derive(Debug, Default)]
 struct Instances {
     /// The line that each begins with, which tells a function from others, by its address.
@@ -181,7 +182,8 @@ struct Instances {
 }
 
 impl Instances {
-    /// The lines that an instance does not have, and another one has: what runs the one may have run them.
+    /// The lines that an instance does not have, and another one has: what runs the one may have
+    /// run them.
     fn folded(&self) -> Vec<(u64, Vec<SourceLine>)> {
         let mut all: BTreeMap<&SourceLine, BTreeSet<&SourceLine>> = BTreeMap::new();
         for (function, lines) in &self.lines {

@@ -47,7 +47,8 @@ pub struct Project {
     pub notes: Vec<String>,
     /// How long it took to build the runtime, if that was necessary.
     pub runtime_took: Duration,
-    /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's messages have been printed.
+    /// Doctests that do not compile, by id; a binary's id stands for all of them. Rustdoc's
+    /// messages have been printed.
     pub unbuilt: Vec<String>,
     /// The build scripts and proc macros that took random bytes when they were last run.
     pub drawn: Vec<Drawn>,
@@ -58,8 +59,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// The code of a command that did what it was asked for, as far as there were tests: not success when some could not be
-    /// built.
+    /// The code of a command that did what it was asked for, as far as there were tests: not
+    /// success when some could not be built.
     #[must_use]
     pub const fn exit_code(&self) -> ExitCode {
         if self.unbuilt.is_empty() {
@@ -104,11 +105,13 @@ pub fn metadata(plan: &BuildPlan, deps: bool) -> Result<Metadata> {
     })
 }
 
-/// Builds the selected tests, finds out how cargo would start each executable, and lists what is in it.
+/// Builds the selected tests, finds out how cargo would start each executable, and lists what is in
+/// it.
 ///
 /// # Errors
-/// [`Error::build`] when the project does not compile (cargo has said why on stderr), [`Error::setup`] for everything
-/// that is wrong with manifest, toolchain, cache or target directory.
+/// [`Error::build`] when the project does not compile (cargo has said why on stderr),
+/// [`Error::setup`] for everything that is wrong with manifest, toolchain, cache or target
+/// directory.
 pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     let metadata = metadata(plan, false)?;
     let workspace_root = metadata.workspace_root.clone();
@@ -346,7 +349,8 @@ pub fn build(plan: &BuildPlan, quiet: bool) -> Result<Project> {
     })
 }
 
-/// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the tests. Nothing is built.
+/// Asks cargo which flags it gives rustc for the target, and refuses those that link libc into the
+/// tests. Nothing is built.
 fn check_linkage(cargo: &Cargo<'_>, own: &Utf8Path) -> Result<()> {
     // A folder in which cargo knows nothing of rustc yet, or it would not ask.
     let folder = own.join(format!("linkage-{}", std::process::id()));

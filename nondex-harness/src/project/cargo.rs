@@ -1,4 +1,5 @@
-//! Cargo, with our part in what it does: it builds the test executables, and says how it would start each.
+//! Cargo, with our part in what it does: it builds the test executables, and says how it would
+//! start each.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -60,7 +61,8 @@ pub(super) struct Cargo<'a> {
 }
 
 impl Cargo<'_> {
-    /// What the calls that come back to us need to know of the user's own settings, and nothing else.
+    /// What the calls that come back to us need to know of the user's own settings, and nothing
+    /// else.
     pub(super) fn intercept(&self) -> Intercept {
         Intercept {
             runtime: None,
@@ -78,8 +80,8 @@ impl Cargo<'_> {
         }
     }
 
-    /// Fetches the packages of the workspace for the target, as `intercept` tells of it. Nothing is built; `target_dir` is
-    /// for what cargo remembers of rustc.
+    /// Fetches the packages of the workspace for the target, as `intercept` tells of it. Nothing is
+    /// built; `target_dir` is for what cargo remembers of rustc.
     pub(super) fn fetch(&self, target_dir: &Utf8Path, intercept: &Intercept) -> Result<()> {
         let mut command = Command::new(&self.toolchain.cargo);
         command
@@ -105,7 +107,8 @@ impl Cargo<'_> {
             .args(self.plan.cargo_words())
             .env("RUSTDOC", &own)
             .stdin(Stdio::null());
-        // Naming the host changes which flags reach build scripts: an ordinary build is the user's own.
+        // Naming the host changes which flags reach build scripts: an ordinary build is the user's
+        // own.
         if self.plan.mode != Mode::Plain || self.plan.target.is_some() {
             command.args(["--target", self.target]);
         }
@@ -130,8 +133,8 @@ impl Cargo<'_> {
         Ok(command)
     }
 
-    /// This program as a target runner, in the form that cargo merges with the user's own: an array where that is possible,
-    /// because no other can hold a path with spaces.
+    /// This program as a target runner, in the form that cargo merges with the user's own: an array
+    /// where that is possible, because no other can hold a path with spaces.
     fn recorder(&self, own: &str) -> Result<toml::Value> {
         if !self.runner_is_text {
             return Ok(toml::Value::from(vec![own, RECORD]));
@@ -146,8 +149,8 @@ impl Cargo<'_> {
         Ok(toml::Value::from(format!("{own} {RECORD}")))
     }
 
-    /// The features that switch the shims on: of `nondex-collections`, and of each selected package that has a feature of
-    /// the same name for what else it changes in such a build.
+    /// The features that switch the shims on: of `nondex-collections`, and of each selected package
+    /// that has a feature of the same name for what else it changes in such a build.
     fn swap_features(&self) -> String {
         let selected = |package: &cargo_metadata::Package| {
             if !self.plan.packages.is_empty() {
@@ -182,7 +185,8 @@ impl Cargo<'_> {
         command
             .arg("--message-format=json-render-diagnostics")
             .stdout(Stdio::piped());
-        // Cargo refuses the two together; all it would run is rustdoc, which only writes down that it was called.
+        // Cargo refuses the two together; all it would run is rustdoc, which only writes down that
+        // it was called.
         if !self.plan.doc {
             command.arg("--no-run");
         }

@@ -1,4 +1,5 @@
-//! The two settings of the user's cargo configuration that we stand in for, and therefore have to find ourselves.
+//! The two settings of the user's cargo configuration that we stand in for, and therefore have to
+//! find ourselves.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -9,13 +10,14 @@ pub(super) struct CargoConfig {
     pub(super) rustc_wrapper: Option<String>,
     /// `target.<triple>.runner`.
     pub(super) runner: Vec<String>,
-    /// Whether a configuration file gives the runner as one string: cargo merges it only with another string.
+    /// Whether a configuration file gives the runner as one string: cargo merges it only with
+    /// another string.
     pub(super) runner_is_text: bool,
 }
 
 impl CargoConfig {
-    /// Reads the environment and the configuration files that cargo reads in `dir`: the environment comes first, then the
-    /// nearest file.
+    /// Reads the environment and the configuration files that cargo reads in `dir`: the environment
+    /// comes first, then the nearest file.
     pub(super) fn read(dir: &Utf8Path, target: &str) -> Self {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let mut config = CargoConfig {
@@ -97,7 +99,8 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A program as cargo resolves it: a name is looked up, a relative path starts at the folder that holds `.cargo`.
+/// A program as cargo resolves it: a name is looked up, a relative path starts at the folder that
+/// holds `.cargo`.
 fn program(base: &Utf8Path, text: &str) -> String {
     if text.contains('/') {
         base.join(text).into_string()

@@ -1,8 +1,10 @@
 //! Which functions of the project's own crates tell that they run, where not all of them need to.
 //!
-//! Most of what a crate is compiled to is others' generic code, of which nothing is asked. The pass that makes functions tell leaves out those with
-//! a name of its own making. So another one, which gives symbols other names by a file of rules, runs before it and after it: all but the asked
-//! functions have such a name meanwhile. Those keep a suffix, because what tells for them is tied to their names.
+//! Most of what a crate is compiled to is others' generic code, of which nothing is asked. The pass
+//! that makes functions tell leaves out those with a name of its own making. So another one, which
+//! gives symbols other names by a file of rules, runs before it and after it: all but the asked
+//! functions have such a name meanwhile. Those keep a suffix, because what tells for them is tied
+//! to their names.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -38,7 +40,8 @@ pub struct Functions {
 const NAMES: usize = 64;
 
 impl Functions {
-    /// The rules, as LLVM's `SymbolRewriter` reads them. What is done the first time is undone the second time, but for the suffix.
+    /// The rules, as LLVM's `SymbolRewriter` reads them. What is done the first time is undone the
+    /// second time, but for the suffix.
     fn rules(&self) -> String {
         // What the pass leaves out.
         const HIDDEN: &str = ".module_ctor:";
@@ -59,7 +62,8 @@ impl Functions {
         rule(r"^\.module_ctor:(.*)$", r":\1");
         for name in names {
             let len = name.len();
-            // A function in the older way to make symbols, or a closure in it; a type in that of an impl; either in the newer way.
+            // A function in the older way to make symbols, or a closure in it; a type in that of an
+            // impl; either in the newer way.
             let in_older = format!("ZN.*({len}{name}(17h|28_)|[.]{name}[$])");
             rule(&format!("^(_({in_older}|R.*{len}_?{name}).*[^.])$"), r"?\1");
         }
@@ -91,8 +95,8 @@ impl Functions {
         rules
     }
 
-    /// Writes the rules into a folder for what is built, from which what was built by other rules is taken out. The file's name is another one for
-    /// other rules.
+    /// Writes the rules into a folder for what is built, from which what was built by other rules
+    /// is taken out. The file's name is another one for other rules.
     pub(super) fn write(&self, dir: &Utf8Path) -> Result<camino::Utf8PathBuf> {
         let failed = |e| Error::setup(format!("failed to write to `{dir}`: {e}"));
         let rules = self.rules();
@@ -147,7 +151,8 @@ mod tests {
         impl Other { pub fn asked(&self) {} }
         pub fn copies(a: &Kept, b: &Other) -> (Kept, Other) { (a.clone(), b.clone()) }";
 
-    /// What the functions of this crate are called that tell, where those with these names are to, as the compiler calls all functions.
+    /// What the functions of this crate are called that tell, where those with these names are to,
+    /// as the compiler calls all functions.
     fn telling(names: &[&str], whole: &[&str], mangling: &str) -> Vec<String> {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,10 @@
 //! How the project's own crates tell which of their code a test ran.
 //!
-//! Crates of the project are compiled with LLVM's `SanitizerCoverage`, whose pass stable rustc runs when it is named: each basic block sets a flag of
-//! its own, and a table has their addresses. It is not only done for crates that were changed: a generic function is compiled in the crate
-//! that uses it. The flags get pages of their own, so that they can be in a file while a process runs, and outlive it.
+//! Crates of the project are compiled with LLVM's `SanitizerCoverage`, whose pass stable rustc runs
+//! when it is named: each basic block sets a flag of its own, and a table has their addresses. It
+//! is not only done for crates that were changed: a generic function is compiled in the crate that
+//! uses it. The flags get pages of their own, so that they can be in a file while a process runs,
+//! and outlive it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -16,8 +18,9 @@ use super::counted::Counted;
 use super::toolchain::Toolchain;
 use crate::error::{Error, Result};
 
-/// What rustc is given for a crate that tells which of its code runs. Nothing is optimised, because what was folded into its caller, or into a
-/// constant, has no lines any more. The lines and the functions must be there, whatever the profile says.
+/// What rustc is given for a crate that tells which of its code runs. Nothing is optimised, because
+/// what was folded into its caller, or into a constant, has no lines any more. The lines and the
+/// functions must be there, whatever the profile says.
 const FLAGS: [&str; 6] = [
     "-Cllvm-args=-sanitizer-coverage-level=2 -sanitizer-coverage-inline-bool-flag -sanitizer-coverage-pc-table -sanitizer-coverage-prune-blocks=0",
     "-Cno-prepopulate-passes",
@@ -33,8 +36,8 @@ const SCRIPT: &str = "SECTIONS { __sancov_bools : ALIGN(CONSTANT(MAXPAGESIZE)) {
 /// The pass by which all functions tell. Not even what is always inlined is inlined.
 const ALL: &str = "-Cpasses=sancov-module";
 
-/// The passes by which only those tell that a file of rules leaves. What they call may be inlined into them, because that is done when they tell
-/// already.
+/// The passes by which only those tell that a file of rules leaves. What they call may be inlined
+/// into them, because that is done when they tell already.
 const SOME: &str = "-Cpasses=rewrite-symbols sancov-module rewrite-symbols always-inline";
 
 /// How the project's own crates tell which of their code runs.
@@ -62,7 +65,8 @@ impl Covered {
         Ok(Covered { script, functions })
     }
 
-    /// What rustc, or rustdoc, is given for a crate, besides `arguments`; the script only where the linker is known to take it.
+    /// What rustc, or rustdoc, is given for a crate, besides `arguments`; the script only where the
+    /// linker is known to take it.
     pub(super) fn arguments<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Vec<String> {
         let passes = match &self.functions {
             Some(rules) => vec![
@@ -118,7 +122,8 @@ pub(super) fn codegen<S: AsRef<OsStr>>(arguments: &[S], name: &str) -> Option<St
     options.next()
 }
 
-/// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler does by itself, or GNU's.
+/// Whether these arguments leave linking to a linker that takes scripts: LLVM's, as the compiler
+/// does by itself, or GNU's.
 fn takes_scripts<S: AsRef<OsStr>>(arguments: &[S]) -> bool {
     let mut arguments = arguments
         .iter()
@@ -146,7 +151,8 @@ pub(super) fn obstacle(toolchain: &Toolchain) -> Option<String> {
     missing(toolchain, &flags, source, TABLE)
 }
 
-/// Why what the compiler makes of this library with these flags does not have a name, if it does not.
+/// Why what the compiler makes of this library with these flags does not have a name, if it does
+/// not.
 pub(super) fn missing(
     toolchain: &Toolchain,
     flags: &[&str],

@@ -3,14 +3,15 @@
 use camino::Utf8Path;
 use nondex_core::Site;
 
-/// Where the code of a doctest stands in the source. The compiler has seen it as a file of its own, so the places in it that
-/// a program knows are of that file.
+/// Where the code of a doctest stands in the source. The compiler has seen it as a file of its own,
+/// so the places in it that a program knows are of that file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocPlace {
-    /// The file as the program names it: with `./`, apart from the true file, whose own code has places too.
+    /// The file as the program names it: with `./`, apart from the true file, whose own code has
+    /// places too.
     pub file: String,
-    /// How many lines of the source stand before the first one of the program; less than none when rustdoc wrote more
-    /// lines of its own.
+    /// How many lines of the source stand before the first one of the program; less than none when
+    /// rustdoc wrote more lines of its own.
     pub offset: i64,
 }
 
@@ -26,8 +27,8 @@ pub struct SourceLine {
 }
 
 impl DocPlace {
-    /// The line of the source in the workspace at `root` that is a line of the program; `None` when `file` is not the
-    /// program. Reads the source.
+    /// The line of the source in the workspace at `root` that is a line of the program; `None` when
+    /// `file` is not the program. Reads the source.
     #[must_use]
     pub fn in_source(&self, root: &Utf8Path, file: &str, line: u32) -> Option<SourceLine> {
         let line = u32::try_from(i64::from(line) + self.offset).ok()?;
@@ -38,7 +39,8 @@ impl DocPlace {
         })
     }
 
-    /// A call site of the program, which a report has as one of the source; `None` when it cannot be in the program.
+    /// A call site of the program, which a report has as one of the source; `None` when it cannot
+    /// be in the program.
     #[must_use]
     pub fn in_program(&self, root: &Utf8Path, site: &Site) -> Option<Site> {
         let line = u32::try_from(i64::from(site.line) - self.offset).ok()?;
@@ -66,7 +68,8 @@ impl DocPlace {
 /// What a line of documentation begins with.
 pub(super) const MARKS: [&str; 3] = ["///", "//!", "* "];
 
-/// How many characters of a line of the source are not in the program: those of the comment, and what hides the line.
+/// How many characters of a line of the source are not in the program: those of the comment, and
+/// what hides the line.
 fn margin(line: &str) -> usize {
     let mut rest = line.trim_start();
     if let Some(after) = MARKS.iter().find_map(|mark| rest.strip_prefix(mark)) {

@@ -1,8 +1,10 @@
-//! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of being run.
+//! Doctests: rustdoc compiles them as cargo asks it to, but each executable comes to us instead of
+//! being run.
 //!
-//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and fails, so that
-//! rustdoc, at the end, tells for each name the number that was written. Each doctest is compiled by itself, also where rustdoc
-//! would put all of a package into one program (edition 2024), because the places in that one are nowhere in the source.
+//! Rustdoc runs a doctest by `--test-runtool`, which is this program: it keeps the executable and
+//! fails, so that rustdoc, at the end, tells for each name the number that was written. Each
+//! doctest is compiled by itself, also where rustdoc would put all of a package into one program
+//! (edition 2024), because the places in that one are nowhere in the source.
 
 mod call;
 pub(super) mod keep;
@@ -31,7 +33,8 @@ use super::suite::Suite;
 use crate::error::{Error, Result};
 use crate::project::Names;
 
-/// What is put before the path of a crate's root, so that the places in its doctests differ from those in its own code.
+/// What is put before the path of a crate's root, so that the places in its doctests differ from
+/// those in its own code.
 const HERE: &str = "./";
 
 /// How doctests are compiled and will be run.
@@ -72,7 +75,8 @@ pub(super) struct Unbuilt {
     pub(super) message: String,
 }
 
-/// A folder of executables, removed when dropped: they are large, and compiled again by the next command.
+/// A folder of executables, removed when dropped: they are large, and compiled again by the next
+/// command.
 #[derive(Debug)]
 pub(super) struct Folder(Utf8PathBuf);
 
@@ -118,11 +122,12 @@ impl Compiled {
 }
 
 impl Compiler<'_> {
-    /// Compiles the doctests with these `names` of every package whose rustdoc cargo started, several packages at a time; the
-    /// ignored ones only if that is asked for.
+    /// Compiles the doctests with these `names` of every package whose rustdoc cargo started,
+    /// several packages at a time; the ignored ones only if that is asked for.
     ///
     /// # Errors
-    /// When files cannot be written, or rustdoc cannot be run. Doctests that cannot be compiled are no error.
+    /// When files cannot be written, or rustdoc cannot be run. Doctests that cannot be compiled are
+    /// no error.
     pub(super) fn compile(
         &self,
         calls: &[Start],

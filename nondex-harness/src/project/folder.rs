@@ -1,8 +1,10 @@
-//! The folder of a build: what is in it was built with one key, and nobody empties it while somebody uses it.
+//! The folder of a build: what is in it was built with one key, and nobody empties it while
+//! somebody uses it.
 //!
-//! Cargo does not see what our wrapper adds, so what another version of this program built is removed. That one may be at work still:
-//! whoever builds or runs what is in the folder holds a shared lock on a file beside it, and whoever empties it the only one. The system
-//! takes the locks of a process with the process, so what was killed keeps nobody waiting.
+//! Cargo does not see what our wrapper adds, so what another version of this program built is
+//! removed. That one may be at work still: whoever builds or runs what is in the folder holds a
+//! shared lock on a file beside it, and whoever empties it the only one. The system takes the locks
+//! of a process with the process, so what was killed keeps nobody waiting.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -24,8 +26,8 @@ pub(super) struct BuildFolder {
 }
 
 impl BuildFolder {
-    /// Makes sure that there is one, with nothing in it that was built with another `key`. Waits for those who use what is to be
-    /// removed, and says so unless it is to be quiet.
+    /// Makes sure that there is one, with nothing in it that was built with another `key`. Waits
+    /// for those who use what is to be removed, and says so unless it is to be quiet.
     ///
     /// # Errors
     /// When it cannot be created or emptied.
@@ -65,7 +67,8 @@ fn fill(path: &Utf8Path, key: &str) -> io::Result<()> {
     fs::write(path.join("CACHEDIR.TAG"), tag)
 }
 
-/// The lock of a build folder, shared or as the only one; `None` where the file system has no locks.
+/// The lock of a build folder, shared or as the only one; `None` where the file system has no
+/// locks.
 fn lock(folder: &Utf8Path, is_only: bool, quiet: bool) -> io::Result<Option<File>> {
     folder.parent().map_or(Ok(()), fs::create_dir_all)?;
     let file = File::create(format!("{folder}.lock"))?;

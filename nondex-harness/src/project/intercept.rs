@@ -1,7 +1,8 @@
 //! What this program does when cargo starts it in the middle of a build or a test run.
 //!
-//! In whole-program mode cargo is told to use it as rustc wrapper, as rustdoc, and as target runner. Which of them a
-//! call is can be told from its first argument: the path of rustc, a flag of rustdoc, or a word of ours.
+//! In whole-program mode cargo is told to use it as rustc wrapper, as rustdoc, and as target
+//! runner. Which of them a call is can be told from its first argument: the path of rustc, a flag
+//! of rustdoc, or a word of ours.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -152,8 +153,8 @@ fn rustc(intercept: &Intercept, arguments: &[OsString]) -> Result<ExitCode, Stri
             &runtime.libraries,
             intercept.atomics_are_calls,
         ));
-        // A lint that looks at the crates on the command line must not fail a build of ours; warnings belong to the
-        // user's own builds.
+        // A lint that looks at the crates on the command line must not fail a build of ours;
+        // warnings belong to the user's own builds.
         if !arguments
             .iter()
             .any(|argument| argument.as_bytes().starts_with(b"--cap-lints"))
@@ -175,7 +176,8 @@ enum Role {
     Crate,
     /// It tells cargo about the target. Such a call has a crate name of its own.
     Probe,
-    /// It is for the host, as build scripts, proc macros and what they depend on are: these have no `--target`.
+    /// It is for the host, as build scripts, proc macros and what they depend on are: these have no
+    /// `--target`.
     Host,
 }
 

@@ -17,17 +17,19 @@ use super::plan::Mode;
 use super::suite::{Harness, Suite, TestBinary, TestCase};
 use crate::error::{Error, Result};
 
-/// How long an executable may take to list its tests before it is taken for a program that does something else.
+/// How long an executable may take to list its tests before it is taken for a program that does
+/// something else.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Has another harness than ours run its tests on the main thread.
 pub const ONE_THREAD: &str = "--test-threads=1";
 
-/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each that has benchmarks. In the whole program,
-/// libtest itself is none of their harnesses.
+/// Lists the tests of all `binaries`, as many at once as there are cores; with a sentence on each
+/// that has benchmarks. In the whole program, libtest itself is none of their harnesses.
 ///
 /// # Errors
-/// When an executable cannot be started at all. One that does not speak libtest's protocol is one test.
+/// When an executable cannot be started at all. One that does not speak libtest's protocol is one
+/// test.
 pub(super) fn list(
     binaries: &[TestBinary],
     workspace_root: &Utf8Path,
@@ -131,7 +133,8 @@ fn sorted(binary: TestBinary, mut tests: Vec<TestCase>) -> Suite {
     Suite { binary, tests }
 }
 
-/// What the executable prints for these arguments, `None` when it does not succeed within [`TIME_LIMIT`].
+/// What the executable prints for these arguments, `None` when it does not succeed within
+/// [`TIME_LIMIT`].
 fn ask(binary: &TestBinary, arguments: &[&str]) -> Result<Option<String>> {
     let mut line = binary
         .runner
@@ -223,7 +226,8 @@ fn from_json(text: &str) -> Option<(Vec<TestCase>, usize)> {
     Some((tests, benchmarks))
 }
 
-/// The tests of a terse listing, and how many benchmarks are in it; `None` when a line is none of its.
+/// The tests of a terse listing, and how many benchmarks are in it; `None` when a line is none of
+/// its.
 fn from_terse(text: &str) -> Option<(BTreeSet<String>, usize)> {
     let mut tests = BTreeSet::new();
     let mut benchmarks = 0;

@@ -7,7 +7,8 @@ use super::dwarf::Reader;
 /// How deep types are looked into.
 const MAX_DEPTH: usize = 12;
 
-/// The offsets of the poison flags within a value of the type at `place`; none where that cannot be read.
+/// The offsets of the poison flags within a value of the type at `place`; none where that cannot be
+/// read.
 pub(super) fn poison_flags<'a>(
     dwarf: &Dwarf<Reader<'a>>,
     unit: &Unit<Reader<'a>>,

@@ -1,5 +1,5 @@
-//! Link-time optimisation, which a build over the runtime does without: the runtime's libraries have no bitcode, which would be
-//! a quarter of them, and no outcome of a test depends on it.
+//! Link-time optimisation, which a build over the runtime does without: the runtime's libraries
+//! have no bitcode, which would be a quarter of them, and no outcome of a test depends on it.
 
 use std::ffi::OsString;
 

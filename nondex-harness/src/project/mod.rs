@@ -48,7 +48,8 @@ pub use suite::{Doctest, Harness, Suite, TestBinary, TestCase, find};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Does the work of a call by cargo, rustdoc or a compiler and returns its exit code; `None` when this is an ordinary start.
+/// Does the work of a call by cargo, rustdoc or a compiler and returns its exit code; `None` when
+/// this is an ordinary start.
 #[must_use]
 pub fn intercept() -> Option<ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

@@ -11,12 +11,15 @@ use super::counted::Counted;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The whole program is built over a std that makes its open choices from a seed; no source change.
+    /// The whole program is built over a std that makes its open choices from a seed; no source
+    /// change.
     #[default]
     Program,
-    /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched on.
+    /// Only what the project imports from `nondex-collections`, whose feature `nondex` is switched
+    /// on.
     Swap,
-    /// Nothing is changed: an ordinary build, in a directory of its own. Not a choice of the command line.
+    /// Nothing is changed: an ordinary build, in a directory of its own. Not a choice of the
+    /// command line.
     Plain,
 }
 
@@ -47,8 +50,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Whether the test with this name in the binary with this id is selected. A pattern with `$` is compared with both, as
-    /// reports join them: `shop::cart$adds_up`.
+    /// Whether the test with this name in the binary with this id is selected. A pattern with `$`
+    /// is compared with both, as reports join them: `shop::cart$adds_up`.
     #[must_use]
     pub fn matches(&self, binary: &str, name: &str) -> bool {
         let named = |pattern: &String| {
@@ -66,12 +69,14 @@ impl Names {
     }
 }
 
-/// Which doctests are built. Each is a program of its own, so that building those that nobody runs would take long.
+/// Which doctests are built. Each is a program of its own, so that building those that nobody runs
+/// would take long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doctests {
     /// None.
     No,
-    /// Those with such names; of the ignored ones, which often do not compile, only when they are run.
+    /// Those with such names; of the ignored ones, which often do not compile, only when they are
+    /// run.
     Named {
         /// The names.
         names: Names,
@@ -122,8 +127,8 @@ pub struct Varied {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BuildPlan {
-    /// Where cargo is called: it decides which packages are selected when none is named, which configuration cargo reads, and
-    /// where relative paths start.
+    /// Where cargo is called: it decides which packages are selected when none is named, which
+    /// configuration cargo reads, and where relative paths start.
     pub directory: Utf8PathBuf,
     /// `Cargo.toml`, when it is not looked for from the folder upwards.
     pub manifest_path: Option<Utf8PathBuf>,
@@ -156,7 +161,8 @@ pub struct BuildPlan {
     /// How many jobs, a matter of the machine.
     #[serde(skip)]
     pub jobs: Option<NonZeroUsize>,
-    /// Plain loads and stores of the project's own crates are operations by which threads see each other.
+    /// Plain loads and stores of the project's own crates are operations by which threads see each
+    /// other.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub races: bool,
     /// Nothing that observes the network is linked into the tests.
@@ -208,7 +214,8 @@ impl BuildPlan {
         }
     }
 
-    /// The arguments of our own commands that build the same, where it can be fetched. Not what is a matter of the machine.
+    /// The arguments of our own commands that build the same, where it can be fetched. Not what is
+    /// a matter of the machine.
     #[must_use]
     pub fn own_words(&self) -> Vec<String> {
         let plan = BuildPlan {
@@ -245,7 +252,8 @@ impl BuildPlan {
         words
     }
 
-    /// The arguments of `cargo test` that select the same. The target, the target directory and the mode are the caller's.
+    /// The arguments of `cargo test` that select the same. The target, the target directory and the
+    /// mode are the caller's.
     #[must_use]
     pub fn cargo_words(&self) -> Vec<String> {
         let mut words = self.targets.clone();

@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::error::Error;
 
-/// Refuses a `target` whose C library is not glibc on Linux: whole-program mode takes the place of its functions.
+/// Refuses a `target` whose C library is not glibc on Linux: whole-program mode takes the place of
+/// its functions.
 ///
 /// # Errors
 /// With what was found, what is needed, and what can be done there instead.
@@ -54,7 +55,8 @@ pub(super) fn is_static(arguments: &[impl AsRef<OsStr>]) -> bool {
         .unwrap_or(false)
 }
 
-/// Notes beside the starts, where they are written down, that tests would be linked with libc inside.
+/// Notes beside the starts, where they are written down, that tests would be linked with libc
+/// inside.
 pub(super) fn note_static(starts: &Utf8Path) -> Result<(), String> {
     if starts.as_str().is_empty() {
         return Ok(());
@@ -80,7 +82,8 @@ pub(super) fn check_linkage(starts: &Utf8Path) -> crate::error::Result<()> {
     ))
 }
 
-/// Whether anything that can add flags to rustc's mentions the feature, so that it is worth asking cargo first.
+/// Whether anything that can add flags to rustc's mentions the feature, so that it is worth asking
+/// cargo first.
 pub(super) fn mentions_static(dir: &Utf8Path, given: &[String]) -> bool {
     let mentions = |text: &str| text.contains(STATIC);
     let in_file = |path: &Utf8Path| std::fs::read_to_string(path).is_ok_and(|text| mentions(&text));

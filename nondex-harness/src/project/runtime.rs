@@ -1,4 +1,5 @@
-//! The runtime: the std facade and the `test` crate, built once for each toolchain into the user's cache.
+//! The runtime: the std facade and the `test` crate, built once for each toolchain into the user's
+//! cache.
 
 mod cache;
 mod kept;
@@ -30,7 +31,8 @@ const ATOMICS: &str = "atomics.txt";
 pub struct Runtime {
     /// Identifies the sources and the toolchain; part of the path of every file below.
     pub key: String,
-    /// Identifies what is in its libraries: two builds with one key need not be the same to the compiler.
+    /// Identifies what is in its libraries: two builds with one key need not be the same to the
+    /// compiler.
     pub content: String,
     /// `libstd-*.rlib`.
     pub std: Utf8PathBuf,
@@ -44,8 +46,8 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// The runtime that `recipe` makes, built now if the cache has none that is whole. Building takes less than twenty seconds on
-    /// two cores.
+    /// The runtime that `recipe` makes, built now if the cache has none that is whole. Building
+    /// takes less than twenty seconds on two cores.
     ///
     /// # Errors
     /// When the cache cannot be written, or the runtime does not build.
@@ -79,15 +81,16 @@ impl Runtime {
             .ok_or_else(|| Error::setup(format!("the runtime just built in `{home}` is gone")))
     }
 
-    /// What is to be said when the order of its collections is not known to be that of the toolchain's std. It is found out when it
-    /// is first asked for, in a second or two, and kept with the runtime.
+    /// What is to be said when the order of its collections is not known to be that of the
+    /// toolchain's std. It is found out when it is first asked for, in a second or two, and kept
+    /// with the runtime.
     #[must_use]
     pub(super) fn order_note(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ORDER, || std_order::compare(toolchain, target, &self.std))
     }
 
-    /// Why crates over it cannot be compiled so that their atomics are instrumented, if they cannot: found out and kept in the
-    /// same way.
+    /// Why crates over it cannot be compiled so that their atomics are instrumented, if they
+    /// cannot: found out and kept in the same way.
     #[must_use]
     pub(super) fn atomics_obstacle(&self, toolchain: &Toolchain, target: &str) -> Option<String> {
         self.found_once(ATOMICS, || atomics::obstacle(toolchain, target, &self.std))

@@ -1,5 +1,6 @@
-//! The crate rustix makes its system calls itself on Linux, past libc, where nobody sees them. It can be told to go
-//! through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because rustix then depends on another crate.
+//! The crate rustix makes its system calls itself on Linux, past libc, where nobody sees them. It
+//! can be told to go through libc, by a `--cfg` that cargo and rustc must agree on: cargo, because
+//! rustix then depends on another crate.
 
 use std::ffi::OsStr;
 
@@ -46,8 +47,9 @@ impl Backend {
     }
 }
 
-/// How rustix is to be built in the workspace of this lock file. Nothing is fetched, and no time taken, when it has no rustix;
-/// else `fetch` says whether cargo could fetch what rustix depends on when it goes through libc.
+/// How rustix is to be built in the workspace of this lock file. Nothing is fetched, and no time
+/// taken, when it has no rustix; else `fetch` says whether cargo could fetch what rustix depends on
+/// when it goes through libc.
 ///
 /// # Errors
 /// When the lock file cannot be read.

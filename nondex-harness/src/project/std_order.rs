@@ -1,7 +1,8 @@
 //! Whether the collections of a runtime have the order of the std that the project is built with.
 //!
-//! The runtime has a table of its own, that of the hashbrown it was built with. std's is compiled into the toolchain, in the
-//! version of its choice. So each new runtime is compared with its toolchain's std, while the project is built.
+//! The runtime has a table of its own, that of the hashbrown it was built with. std's is compiled
+//! into the toolchain, in the version of its choice. So each new runtime is compared with its
+//! toolchain's std, while the project is built.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -14,7 +15,8 @@ use super::toolchain::Toolchain;
 /// The program that compares them.
 const SOURCE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/runtime/order.rs"));
 
-/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the runtime's std, beside what it depends on.
+/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the
+/// runtime's std, beside what it depends on.
 #[must_use]
 pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
     match difference(toolchain, target, mirror) {

@@ -8,33 +8,37 @@ use nondex_core::folder_for_tests;
 
 use super::doc_place::DocPlace;
 
-/// Which harness a test binary was built with: how its tests are listed, and how their outcome is known.
+/// Which harness a test binary was built with: how its tests are listed, and how their outcome is
+/// known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Harness {
     /// Ours: lists as JSON with file and line, and writes each outcome to the record.
     Nondex,
     /// Another that speaks libtest's protocol: the outcome is the exit code (0 passed, 101 failed).
     Libtest,
-    /// Another one, of a target with `harness = false`, that takes libtest's `--test-threads`, too. It runs its test on the main thread then:
-    /// which of its own threads takes a test would be chance.
+    /// Another one, of a target with `harness = false`, that takes libtest's `--test-threads`, too.
+    /// It runs its test on the main thread then: which of its own threads takes a test would be
+    /// chance.
     Serial,
     /// Any other program: it is one test, named as its target; 0 is a pass.
     Opaque,
-    /// None: each test is a program of its own that rustdoc compiled, and says by its exit code how it ended.
+    /// None: each test is a program of its own that rustdoc compiled, and says by its exit code how
+    /// it ended.
     Doctest,
 }
 
 /// One built test executable, and how cargo would start it.
 #[derive(Clone, Debug)]
 pub struct TestBinary {
-    /// As nextest names it: `package`, `package::test-target`, `package::bin/name`, `package::example/name`. Doctests, which
-    /// it does not know, are `package::doc/name`.
+    /// As nextest names it: `package`, `package::test-target`, `package::bin/name`,
+    /// `package::example/name`. Doctests, which it does not know, are `package::doc/name`.
     pub id: String,
     /// The package's name.
     pub package: String,
     /// The target's name.
     pub target: String,
-    /// The target's kind, as nextest names it: `lib`, `test`, `bin`, `example`, `bench`, `proc-macro`; or `doc`.
+    /// The target's kind, as nextest names it: `lib`, `test`, `bin`, `example`, `bench`,
+    /// `proc-macro`; or `doc`.
     pub kind: String,
     /// The executable; of doctests, the folder of their executables.
     pub executable: Utf8PathBuf,
@@ -58,7 +62,8 @@ impl TestBinary {
         own.unwrap_or(&self.executable)
     }
 
-    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives integration tests for their files.
+    /// The folders that its tests use as theirs: the one they are started in, and what cargo gives
+    /// integration tests for their files.
     pub fn folders(&self) -> impl Iterator<Item = Utf8PathBuf> {
         let temporary = folder_for_tests(self.executable.as_std_path());
         let temporary = temporary.and_then(|folder| Utf8PathBuf::from_path_buf(folder).ok());

@@ -1,4 +1,5 @@
-//! The statics and thread-locals of an executable: what they are called, and where they are defined.
+//! The statics and thread-locals of an executable: what they are called, and where they are
+//! defined.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -39,8 +40,8 @@ impl Static {
         }
     }
 
-    /// The file and line of its definition. The compiler knows only where a macro begins that defines several; the source, where it is
-    /// there, says which line it is.
+    /// The file and line of its definition. The compiler knows only where a macro begins that
+    /// defines several; the source, where it is there, says which line it is.
     #[must_use]
     pub fn place(&self) -> Option<(String, u32)> {
         let (file, line) = (self.file.clone()?, self.line?);
@@ -56,8 +57,8 @@ impl Static {
         Some((file, line + u32::try_from(further).ok()?))
     }
 
-    /// Whether it is only about how tests are run: this tool's own, std's books about threads, panics and output, and what a search
-    /// of bytes keeps about the processor.
+    /// Whether it is only about how tests are run: this tool's own, std's books about threads,
+    /// panics and output, and what a search of bytes keeps about the processor.
     #[must_use]
     pub fn is_noise(&self) -> bool {
         let of_std = ["std", "core", "alloc", "std_detect", "memchr"];
@@ -109,7 +110,8 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Those of `executable`. Without debug information, nothing is known of where they are defined; one that is stripped has none.
+    /// Those of `executable`. Without debug information, nothing is known of where they are
+    /// defined; one that is stripped has none.
     ///
     /// # Errors
     /// When it cannot be read, or is of another kind than Linux's.
@@ -166,7 +168,8 @@ impl Symbols {
             .range(..end)
             .rev()
             .map(|(_, found)| found)
-            // Statics do not overlap, but for what a linker merged; none of a program's is this far from the next.
+            // Statics do not overlap, but for what a linker merged; none of a program's is this far
+            // from the next.
             .take_while(|found| found.bytes.end > start || found.bytes.start + MAX_LENGTH > start)
             .filter(|found| found.bytes.end > start)
             .collect();

@@ -40,7 +40,8 @@ impl Toolchain {
                 ))
             })?
             .to_owned();
-        // Behind rustup, `rustc` is chosen by the current folder: elsewhere it would be another one.
+        // Behind rustup, `rustc` is chosen by the current folder: elsewhere it would be another
+        // one.
         let sysroot = stdout(
             Command::new(&rustc)
                 .args(["--print", "sysroot"])

@@ -20,7 +20,8 @@ pub struct Bisection {
     pub commits_between: Option<u64>,
     /// How many days do, rounded down.
     pub days_between: Option<i64>,
-    /// Commits that may have made it flaky, too, because they could not be tried: none when the answer is certain.
+    /// Commits that may have made it flaky, too, because they could not be tried: none when the
+    /// answer is certain.
     pub remaining: Vec<String>,
     /// What was tried, in order.
     pub steps: Vec<BisectionStep>,
@@ -52,7 +53,8 @@ pub struct FlakySince {
     pub subject: String,
     /// How many files of each kind it changed.
     pub files: FileCounts,
-    /// The changed line that is nearest to the call that is responsible, when it changed the file of that call.
+    /// The changed line that is nearest to the call that is responsible, when it changed the file
+    /// of that call.
     pub line: Option<Line>,
 }
 

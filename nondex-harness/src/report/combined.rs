@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::schema::{MAX_FAILURES, Report, Step, Summary, TestReport, Verdict};
 
-/// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test that is only in `orders`, only what was found is
-/// said: it was left out for the rest, because that is known.
+/// Adds what `orders`, a report on the same tests and maybe others, shows to `report`. Of a test
+/// that is only in `orders`, only what was found is said: it was left out for the rest, because
+/// that is known.
 pub fn add_orders(report: &mut Report, orders: Report) {
     let ids = report.tests.iter().map(|test| test.id.clone());
     let places: BTreeMap<String, usize> = ids.zip(0..).collect();
@@ -98,7 +99,8 @@ fn add(test: &mut TestReport, mut order: TestReport) {
         order.notes.retain(|note| !test.notes.contains(note));
         test.notes.extend(order.notes);
     } else if is_dependent && test.order.is_none() {
-        // Both choices and other tests decide: what is said first stays, and the order is kept beside it.
+        // Both choices and other tests decide: what is said first stays, and the order is kept
+        // beside it.
         test.order = order.order;
         let word = match order.verdict {
             Verdict::OrderDependentBrittle => "brittle",

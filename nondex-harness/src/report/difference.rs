@@ -104,9 +104,9 @@ fn without_report(output: &str, message: &str) -> String {
     format!("{before}{after}")
 }
 
-/// A unified diff from the output of a passing run to that of a failing one, without the report of `message`, the failure's. It has
-/// at most [`MAX_LINES`] lines and one that says how many are left out; `None` when there is no difference. Takes half a
-/// second at most.
+/// A unified diff from the output of a passing run to that of a failing one, without the report of
+/// `message`, the failure's. It has at most [`MAX_LINES`] lines and one that says how many are left
+/// out; `None` when there is no difference. Takes half a second at most.
 #[must_use]
 pub fn between(passing: &str, failing: &str, message: &str) -> Option<String> {
     let (passing, failing) = (normalise(passing), normalise(failing));

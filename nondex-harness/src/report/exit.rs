@@ -5,8 +5,12 @@ use crate::exit_code::ExitCode;
 
 /// The exit code of a command that ends with `report`.
 ///
-/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An interrupted run is never a success: as in
-/// nextest, a cancelled run is a failed one. Nor is one for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A known flake does not count, but a strict run wants its entry to be looked at when it is overdue. A test that fails only with this tool is no success either. A report in which nothing was executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
+/// Findings that are [advice](super::TestReport::advice) do not count unless the run was strict. An
+/// interrupted run is never a success: as in nextest, a cancelled run is a failed one. Nor is one
+/// for which doctests did not compile. Neither is one that sanitised more tests than it accepts. A
+/// known flake does not count, but a strict run wants its entry to be looked at when it is overdue.
+/// A test that fails only with this tool is no success either. A report in which nothing was
+/// executed is [`ExitCode::NoTests`], unless what was left out is known to be stable.
 #[must_use]
 pub fn exit_code(report: &Report) -> ExitCode {
     let is_held = |test: &&TestReport| !test.is_sanitised() && test.known.is_none();
@@ -169,7 +173,8 @@ mod tests {
             // A longer delay was drawn than is needed.
             (Level::Full, Some(Level::Eq), false),
             (Level::Id, Some(Level::Std), false),
-            // It is not known how long it must be: only that no seed with delays of a second showed it, or that one did.
+            // It is not known how long it must be: only that no seed with delays of a second showed
+            // it, or that one did.
             (Level::Id, None, true),
             (Level::Eq, None, false),
         ] {

@@ -39,8 +39,8 @@ pub struct View<'a> {
     pub quiet: bool,
 }
 
-/// The report as styled text, which ends with a newline. Findings come first, the most important last, where they are
-/// seen; then the summary.
+/// The report as styled text, which ends with a newline. Findings come first, the most important
+/// last, where they are seen; then the summary.
 #[must_use]
 pub fn render(report: &Report, view: &View<'_>) -> String {
     let causes = Cause::of(&report.tests);
@@ -104,7 +104,8 @@ const fn weight(verdict: Verdict) -> u8 {
     }
 }
 
-/// The style of a test's verdict: green, yellow for advice and what was not judged, red for findings.
+/// The style of a test's verdict: green, yellow for advice and what was not judged, red for
+/// findings.
 #[must_use]
 pub fn verdict_style(test: &TestReport) -> Style {
     let color = match test.verdict {

@@ -5,15 +5,17 @@ use std::hash::Hasher;
 use nondex_core::hash::FixedHasher;
 use nondex_core::{ALGORITHM, NetworkMode, RunSpec, Selection, Threads, json};
 
-/// How many characters an id has: 40 bits, so that among a thousand findings two have the same one with a probability of
-/// less than one in a million.
+/// How many characters an id has: 40 bits, so that among a thousand findings two have the same one
+/// with a probability of less than one in a million.
 pub const LENGTH: usize = 8;
 
 /// The digits: Crockford's base 32, in which no two characters look alike.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The id of a run: it follows from the test's id, the tests before it in its process, the level, the seed, what the seed means, which choices are made, which models are off, whether
-/// the network is blocked, whether threads are scheduled, and the version of the algorithm, so it is the same on every machine and whenever the same run is made.
+/// The id of a run: it follows from the test's id, the tests before it in its process, the level,
+/// the seed, what the seed means, which choices are made, which models are off, whether the network
+/// is blocked, whether threads are scheduled, and the version of the algorithm, so it is the same
+/// on every machine and whenever the same run is made.
 #[must_use]
 pub fn of(test_id: &str, spec: &RunSpec) -> String {
     let mut hasher = FixedHasher::default();

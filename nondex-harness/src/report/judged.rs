@@ -13,7 +13,8 @@ use crate::judge::run::Run;
 use crate::judge::{Options, certainty, sampling, specs, threads};
 use crate::project::{Suite, TestCase};
 
-/// Writes into the report of a test that passes now that it failed so before, and the sentence that says why that may be.
+/// Writes into the report of a test that passes now that it failed so before, and the sentence that
+/// says why that may be.
 pub fn passes_since(report: &mut TestReport, failed: &Run, note: String) {
     report.verdict = Verdict::NonDeterministic;
     report.failure_bound = None;
@@ -40,7 +41,8 @@ pub fn not_run(suite: &Suite, test: &TestCase) -> TestReport {
     }
 }
 
-/// What is written about a test with these runs; without a judgement, because the campaign was stopped, it counts as not run.
+/// What is written about a test with these runs; without a judgement, because the campaign was
+/// stopped, it counts as not run.
 #[must_use]
 pub fn report(
     suite: &Suite,
@@ -173,7 +175,8 @@ fn general_notes(report: &mut TestReport, basis: &Basis<'_>) {
         .extend(uncertain.and_then(scheduled::uncertainty));
 }
 
-/// Whether chance may act in a test: it uses what no choice controls, or an ordinary build of it was seen to end in both ways.
+/// Whether chance may act in a test: it uses what no choice controls, or an ordinary build of it
+/// was seen to end in both ways.
 fn may_be_chance(report: &TestReport, ordinary: Option<&Ordinary>) -> bool {
     let is_seen =
         matches!(ordinary, Some(Ordinary::Runs([failures, runs])) if (1..*runs).contains(failures));

@@ -1,8 +1,10 @@
-//! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test binary, a case for each test.
+//! The report as JUnit's XML, with the structure that nextest gives it: a suite for each test
+//! binary, a case for each test.
 //!
-//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised, is a known flake, or was not run, is skipped;
-//! advice passes, with its diagnostic as output. Properties have the verdict and the weakest level; where the test is written
-//! stands in the attributes `file` and `line`, as pytest and others write it.
+//! What fails the run is a failure, with the finding's diagnostic as its text; what was sanitised,
+//! is a known flake, or was not run, is skipped; advice passes, with its diagnostic as output.
+//! Properties have the verdict and the weakest level; where the test is written stands in the
+//! attributes `file` and `line`, as pytest and others write it.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Several reports as one: of the shards of a campaign, by seeds or by levels, what one run of all of it reports.
+//! Several reports as one: of the shards of a campaign, by seeds or by levels, what one run of all
+//! of it reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,8 @@ use nondex_core::{Level, Source};
 use super::schema::{MAX_FAILURES, Report, RunInfo, Step, Summary, TestReport, Verdict};
 use crate::judge::certainty;
 
-/// The reports as one, in which each test has what is known of it from all of them: the weakest level, all failures, the rates over all seeds.
+/// The reports as one, in which each test has what is known of it from all of them: the weakest
+/// level, all failures, the rates over all seeds.
 ///
 /// # Errors
 /// When there is none, and when their seeds do not mean the same choices.
@@ -112,7 +114,8 @@ fn run_info(reports: &[Report]) -> RunInfo {
     }
 }
 
-/// What several reports know of one test. It stands in one that knows most: `run` is what all of them ran.
+/// What several reports know of one test. It stands in one that knows most: `run` is what all of
+/// them ran.
 fn test(all: &[(&RunInfo, &TestReport)], run: &RunInfo) -> TestReport {
     let place = |seed: Option<u64>| run.seeds.iter().position(|known| Some(*known) == seed);
     let most = all.iter().min_by_key(|(_, test)| {
@@ -199,7 +202,8 @@ fn steps(all: &[(&RunInfo, &TestReport)]) -> Vec<Step> {
     steps
 }
 
-/// What is known best comes first: a choice that decides, whatever else was seen, then what is wrong, then what is right.
+/// What is known best comes first: a choice that decides, whatever else was seen, then what is
+/// wrong, then what is right.
 fn rank(test: &TestReport) -> u8 {
     match test.verdict {
         _ if test.is_dependent() => 0,

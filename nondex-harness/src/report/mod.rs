@@ -1,4 +1,5 @@
-//! What is written down: the schema, how a judgement becomes a part of it, where it is stored, and the exit code that follows.
+//! What is written down: the schema, how a judgement becomes a part of it, where it is stored, and
+//! the exit code that follows.
 
 pub mod bisection;
 pub mod combined;

@@ -1,7 +1,8 @@
 //! The report: one versioned schema, from which every other output is rendered.
 //!
-//! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does not know. A field
-//! that a run has nothing to say about is empty or null, never absent, except the ones documented as optional.
+//! [`SCHEMA`] stays the same while fields are only added; a reader must ignore fields that it does
+//! not know. A field that a run has nothing to say about is empty or null, never absent, except the
+//! ones documented as optional.
 
 mod advice;
 mod build;
@@ -58,7 +59,8 @@ pub struct Report {
     pub summary: Summary,
     /// Every selected test, in the order of binaries and names.
     pub tests: Vec<TestReport>,
-    /// What there is to say about the whole run, a sentence each, such as that address randomisation could not be switched off.
+    /// What there is to say about the whole run, a sentence each, such as that address
+    /// randomisation could not be switched off.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Known flakes that should be looked at.
@@ -67,10 +69,12 @@ pub struct Report {
     /// Changed lines that no test ran, where that was asked for.
     #[serde(default)]
     pub uncovered: Vec<Line>,
-    /// Tests that were left out, by id, because nothing that they run is changed: they were stable, and are.
+    /// Tests that were left out, by id, because nothing that they run is changed: they were stable,
+    /// and are.
     #[serde(default)]
     pub unchanged: Vec<String>,
-    /// The orders that were tried of all tests of a binary together, and how each ended. Absent where there were none.
+    /// The orders that were tried of all tests of a binary together, and how each ended. Absent
+    /// where there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<TriedOrder>,
 }
@@ -110,7 +114,8 @@ pub struct RunInfo {
     pub schedule: Schedule,
     /// What was done about the network.
     pub network: NetworkMode,
-    /// The version of the algorithm that turns a seed into choices: a seed reproduces within one version.
+    /// The version of the algorithm that turns a seed into choices: a seed reproduces within one
+    /// version.
     #[serde(default)]
     pub algorithm: u32,
     /// How often each test ran in base order.
@@ -125,8 +130,8 @@ pub struct RunInfo {
     /// Names of the models that were switched off.
     #[serde(default)]
     pub models_off: Vec<String>,
-    /// How long the whole command took, the build of the tests included but not that of the runtime, in milliseconds; 0 when it was not
-    /// measured.
+    /// How long the whole command took, the build of the tests included but not that of the
+    /// runtime, in milliseconds; 0 when it was not measured.
     #[serde(default)]
     pub elapsed_ms: u64,
     /// How many tests with verdict `network` the run accepts.
@@ -182,24 +187,27 @@ pub struct Summary {
     pub runs: u64,
     /// Names of the models that any run reached: family, slash, API. Sorted.
     pub models_reached: Vec<String>,
-    /// Those of `id` and `nd` that are [advice](TestReport::advice), not failures, unless the run was strict.
+    /// Those of `id` and `nd` that are [advice](TestReport::advice), not failures, unless the run
+    /// was strict.
     #[serde(default)]
     pub advice: u64,
     /// Results that follow from another run, so that no process was started for them.
     #[serde(default)]
     pub implied: u64,
-    /// Tests that other tests of the campaign disturb, so that they were judged from runs alone: see
-    /// [`TestReport::run_alone`]. They are counted with their verdicts, too.
+    /// Tests that other tests of the campaign disturb, so that they were judged from runs alone:
+    /// see [`TestReport::run_alone`]. They are counted with their verdicts, too.
     #[serde(default)]
     pub run_alone: u64,
-    /// Tests whose failures are not held against the code: those of verdict `network`, and those that another sanitiser
-    /// explains, which are counted with their verdicts.
+    /// Tests whose failures are not held against the code: those of verdict `network`, and those
+    /// that another sanitiser explains, which are counted with their verdicts.
     #[serde(default)]
     pub sanitised: u64,
-    /// Tests that passed with every order there is, at one level at least: see [`TestReport::verified`].
+    /// Tests that passed with every order there is, at one level at least: see
+    /// [`TestReport::verified`].
     #[serde(default)]
     pub verified: u64,
-    /// Tests that do not fail the run because they are [known](TestReport::known) to be flaky. They are counted with their verdicts, too.
+    /// Tests that do not fail the run because they are [known](TestReport::known) to be flaky. They
+    /// are counted with their verdicts, too.
     #[serde(default)]
     pub known: u64,
 }

@@ -1,6 +1,8 @@
-//! Where reports are kept: `<target>/nondex/runs/<id>/report.json`, and the last one in `<target>/nondex/latest`.
+//! Where reports are kept: `<target>/nondex/runs/<id>/report.json`, and the last one in
+//! `<target>/nondex/latest`.
 //!
-//! The last [`KEPT_RUNS`] runs are kept. A run that is being written holds a lock on its directory, so that none is deleted under it.
+//! The last [`KEPT_RUNS`] runs are kept. A run that is being written holds a lock on its directory,
+//! so that none is deleted under it.
 
 use std::fs::{self, File};
 use std::io;
@@ -21,10 +23,12 @@ const REPORT: &str = "report.json";
 /// How many runs are kept, the new one included: the oldest ones are deleted when a run begins.
 pub const KEPT_RUNS: usize = 20;
 
-/// The file that is locked: in the directory of a run while it is written, in the directory of runs while one is created.
+/// The file that is locked: in the directory of a run while it is written, in the directory of runs
+/// while one is created.
 const LOCK: &str = "lock";
 
-/// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share one, in one process or in two.
+/// The directory of one run, `<target>/nondex/runs/<id>`. No two runs share one, in one process or
+/// in two.
 #[derive(Clone, Debug)]
 pub struct RunDirectory {
     root: Utf8PathBuf,
@@ -42,13 +46,15 @@ impl RunDirectory {
         let root = target.join("nondex");
         let runs = root.join("runs");
         fs::create_dir_all(&runs).map_err(|e| unwritable(&runs, &e))?;
-        // A directory without a lock is then that of a run which ended, not of one that is just beginning.
+        // A directory without a lock is then that of a run which ended, not of one that is just
+        // beginning.
         let creating = lock(&runs, true);
         let seconds = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
         let base = format!("{seconds}-{}", process::id());
-        // Another host may share the file system, and this process may run twice in a second: creation decides.
+        // Another host may share the file system, and this process may run twice in a second:
+        // creation decides.
         for attempt in 0_u32.. {
             let id = match attempt {
                 0 => base.clone(),
@@ -94,8 +100,8 @@ impl RunDirectory {
         self.path().join("records")
     }
 
-    /// Writes the report as this run's and as the latest one, each at once: a reader, or another run that ends at the same
-    /// time, never sees half of one. Returns the path of this run's.
+    /// Writes the report as this run's and as the latest one, each at once: a reader, or another
+    /// run that ends at the same time, never sees half of one. Returns the path of this run's.
     ///
     /// # Errors
     /// When a file cannot be written, a set-up error with its path.
@@ -121,7 +127,8 @@ impl RunDirectory {
     }
 }
 
-/// Locks a directory's lock file; waits for it, or gives up when it is locked. `None` when it is not to be had.
+/// Locks a directory's lock file; waits for it, or gives up when it is locked. `None` when it is
+/// not to be had.
 fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
     let file = File::create(directory.join(LOCK)).ok()?;
     let locked = if wait {
@@ -132,8 +139,8 @@ fn lock(directory: &Utf8Path, wait: bool) -> Option<File> {
     locked.then_some(file)
 }
 
-/// Deletes all but the last [`KEPT_RUNS`] runs, except those that are being written. What cannot be deleted stays: it only
-/// takes space.
+/// Deletes all but the last [`KEPT_RUNS`] runs, except those that are being written. What cannot be
+/// deleted stays: it only takes space.
 fn delete_old(runs: &Utf8Path) {
     let Ok(entries) = runs.read_dir_utf8() else {
         return;

@@ -1,7 +1,7 @@
 //! Threads in words.
 
-/// The logical paths of the thread that runs the test: as our harness names it, and as libtest starts it in a program whose first
-/// thread nobody has named.
+/// The logical paths of the thread that runs the test: as our harness names it, and as libtest
+/// starts it in a program whose first thread nobody has named.
 const OWN: [&str; 2] = ["0", "?.0"];
 
 /// Whether it is the thread that runs the test, by its logical path.
@@ -9,7 +9,8 @@ pub(super) fn is_own(thread: &str) -> bool {
     OWN.contains(&thread)
 }
 
-/// A thread in the middle of a sentence, by its logical path: `0` is the test's own, `0.1` the second that it starts.
+/// A thread in the middle of a sentence, by its logical path: `0` is the test's own, `0.1` the
+/// second that it starts.
 pub(super) fn who(thread: &str) -> String {
     if is_own(thread) {
         return "the test's own thread".to_owned();

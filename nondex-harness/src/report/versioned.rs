@@ -3,7 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Parses such a text. The version is looked at first, so that what is newer is not called malformed.
+/// Parses such a text. The version is looked at first, so that what is newer is not called
+/// malformed.
 ///
 /// # Errors
 /// What was found, and what was expected: `what`, such as "a report", of this version.

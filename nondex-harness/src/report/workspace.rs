@@ -34,15 +34,16 @@ impl Workspace {
             .unwrap_or(path)
     }
 
-    /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to the root if it is; the portable paths of
-    /// dependencies and std are relative too, so the file is looked for.
+    /// Whether a [`Site`](nondex_core::Site)'s file is in the workspace. Its path is relative to
+    /// the root if it is; the portable paths of dependencies and std are relative too, so the file
+    /// is looked for.
     #[must_use]
     pub fn is_users(&self, file: &str) -> bool {
         self.user_file(file, &self.root).is_some()
     }
 
-    /// The path, relative to the root, of a source file in the workspace; `None` for any other. A relative `file` is
-    /// taken as relative to the root or else to `cwd`.
+    /// The path, relative to the root, of a source file in the workspace; `None` for any other. A
+    /// relative `file` is taken as relative to the root or else to `cwd`.
     #[must_use]
     pub fn user_file(&self, file: &str, cwd: &Utf8Path) -> Option<String> {
         [&self.root, cwd].into_iter().find_map(|base| {
@@ -74,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Whether a file, as in [`Site::file`](nondex_core::Site::file), is a published crate's: `name-1.2.3/src/lib.rs`, a path to be
-/// found in cargo's home.
+/// Whether a file, as in [`Site::file`](nondex_core::Site::file), is a published crate's:
+/// `name-1.2.3/src/lib.rs`, a path to be found in cargo's home.
 fn is_dependency(file: &str) -> bool {
     let Some((package, _)) = file.split_once('/') else {
         return false;

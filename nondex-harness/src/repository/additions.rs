@@ -1,7 +1,8 @@
 //! What lines that are new add to a source, for code that was there before and did not change.
 //!
-//! Whoever names what is new has changed itself, unless the name meant something else until now. So what matters is which names are new, and what
-//! acts without being named: a trait that a type has now, an import, a macro that is called.
+//! Whoever names what is new has changed itself, unless the name meant something else until now. So
+//! what matters is which names are new, and what acts without being named: a trait that a type has
+//! now, an import, a macro that is called.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +24,9 @@ pub struct Additions {
     pub modules: BTreeSet<String>,
 }
 
-/// What the lines of a change add. Nothing is known of a source that cannot be parsed: that is distant. What is inside of a function that was there
-/// before is not looked at, but for lines that its head has now and did not have.
+/// What the lines of a change add. Nothing is known of a source that cannot be parsed: that is
+/// distant. What is inside of a function that was there before is not looked at, but for lines that
+/// its head has now and did not have.
 #[must_use]
 pub fn additions(text: &str, change: &FileChange) -> Additions {
     let all: Vec<&str> = text.lines().collect();

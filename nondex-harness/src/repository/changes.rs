@@ -20,17 +20,19 @@ pub struct Changes {
     pub files: BTreeMap<String, FileChange>,
 }
 
-/// What is different in a file: nothing is known of one that is no text, or of which only the mode changed.
+/// What is different in a file: nothing is known of one that is no text, or of which only the mode
+/// changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileChange {
     /// New and changed lines, from 1, of the file as it is afterwards.
     pub lines: BTreeSet<u32>,
     /// Those of them that were put between lines that stay, in the place of nothing.
     pub added: BTreeSet<u32>,
-    /// Where more than blank lines and comments was deleted, and less put in its place: the line before it and the last one of what is there
-    /// instead, of the file as it is afterwards.
+    /// Where more than blank lines and comments was deleted, and less put in its place: the line
+    /// before it and the last one of what is there instead, of the file as it is afterwards.
     pub deletions: BTreeSet<u32>,
-    /// The line before it, where what looks blank or like a comment is gone: in a text of several lines that says something.
+    /// The line before it, where what looks blank or like a comment is gone: in a text of several
+    /// lines that says something.
     pub blanks: BTreeSet<u32>,
     /// The first line whose number is another one than before.
     pub moved: Option<u32>,
@@ -53,7 +55,8 @@ pub fn changes(git: &Git, commit: &str) -> Result<Changes> {
     Changes::read(git, &["show", "--first-parent", "--format=", commit])
 }
 
-/// What is different between a commit and the working tree, with what is staged and what git does not know yet.
+/// What is different between a commit and the working tree, with what is staged and what git does
+/// not know yet.
 ///
 /// # Errors
 /// When git cannot say.
@@ -83,8 +86,9 @@ pub fn since(git: &Git, commit: &str) -> Result<Changes> {
     Ok(changes)
 }
 
-/// The commit that a change is compared with: the one that is named, or where `HEAD` left the branch that is named and went on since; or else `HEAD`,
-/// or its parent when nothing was changed since.
+/// The commit that a change is compared with: the one that is named, or where `HEAD` left the
+/// branch that is named and went on since; or else `HEAD`, or its parent when nothing was changed
+/// since.
 ///
 /// # Errors
 /// When there is none, which says why.
@@ -121,7 +125,8 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
 impl Changes {
     /// What this command of git shows.
     pub(super) fn read(git: &Git, command: &[&str]) -> Result<Self> {
-        // Whatever the user's configuration and the attributes of files say of how a difference is shown.
+        // Whatever the user's configuration and the attributes of files say of how a difference is
+        // shown.
         let plain = [
             "--no-color",
             "--no-ext-diff",

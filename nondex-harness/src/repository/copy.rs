@@ -18,7 +18,8 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// A copy of `of` in `folder`, the one from last time if it is there; `workspace` is the root of the user's workspace.
+    /// A copy of `of` in `folder`, the one from last time if it is there; `workspace` is the root
+    /// of the user's workspace.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -80,7 +81,8 @@ impl Copy {
         let root = self.workspace.join("Cargo.toml");
         let failed = |e| Error::setup(format!("failed to write in `{}`: {e}", self.workspace));
         if let Ok(manifest) = fs::read_to_string(&root) {
-            // The copy is below the user's own workspace, to which cargo must not take it to belong.
+            // The copy is below the user's own workspace, to which cargo must not take it to
+            // belong.
             let is_root = manifest
                 .lines()
                 .any(|line| line.trim_start().starts_with("[workspace"));

@@ -1,6 +1,7 @@
 //! The functions of a source file, by its token trees, and how alike two of them are.
 //!
-//! Token trees are found in whatever can be split into tokens at all, also in the arguments of a macro.
+//! Token trees are found in whatever can be split into tokens at all, also in the arguments of a
+//! macro.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ impl Function {
         self.body.len()
     }
 
-    /// How much two bodies have in common, from 0 to 1: twice the pairs of adjacent tokens that both have, of all that they have (Dice's coefficient).
+    /// How much two bodies have in common, from 0 to 1: twice the pairs of adjacent tokens that
+    /// both have, of all that they have (Dice's coefficient).
     pub(super) fn likeness(&self, other: &Self) -> f64 {
         if self.body == other.body {
             return 1.0;

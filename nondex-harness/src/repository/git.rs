@@ -94,8 +94,9 @@ impl Git {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// A call in this repository, whatever repository our own environment names; it asks nobody anything, writes no index only to keep
-    /// it fresh, divides none, and runs neither a hook nor what watches files.
+    /// A call in this repository, whatever repository our own environment names; it asks nobody
+    /// anything, writes no index only to keep it fresh, divides none, and runs neither a hook nor
+    /// what watches files.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
@@ -162,8 +163,8 @@ impl Git {
         shallow.is_ok_and(|answer| answer.trim() == "false")
     }
 
-    /// The commits that lead to `bad` and to none of `good`, themselves among them, each with how many of these are known once it is tried, at least. The
-    /// best to try comes first.
+    /// The commits that lead to `bad` and to none of `good`, themselves among them, each with how
+    /// many of these are known once it is tried, at least. The best to try comes first.
     ///
     /// # Errors
     /// When git cannot say.
@@ -209,7 +210,8 @@ impl Git {
         Ok(files.map(str::to_owned).collect())
     }
 
-    /// Whether a source in these folders has one of these names in it in a commit, or one of these texts.
+    /// Whether a source in these folders has one of these names in it in a commit, or one of these
+    /// texts.
     #[must_use]
     pub fn mentions<N: AsRef<str>>(
         &self,
@@ -231,7 +233,8 @@ impl Git {
         !names.is_empty() && self.read(&words).is_ok()
     }
 
-    /// Whether a source of the working tree has this name of a file in it, elsewhere than where it says what its documentation is.
+    /// Whether a source of the working tree has this name of a file in it, elsewhere than where it
+    /// says what its documentation is.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         let words = [

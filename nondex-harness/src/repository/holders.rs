@@ -1,4 +1,5 @@
-//! What holds lines of a source file: functions, types and statics, by whose names they are found again in what the compiler makes of them.
+//! What holds lines of a source file: functions, types and statics, by whose names they are found
+//! again in what the compiler makes of them.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -17,14 +18,16 @@ pub enum Holders {
     Unknown,
 }
 
-/// Whether a name is found again in a symbol as it stands in the source: it is of ASCII letters, digits and underscores.
+/// Whether a name is found again in a symbol as it stands in the source: it is of ASCII letters,
+/// digits and underscores.
 #[must_use]
 pub fn is_plain(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// What holds these lines of a source, or all of them; and where one of them imports something, what the file has of items.
+/// What holds these lines of a source, or all of them; and where one of them imports something,
+/// what the file has of items.
 #[must_use]
 pub fn holders(text: &str, lines: Option<&BTreeSet<u32>>) -> Holders {
     let Ok(file) = syn::parse_file(text) else {

@@ -1,4 +1,5 @@
-//! A copy of the index, which hides no changes: the user's own may say of files that git is not to look at them.
+//! A copy of the index, which hides no changes: the user's own may say of files that git is not to
+//! look at them.
 
 use std::fs;
 
@@ -56,8 +57,8 @@ impl Drop for Index {
     }
 }
 
-/// The files that git does not look at, though it could: those that are assumed to be unchanged, and those of a sparse checkout that are there all
-/// the same.
+/// The files that git does not look at, though it could: those that are assumed to be unchanged,
+/// and those of a sparse checkout that are there all the same.
 fn hidden(git: &Git) -> Result<Vec<String>> {
     let listed = git.read(&["ls-files", "-v", "-z", "--full-name", ":/"])?;
     let files = listed.split('\0').filter_map(|entry| {
@@ -71,8 +72,8 @@ fn hidden(git: &Git) -> Result<Vec<String>> {
     Ok(files.collect())
 }
 
-/// Copies an index, if there is one, with its time: a file that was changed as late as the index was written, or later, may have been changed behind its
-/// back, so git reads it.
+/// Copies an index, if there is one, with its time: a file that was changed as late as the index
+/// was written, or later, may have been changed behind its back, so git reads it.
 fn copy(from: &Utf8Path, to: &Utf8Path) {
     let time = fs::metadata(from).and_then(|metadata| metadata.modified());
     let copied = time.and_then(|time| {

@@ -1,8 +1,11 @@
-//! What a changed line of a source file acts on: the statement, the function, the file or the crate that it is in.
+//! What a changed line of a source file acts on: the statement, the function, the file or the crate
+//! that it is in.
 //!
-//! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung, Marinov, "DeFlaker: automatically detecting flaky
-//! tests", ICSE 2018), for Rust: what is in a function is tracked by its statement, a new or changed function by all of it, an import by its
-//! file and the modules below it, and what acts at a distance, such as a type, a constant or a derive, by its crate.
+//! The rules are those of DeFlaker's hybrid tracking (Bell, Legunsen, Hilton, Eloussi, Yung,
+//! Marinov, "DeFlaker: automatically detecting flaky tests", ICSE 2018), for Rust: what is in a
+//! function is tracked by its statement, a new or changed function by all of it, an import by its
+//! file and the modules below it, and what acts at a distance, such as a type, a constant or a
+//! derive, by its crate.
 
 pub(super) mod documentation;
 mod new_impl;
@@ -26,7 +29,8 @@ use super::outline::Outline;
 pub enum Reach {
     /// One of these lines of the file, the first to the last, from 1.
     Lines(u32, u32),
-    /// One of these lines; where the compiler made nothing of any of them, one of the function that they are in, which come second.
+    /// One of these lines; where the compiler made nothing of any of them, one of the function that
+    /// they are in, which come second.
     Statement((u32, u32), (u32, u32)),
     /// Anything in the file, or in a module below it.
     File,
@@ -47,8 +51,9 @@ pub struct Tracked {
     pub reach: Reach,
 }
 
-/// What is different in a source file acts on; `before` is the text that it is different from. A file that cannot be parsed acts on its crate. Blank
-/// lines and comments act on nothing, unless they are in a text of several lines, or are documentation that a macro may read.
+/// What is different in a source file acts on; `before` is the text that it is different from. A
+/// file that cannot be parsed acts on its crate. Blank lines and comments act on nothing, unless
+/// they are in a text of several lines, or are documentation that a macro may read.
 #[must_use]
 pub fn tracked(text: &str, before: &str, change: &FileChange) -> Vec<Tracked> {
     let FileChange {
@@ -209,7 +214,8 @@ struct Items {
     attributes: Vec<Lines>,
     /// Conditions of compilation, and the items that are there on these conditions.
     conditions: Vec<(Lines, Lines)>,
-    /// What acts at a distance when it is changed, and only on what names it when it is new: with its name.
+    /// What acts at a distance when it is changed, and only on what names it when it is new: with
+    /// its name.
     distant: Vec<(Lines, String)>,
     /// What acts at a distance, new or not.
     always_distant: Vec<Lines>,
@@ -371,7 +377,8 @@ impl Items {
         self.place.pop();
     }
 
-    /// What acts at a distance; one with an attribute that nobody knows, such as `#[global_allocator]`, also when it is new.
+    /// What acts at a distance; one with an attribute that nobody knows, such as
+    /// `#[global_allocator]`, also when it is new.
     fn distant(&mut self, all: Lines, name: &syn::Ident, attributes: &[syn::Attribute]) {
         match are_quiet(attributes) {
             true => self.distant.push((all, name.to_string())),

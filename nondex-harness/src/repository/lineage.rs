@@ -1,8 +1,9 @@
 //! Where a test comes from: the commit that introduced it, and what it was called on the way.
 //!
-//! Git's pickaxe names the commits that changed lines of a file with the name of the test in them. Where the function came into being in its file,
-//! those that went away in the same commit are compared with it: one of the same name, in another file or module, or one that reads almost the same, is
-//! what it was before.
+//! Git's pickaxe names the commits that changed lines of a file with the name of the test in them.
+//! Where the function came into being in its file, those that went away in the same commit are
+//! compared with it: one of the same name, in another file or module, or one that reads almost the
+//! same, is what it was before.
 
 mod origin;
 mod place;
@@ -25,10 +26,11 @@ pub struct Lineage {
     pub files: Vec<String>,
 }
 
-/// The lineage of a test with this path, such as `module::tests::case`, in `file`, a path from the root of the repository, as they are at `commit`.
+/// The lineage of a test with this path, such as `module::tests::case`, in `file`, a path from the
+/// root of the repository, as they are at `commit`.
 ///
-/// A test that was away for some time, and came back much as it was, was introduced the first time. One whose own name no function has is
-/// written by a macro: it is as old as its name in the file.
+/// A test that was away for some time, and came back much as it was, was introduced the first time.
+/// One whose own name no function has is written by a macro: it is as old as its name in the file.
 ///
 /// # Errors
 /// When git cannot say.

@@ -1,7 +1,8 @@
-//! The history of a project, by the program `git`: read where it is, and checked out somewhere else.
+//! The history of a project, by the program `git`: read where it is, and checked out somewhere
+//! else.
 //!
-//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in a [`struct@Copy`] of its own, which shares
-//! only its objects.
+//! Nothing of the user's repository is changed, not even its index: what is tried is checked out in
+//! a [`struct@Copy`] of its own, which shares only its objects.
 
 mod additions;
 mod changes;

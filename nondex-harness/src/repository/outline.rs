@@ -1,5 +1,5 @@
-//! What of a source file acts on code that names it without running it: what functions take and give, which arms a `match` has, and what is imported
-//! for others.
+//! What of a source file acts on code that names it without running it: what functions take and
+//! give, which arms a `match` has, and what is imported for others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,8 @@ use syn::visit::{self, Visit};
 pub(super) struct Outline {
     /// The functions, by where they are: all that are called so there.
     functions: BTreeMap<Vec<String>, Vec<Function>>,
-    /// What each name stands for that is imported for others, too, by module; of all that a module has, the name is `*`.
+    /// What each name stands for that is imported for others, too, by module; of all that a module
+    /// has, the name is `*`.
     exports: BTreeMap<(Vec<String>, String), BTreeSet<String>>,
     /// Where the visitor is.
     place: Vec<String>,
@@ -51,8 +52,9 @@ impl Outline {
         arms(self).is_some_and(|now| arms(before) == Some(now))
     }
 
-    /// Whether a function gives something of another type than before, or takes it: then what names it may mean something else, also where it is not
-    /// called. If it takes more or less, whatever calls it has changed, too.
+    /// Whether a function gives something of another type than before, or takes it: then what names
+    /// it may mean something else, also where it is not called. If it takes more or less, whatever
+    /// calls it has changed, too.
     pub(super) fn has_other_types(&self, before: &Self, place: &[String]) -> bool {
         let (now, before) = (self.functions.get(place), before.functions.get(place));
         let Some((now, before)) = now.zip(before) else {
@@ -64,7 +66,8 @@ impl Outline {
         now.len() != before.len() || now.iter().zip(before).any(is_other)
     }
 
-    /// The names that are imported for others and were not before; nothing when one that was means something else now.
+    /// The names that are imported for others and were not before; nothing when one that was means
+    /// something else now.
     pub(super) fn new_exports(&self, before: &Self) -> Option<Vec<&str>> {
         let was = |(key, paths): (&(Vec<String>, String), &BTreeSet<String>)| {
             self.exports.get(key) == Some(paths)

@@ -1,6 +1,8 @@
-//! What a project consists of at a moment, as a tree of git: keyed by content, so that a commit that was moved or rewritten is still known.
+//! What a project consists of at a moment, as a tree of git: keyed by content, so that a commit
+//! that was moved or rewritten is still known.
 //!
-//! What is not committed is written to a folder of our own, with an index of our own. Nothing of the user's repository changes.
+//! What is not committed is written to a folder of our own, with an index of our own. Nothing of
+//! the user's repository changes.
 
 use std::fs;
 
@@ -42,7 +44,8 @@ impl Snapshots {
         &self.git
     }
 
-    /// The tree of the working tree with all that git does not ignore, but for the folder `without`.
+    /// The tree of the working tree with all that git does not ignore, but for the folder
+    /// `without`.
     ///
     /// # Errors
     /// When git cannot write it.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::support::{self, Fixture};
 
-/// A file in which one text stands instead of another, until that is undone. What runs see meanwhile must not make the next one know
-/// more: the history is put back, too.
+/// A file in which one text stands instead of another, until that is undone. What runs see
+/// meanwhile must not make the next one know more: the history is put back, too.
 pub(super) struct Edited<'a> {
     project: &'a Fixture,
     file: &'a str,

@@ -68,7 +68,8 @@ fn in_orders_only_executables_that_a_change_is_in_run_again_and_all_else_ends_as
         for (file, old, new, expected) in edits {
             let edited = Edited::new(&project, file, (old, new));
             let part = changed().run().report();
-            // One of which a check found nothing in other orders, and that was not run by itself, is not told of.
+            // One of which a check found nothing in other orders, and that was not run by itself,
+            // is not told of.
             let expected: BTreeSet<&str> = expected.iter().copied().collect();
             let is_as_expected = match name {
                 "order" => ran(&part) == expected,

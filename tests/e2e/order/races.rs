@@ -59,7 +59,8 @@ fn tests_that_disturb_each_other_only_at_the_same_time_are_races_over_what_they_
         races.collect()
     };
     assert_eq!(races(&again), races(&report));
-    // What is left out because nobody asks for it, or because a race of the test is known, would have changed nothing.
+    // What is left out because nobody asks for it, or because a race of the test is known, would
+    // have changed nothing.
     for asked in ["variable::is_one", "several::finds_one", "counter::adds"] {
         let alone = reported(&fixture, "order", &[asked]).report();
         let (alone, known) = (test(&alone, asked), test(&report, asked));

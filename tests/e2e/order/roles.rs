@@ -76,7 +76,8 @@ fn the_shapes_of_real_suites_are_told_by_order_and_by_check() {
     }
     let checked = reported(&fixture, "check", &["--seeds", "0"]);
     expect_truth(&fixture, &checked.expect(ExitCode::Found).report());
-    // What fails alone and in libtest's order is run in the reverse of it, too, and then right behind each other test.
+    // What fails alone and in libtest's order is run in the reverse of it, too, and then right
+    // behind each other test.
     let brittle = [
         "brittle::acts_as_a_user",
         "several::both_steps_are_done",

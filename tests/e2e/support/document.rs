@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-/// Asserts that every diagnostic on the page is one that was printed, as its headline finds it. What depends on where the tool was called,
-/// the flags of the command that reproduces it, is not compared. With `INSTA_UPDATE=always` the page is rewritten instead.
+/// Asserts that every diagnostic on the page is one that was printed, as its headline finds it.
+/// What depends on where the tool was called, the flags of the command that reproduces it, is not
+/// compared. With `INSTA_UPDATE=always` the page is rewritten instead.
 #[track_caller]
 pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
     let text = fs::read_to_string(page).unwrap();
@@ -22,7 +23,8 @@ pub(crate) fn expect_diagnostics(page: &Path, printed: &str) {
     write_or_expect(page, &text, &updated);
 }
 
-/// Asserts that the block of code on the page that begins with `start` is `expected`. With `INSTA_UPDATE=always` it is rewritten instead.
+/// Asserts that the block of code on the page that begins with `start` is `expected`. With
+/// `INSTA_UPDATE=always` it is rewritten instead.
 #[track_caller]
 pub(crate) fn expect_block(page: &Path, start: &str, expected: &str) {
     let text = fs::read_to_string(page).unwrap();
@@ -52,7 +54,8 @@ fn write_or_expect(page: &Path, text: &str, updated: &str) {
     }
 }
 
-/// What a run prints without its diagnostics and without what is not the same in every run: times, and the order of the findings.
+/// What a run prints without its diagnostics and without what is not the same in every run: times,
+/// and the order of the findings.
 pub(crate) fn outline(printed: &str) -> String {
     let lines: Vec<&str> = printed.lines().collect();
     let at = |start: &str| {

@@ -31,7 +31,8 @@ impl Fixture {
         Self::linked(&format!("examples/{name}"))
     }
 
-    /// A copy of the project in this folder of the repository, which still finds the repository's own packages.
+    /// A copy of the project in this folder of the repository, which still finds the repository's
+    /// own packages.
     pub(crate) fn linked(folder: &str) -> Self {
         let up = "../".repeat(folder.split('/').count());
         let fixture = Self::copy(&repository().join(folder));

@@ -47,7 +47,8 @@ pub(crate) fn git_at_noon(project: &Fixture, arguments: &[&str]) -> String {
     git(project, NOON, arguments)
 }
 
-/// What git writes when it is called so, as if it were this `date`, in git's words; whatever repository our own environment names.
+/// What git writes when it is called so, as if it were this `date`, in git's words; whatever
+/// repository our own environment names.
 pub(crate) fn git(project: &Fixture, date: &str, arguments: &[&str]) -> String {
     let mut git = plain_command("git", &project.path(""));
     for (name, _) in std::env::vars_os() {

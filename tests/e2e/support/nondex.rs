@@ -42,7 +42,8 @@ pub(crate) fn cache() -> PathBuf {
     cache
 }
 
-/// The cargo that runs these tests. Not the one in `PATH`, which may be rustup's and then adds to the environment.
+/// The cargo that runs these tests. Not the one in `PATH`, which may be rustup's and then adds to
+/// the environment.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -112,7 +112,8 @@ fn what_became_of_a_child_is_read_as_by_libc() {
 #[test]
 fn control_messages_are_walked_as_by_libc() {
     let size = size_of::<libc::cmsghdr>();
-    // Two whole messages, one with padding; what is left is too short for a third, just enough, or none.
+    // Two whole messages, one with padding; what is left is too short for a third, just enough, or
+    // none.
     let lens = [size + 4, size + 8];
     for room in (0..size * 4).step_by(8) {
         let mut control = vec![0_usize; 64];

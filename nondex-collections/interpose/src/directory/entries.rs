@@ -25,7 +25,8 @@ pub(super) unsafe fn read_whole(
 ) -> (hidden::Vec<Entry>, c_int) {
     let mut entries = hidden::vec();
     loop {
-        // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the caller promises.
+        // SAFETY: `errno` is the only way to tell the end from an error; `dir` is open as the
+        // caller promises.
         let (found, error) = unsafe {
             set_errno(0);
             let found = original(dir);
@@ -92,7 +93,8 @@ pub(super) fn arrange_named<T>(
 }
 
 pub(super) fn name(entry: &Entry) -> &[u8] {
-    // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with NUL inside it.
+    // SAFETY: the entry is a copy of one of libc's: its name begins at this offset and ends with
+    // NUL inside it.
     unsafe {
         let start = entry
             .as_ptr()

@@ -30,8 +30,8 @@ unsafe fn listed(list: *mut List, compare: Compare, scan: impl Fn(Compare) -> c_
         return count;
     };
     let _errno = Errno::save();
-    // SAFETY: libc has written a list of so many entries, each with a name that ends with NUL. What is compared are places of
-    // entries, either way.
+    // SAFETY: libc has written a list of so many entries, each with a name that ends with NUL. What
+    // is compared are places of entries, either way.
     unsafe {
         let entries = ::std::slice::from_raw_parts_mut(list.read(), len);
         if let Some(_work) = own::work() {

@@ -1,8 +1,8 @@
 //! `getdents64`: directories that are read by descriptor, as the kernel gives them.
 //!
-//! The first read of a directory reads it whole, arranges the entries, and gives them out as far as they fit. What is left
-//! is given out by the next reads, which are known by the file and by the offset that ours has left it at: a directory
-//! that was opened or rewound since is at another.
+//! The first read of a directory reads it whole, arranges the entries, and gives them out as far as
+//! they fit. What is left is given out by the next reads, which are known by the file and by the
+//! offset that ours has left it at: a directory that was opened or rewound since is at another.
 
 use ::std::ffi::{c_int, c_long, c_void};
 
@@ -54,7 +54,8 @@ unsafe fn entries(
     let Some(_work) = own::work().filter(|_| !proc::has(folder)) else {
         return read(buffer, len);
     };
-    // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros are valid.
+    // SAFETY: the functions only look at the descriptor; a `stat` is plain data, for which zeros
+    // are valid.
     let (offset, file) = unsafe {
         let _errno = Errno::save();
         let mut stat = ::std::mem::zeroed::<libc::stat64>();

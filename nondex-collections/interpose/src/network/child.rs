@@ -1,12 +1,15 @@
-//! Programs that a test starts: they are observed too, by a library that the loader puts before their libc.
+//! Programs that a test starts: they are observed too, by a library that the loader puts before
+//! their libc.
 //!
-//! The functions that start a program add the library to the environment that it is given, and who the program is among all
-//! that the test starts. The library takes both out of it again before `main`: neither the test nor the program sees them. Only a program whose loader is glibc's, of our
-//! own machine type, is given it; any other would only complain, and all that is known of it is how it ended.
+//! The functions that start a program add the library to the environment that it is given, and who
+//! the program is among all that the test starts. The library takes both out of it again before
+//! `main`: neither the test nor the program sees them. Only a program whose loader is glibc's, of
+//! our own machine type, is given it; any other would only complain, and all that is known of it is
+//! how it ended.
 //!
-//! Not seen is what `execl` and its kin start, which call libc's own `execve`; Rust cannot define functions with variable
-//! arguments. Between `fork` and `exec` little is allowed, so what has to be done for every program takes no memory from
-//! the heap.
+//! Not seen is what `execl` and its kin start, which call libc's own `execve`; Rust cannot define
+//! functions with variable arguments. Between `fork` and `exec` little is allowed, so what has to
+//! be done for every program takes no memory from the heap.
 
 mod argument;
 mod execute;

@@ -1,4 +1,5 @@
-//! `socket` and `connect`, and how a connection that takes its time ends: `getsockopt(SO_ERROR)`, `close`.
+//! `socket` and `connect`, and how a connection that takes its time ends: `getsockopt(SO_ERROR)`,
+//! `close`.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;

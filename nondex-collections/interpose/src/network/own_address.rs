@@ -1,7 +1,7 @@
 //! Whether an address is one that this machine has itself, beside the loopback's.
 //!
-//! The kernel knows, and says so without a packet: what is sent to one of its own addresses comes from the same address. What is asked is
-//! libc's functions, not ours.
+//! The kernel knows, and says so without a packet: what is sent to one of its own addresses comes
+//! from the same address. What is asked is libc's functions, not ours.
 
 use ::std::ffi::c_int;
 use ::std::mem::zeroed;
@@ -59,7 +59,8 @@ pub(super) fn is_own(target: &SocketAddr) -> bool {
 /// # Safety
 /// `fd` must be a socket's descriptor.
 unsafe fn source(fd: c_int) -> Option<SocketAddr> {
-    // SAFETY: this is plain data, for which zeros are valid, and libc writes no more than its length.
+    // SAFETY: this is plain data, for which zeros are valid, and libc writes no more than its
+    // length.
     unsafe {
         let mut found: libc::sockaddr_in6 = zeroed();
         let mut len = size_of_val(&found) as libc::socklen_t;

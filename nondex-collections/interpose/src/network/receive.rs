@@ -118,8 +118,8 @@ pub(super) unsafe extern "C" fn recvmmsg(
     received_with(flags | schedule::WAITS_FOR_ALL, fd, || call() as isize) as c_int
 }
 
-/// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the room that there is in the
-/// buffer is one argument more.
+/// Declares the names under which C programs that were compiled with `_FORTIFY_SOURCE` receive: the
+/// room that there is in the buffer is one argument more.
 macro_rules! checked {
     ($($function:ident $c_name:literal ($($argument:ident: $type:ty),*) $flags:expr;)*) => {$(
         #[unsafe(no_mangle)]

@@ -39,8 +39,8 @@ unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
     }
 }
 
-/// What to do with the lookup of `target`, which is of another machine; `host` is the name that it was resolved from, if
-/// it is an address.
+/// What to do with the lookup of `target`, which is of another machine; `host` is the name that it
+/// was resolved from, if it is an address.
 fn ask(operation: &str, target: String, host: Option<String>) -> Lookup {
     let _errno = Errno::save();
     let is_allowed =
@@ -146,7 +146,8 @@ fn set_h_errno(value: c_int) {
     unsafe { *__h_errno_location() = value }
 }
 
-/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` tells its results apart.
+/// Does a lookup by `call`, which leaves its error in `h_errno`; `is_error` tells its results
+/// apart.
 fn by_h_errno<R: Copy>(
     lookup: Lookup,
     refused: R,

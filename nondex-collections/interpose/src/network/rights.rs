@@ -1,4 +1,5 @@
-//! Descriptors that another process sends along with a message: a socket may be among them that was used before.
+//! Descriptors that another process sends along with a message: a socket may be among them that was
+//! used before.
 
 use ::std::ffi::c_int;
 

@@ -1,8 +1,10 @@
-//! Sockets that have to do with another machine. Each is known by its inode: every descriptor of it is the same socket,
-//! whoever made it how, and a later socket with a number that was used before is another one.
+//! Sockets that have to do with another machine. Each is known by its inode: every descriptor of it
+//! is the same socket, whoever made it how, and a later socket with a number that was used before
+//! is another one.
 //!
-//! What is known is changed in place, under a lock; what follows from it is recorded when the lock is free again. Sockets of
-//! datagrams are known from the beginning, because others than the process that sends may wait for the answer.
+//! What is known is changed in place, under a lock; what follows from it is recorded when the lock
+//! is free again. Sockets of datagrams are known from the beginning, because others than the
+//! process that sends may wait for the answer.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
@@ -79,8 +81,8 @@ fn inode(fd: c_int) -> Option<u64> {
     (result == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK).then_some(stat.st_ino)
 }
 
-/// The socket `fd`, if it is one that is known and this thread works for a test: else there is nothing to do. Costs a load
-/// while no socket is known.
+/// The socket `fd`, if it is one that is known and this thread works for a test: else there is
+/// nothing to do. Costs a load while no socket is known.
 #[inline]
 pub(super) fn known(fd: c_int) -> Option<u64> {
     if is_any_known() { look_up(fd) } else { None }
@@ -164,8 +166,8 @@ pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes))
     changes.record();
 }
 
-/// As [`update`], for every socket that an `epoll` looks at. Which one that is does not matter: an `epoll` can have many
-/// descriptors, too.
+/// As [`update`], for every socket that an `epoll` looks at. Which one that is does not matter: an
+/// `epoll` can have many descriptors, too.
 pub(super) fn update_polled(change: impl Fn(&mut Socket, &mut Changes)) {
     let mut changes = Changes::default();
     if let Some(mut sockets) = SOCKETS.lock() {
@@ -183,7 +185,8 @@ pub(super) fn is_unanswered(inode: u64) -> bool {
     SOCKETS.lock().and_then(is_unanswered).unwrap_or(false)
 }
 
-/// What a message on a socket goes to, and whether it is the first question to that machine that is still open.
+/// What a message on a socket goes to, and whether it is the first question to that machine that is
+/// still open.
 pub(super) fn question(inode: u64, target: Option<SocketAddr>) -> Option<(SocketAddr, bool)> {
     let sockets = SOCKETS.lock()?;
     let socket = sockets.get(&inode)?;
@@ -253,7 +256,8 @@ pub(super) fn closing(inode: u64, fd: c_int) {
     }
 }
 
-/// Whether no other descriptor of this process is of the same socket, as far as can be seen: a forked child may have one.
+/// Whether no other descriptor of this process is of the same socket, as far as can be seen: a
+/// forked child may have one.
 fn is_last(inode: u64, fd: c_int) -> bool {
     !fork::has_forked()
         && descriptors()

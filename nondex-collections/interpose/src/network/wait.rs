@@ -1,7 +1,8 @@
 //! Who waits for an answer to a datagram: `poll`, `select` and `epoll`.
 //!
-//! That there was no answer explains a failure only if somebody waited for it in vain. An `epoll` often looks at sockets from
-//! which nobody wants anything at the time: only when the time that it was given is over, nothing came for anybody.
+//! That there was no answer explains a failure only if somebody waited for it in vain. An `epoll`
+//! often looks at sockets from which nobody wants anything at the time: only when the time that it
+//! was given is over, nothing came for anybody.
 
 use ::std::ffi::c_int;
 

@@ -6,7 +6,8 @@ use crate::libc;
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// The name of an `errno`, if it is one of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
+        /// The name of an `errno`, if it is one of
+        /// [`ERRORS`](nondex_core::protocol::operation::ERRORS).
         pub(super) const fn name(errno: c_int) -> Option<&'static str> {
             match errno {
                 $(libc::$name => Some(stringify!($name)),)*

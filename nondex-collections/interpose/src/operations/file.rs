@@ -1,7 +1,7 @@
 //! Files that cannot be opened or written to, and folders that cannot be made.
 //!
-//! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the register of a third or
-//! fourth argument; without `O_CREAT` the original does not look at it.
+//! `open` and `openat` take the mode as a variable argument, which on every 64-bit Linux is in the
+//! register of a third or fourth argument; without `O_CREAT` the original does not look at it.
 
 use ::std::ffi::{CStr, c_char, c_int};
 

@@ -1,4 +1,5 @@
-//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen beside those to others.
+//! Addresses that cannot be had: `bind`. A `connect` to this machine is seen beside those to
+//! others.
 
 use ::std::ffi::c_int;
 
@@ -43,7 +44,8 @@ unsafe extern "C" fn bind(
     result
 }
 
-/// Whether it is the address of a local socket that is a file: one that begins with NUL is a name only ("abstract").
+/// Whether it is the address of a local socket that is a file: one that begins with NUL is a name
+/// only ("abstract").
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.

@@ -21,7 +21,8 @@ pub(super) fn are_there() -> bool {
     unsafe { libc::waitid(libc::P_ALL, 0, found.as_mut_ptr(), flags) == 0 }
 }
 
-/// The status of a child that has ended, or why there is none; `None` when it has not ended, with `WNOHANG`.
+/// The status of a child that has ended, or why there is none; `None` when it has not ended, with
+/// `WNOHANG`.
 pub(super) fn reap(child: libc::pid_t, flags: c_int) -> Option<io::Result<c_int>> {
     loop {
         let mut status = 0;
@@ -61,8 +62,8 @@ impl Drop for Orphans {
     }
 }
 
-/// Ends what is left of a child that was waited for: its group, and whoever left that, who are all our children by now. Gives
-/// them `grace` to end by themselves; whether somebody did not.
+/// Ends what is left of a child that was waited for: its group, and whoever left that, who are all
+/// our children by now. Gives them `grace` to end by themselves; whether somebody did not.
 pub(super) fn end_group(group: libc::pid_t, grace: Duration) -> bool {
     let mut deadline = Instant::now() + grace;
     let mut is_killing = false;
@@ -82,7 +83,8 @@ pub(super) fn end_group(group: libc::pid_t, grace: Duration) -> bool {
             deadline = Instant::now() + KILLED;
         }
         if is_killing {
-            // SAFETY: the calls involve no memory. The group's number stays in use while a member lives.
+            // SAFETY: the calls involve no memory. The group's number stays in use while a member
+            // lives.
             unsafe { libc::kill(-group, libc::SIGKILL) };
             for child in all() {
                 // SAFETY: as above; a child that was not waited for keeps its number.

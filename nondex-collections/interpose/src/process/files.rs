@@ -24,7 +24,8 @@ const OURS: &str = "nondex-";
 struct Entry {
     mode: u32,
     size: u64,
-    /// When it was changed last, by its content and otherwise, and which file it is; of a directory nothing.
+    /// When it was changed last, by its content and otherwise, and which file it is; of a directory
+    /// nothing.
     stamp: Option<(i64, i64, i64, i64, u64)>,
 }
 

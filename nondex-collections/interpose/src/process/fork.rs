@@ -36,7 +36,8 @@ pub(super) fn company() -> Company {
     }
 }
 
-/// How many threads the process has: the twentieth field of its `stat`, the eighteenth after the name.
+/// How many threads the process has: the twentieth field of its `stat`, the eighteenth after the
+/// name.
 fn threads() -> Option<u64> {
     let text = ::std::fs::read("/proc/self/stat").ok()?;
     let text = String::from_utf8_lossy(&text);
@@ -80,8 +81,8 @@ pub(super) fn fork(limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<For
     }
 }
 
-/// Forks without the handlers of `pthread_atfork`, where libc can: the test in the fork is to find what it would find in this
-/// very process, where no handler has done anything.
+/// Forks without the handlers of `pthread_atfork`, where libc can: the test in the fork is to find
+/// what it would find in this very process, where no handler has done anything.
 ///
 /// # Safety
 /// The process must have one thread, or the child only make system calls.
@@ -92,7 +93,8 @@ pub(super) unsafe fn bare_fork() -> libc::pid_t {
     unsafe { fork() }
 }
 
-/// What is done first in a fork: it is the head of a group, its output goes nowhere, and it ends with its parent.
+/// What is done first in a fork: it is the head of a group, its output goes nowhere, and it ends
+/// with its parent.
 fn begin(parent: u32) {
     // SAFETY: the calls involve no memory but the name, which ends in NUL.
     unsafe {
@@ -163,14 +165,16 @@ fn outcome(status: c_int) -> Outcome {
     }
 }
 
-/// Sees to it that children which have ended stay until they are waited for, while it lives, whatever the tests did about
-/// `SIGCHLD`. Dropped in the fork, it gives the fork back what they did.
+/// Sees to it that children which have ended stay until they are waited for, while it lives,
+/// whatever the tests did about `SIGCHLD`. Dropped in the fork, it gives the fork back what they
+/// did.
 struct Reaping(Option<libc::sigaction>);
 
 impl Reaping {
     fn keep() -> Self {
         let mut before = MaybeUninit::uninit();
-        // SAFETY: an action of zeros is the default one with an empty mask, and the one before is written where there is room.
+        // SAFETY: an action of zeros is the default one with an empty mask, and the one before is
+        // written where there is room.
         unsafe {
             let default: libc::sigaction = MaybeUninit::zeroed().assume_init();
             let result = libc::sigaction(libc::SIGCHLD, &raw const default, before.as_mut_ptr());

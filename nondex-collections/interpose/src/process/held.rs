@@ -1,4 +1,5 @@
-//! What a process holds besides memory: descriptors that are open, children and threads that have not ended.
+//! What a process holds besides memory: descriptors that are open, children and threads that have
+//! not ended.
 
 use ::std::ffi::c_int;
 use ::std::fs;
@@ -60,7 +61,8 @@ impl Held {
         counts
     }
 
-    /// Closes, or ends, those of this kind and name that were not there before. Nobody can end a thread.
+    /// Closes, or ends, those of this kind and name that were not there before. Nobody can end a
+    /// thread.
     pub(super) fn end_new(&self, before: &Held, state: &StateId) {
         let is_new = |one: &&(StateId, c_int)| one.0 == *state && !before.0.contains(one);
         for (_, number) in self.0.iter().filter(is_new) {
@@ -94,7 +96,8 @@ fn called(task: &Path) -> String {
     name.trim_end().to_owned()
 }
 
-/// The name of a child: for a moment, one that has begun its program still has the name of the thread that started it.
+/// The name of a child: for a moment, one that has begun its program still has the name of the
+/// thread that started it.
 fn program(child: &Path) -> String {
     let file = fs::read_link(child.join("exe")).ok();
     let is_other = file != fs::read_link("/proc/self/exe").ok();
@@ -112,8 +115,8 @@ fn is_exiting(task: &Path) -> bool {
     flags.is_none_or(|flags| flags & EXITING != 0)
 }
 
-/// What a descriptor is of, without a number that is another one in each run: `pipe:[4242]` is a `pipe`, `anon_inode:[eventpoll]` an
-/// `eventpoll`.
+/// What a descriptor is of, without a number that is another one in each run: `pipe:[4242]` is a
+/// `pipe`, `anon_inode:[eventpoll]` an `eventpoll`.
 fn without_number(link: &str) -> &str {
     match link.split_once(':') {
         Some(("anon_inode", name)) => name.trim_start_matches('[').trim_end_matches(']'),

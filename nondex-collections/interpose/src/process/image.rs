@@ -41,7 +41,8 @@ impl Image {
             size: usize,
             image: *mut c_void,
         ) -> c_int {
-            // SAFETY: the loader calls it with what it knows of an object, first with the executable, and with what it was given.
+            // SAFETY: the loader calls it with what it knows of an object, first with the
+            // executable, and with what it was given.
             unsafe {
                 let (info, image) = (&*info, &mut *image.cast::<Image>());
                 image.read(info, size);
@@ -115,8 +116,8 @@ impl Image {
     pub(super) fn bytes(&self) -> Vec<Vec<u8>> {
         let bytes = |(_, segment): (StateKind, Segment)| {
             let mut bytes = vec![0; segment.length];
-            // SAFETY: the segment is mapped as long as the executable is, and only read. Others may write to it meanwhile;
-            // then some of the bytes are from before that, which is as good.
+            // SAFETY: the segment is mapped as long as the executable is, and only read. Others may
+            // write to it meanwhile; then some of the bytes are from before that, which is as good.
             unsafe {
                 let from = ptr::with_exposed_provenance::<u8>(segment.address);
                 ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), segment.length);
@@ -161,7 +162,8 @@ impl Image {
         })
     }
 
-    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it says so.
+    /// Puts the bytes that `state` names back to those in `bytes`, or makes them zeros, if it says
+    /// so.
     pub(super) fn restore(&self, state: &StateId, bytes: &[Vec<u8>]) {
         let Some((offset, length)) = state.bytes() else {
             return;
@@ -172,9 +174,10 @@ impl Image {
                 continue;
             };
             if kind == state.kind {
-                // SAFETY: the place is in the writable segment, and holds what it held before: a value of its type; or the flag of
-                // a lock, whose value it is not to be poisoned. No other thread is there to look at it meanwhile. (What tests own
-                // elsewhere may be lost, not freed twice: what was not there before is forgotten.)
+                // SAFETY: the place is in the writable segment, and holds what it held before: a
+                // value of its type; or the flag of a lock, whose value it is not to be poisoned.
+                // No other thread is there to look at it meanwhile. (What tests own elsewhere may
+                // be lost, not freed twice: what was not there before is forgotten.)
                 unsafe {
                     let to = ptr::with_exposed_provenance_mut::<u8>(segment.address + start);
                     match state.is_cleared() {

@@ -1,8 +1,9 @@
-//! Which statics a test uses, whether it leaves them changed or not: the pages that they are on may not be accessed, so that each access
-//! faults. The fault tells the address; the page is opened for that one instruction, and closed behind it.
+//! Which statics a test uses, whether it leaves them changed or not: the pages that they are on may
+//! not be accessed, so that each access faults. The fault tells the address; the page is opened for
+//! that one instruction, and closed behind it.
 //!
-//! Only on x86-64, whose trap flag stops behind one instruction. Unlike the debug registers, this needs no leave to trace a process,
-//! watches all statics at once, and says nothing of the lines.
+//! Only on x86-64, whose trap flag stops behind one instruction. Unlike the debug registers, this
+//! needs no leave to trace a process, watches all statics at once, and says nothing of the lines.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::mem;
@@ -16,7 +17,8 @@ use nondex_core::{StateId, StateKind};
 use super::image::Image;
 use crate::{PAGE, libc};
 
-/// How many faults a test may make: a few microseconds each. Then its pages stay open, and it may use any static.
+/// How many faults a test may make: a few microseconds each. Then its pages stay open, and it may
+/// use any static.
 const MAX_FAULTS: usize = 20_000;
 
 /// How many different accesses are kept, a power of two.
@@ -37,7 +39,8 @@ struct Pages {
     /// Which pages are open for an instruction, counted from the start of the first part.
     open: [AtomicU64; MAX_PAGES / 64],
     faults: AtomicUsize,
-    /// The different accesses: an address, and in the lowest bit whether it writes. A table by their hashes; 0 is no access.
+    /// The different accesses: an address, and in the lowest bit whether it writes. A table by
+    /// their hashes; 0 is no access.
     seen: [AtomicUsize; MAX_SEEN],
 }
 
@@ -101,8 +104,9 @@ pub(super) fn begin() {
     PAGES.set_all(libc::PROT_NONE);
 }
 
-/// Opens them for good; which statics were accessed, each byte once as it was read and once as it was written. An access to a static
-/// without a name is one to any of them. The handlers stay: a thread may be about to come to one.
+/// Opens them for good; which statics were accessed, each byte once as it was read and once as it
+/// was written. An access to a static without a name is one to any of them. The handlers stay: a
+/// thread may be about to come to one.
 pub(super) fn end() -> Vec<Access> {
     if !IS_ASKED.swap(false, Ordering::Relaxed) {
         return Vec::new();
@@ -202,7 +206,8 @@ const WRITES: u64 = 1 << 1;
 const FLAGS: usize = 5 + 17;
 const CODE: usize = 5 + 19;
 
-/// Called at each access to a page that is closed. It uses nothing that may be on such a page, and calls no function that may.
+/// Called at each access to a page that is closed. It uses nothing that may be on such a page, and
+/// calls no function that may.
 unsafe extern "C" fn faulted(
     _signal: c_int,
     information: *mut libc::siginfo_t,
@@ -263,11 +268,12 @@ unsafe extern "C" fn stepped(
     }
 }
 
-/// Says who may access so many bytes from `start` on, whole pages: by the system call itself, because libc's functions are interposed by
-/// what has statics.
+/// Says who may access so many bytes from `start` on, whole pages: by the system call itself,
+/// because libc's functions are interposed by what has statics.
 fn set(start: usize, length: usize, access: c_int) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the pages are the executable's statics, and whoever may not access one comes to the handlers.
+    // SAFETY: the pages are the executable's statics, and whoever may not access one comes to the
+    // handlers.
     unsafe {
         const MPROTECT: usize = 10;
         ::std::arch::asm!(

@@ -1,4 +1,5 @@
-//! The state that tests of a process share: kept before the first, compared after each, put back before the last.
+//! The state that tests of a process share: kept before the first, compared after each, put back
+//! before the last.
 
 use ::std::env;
 use ::std::ffi::{OsStr, OsString};

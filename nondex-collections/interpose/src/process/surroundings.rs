@@ -1,4 +1,5 @@
-//! What the system keeps for a process: environment, directory, masks, signals, limits, its ports, and what else it [holds](Held).
+//! What the system keeps for a process: environment, directory, masks, signals, limits, its ports,
+//! and what else it [holds](Held).
 
 use ::std::env;
 use ::std::ffi::{CStr, CString, OsStr, OsString, c_int};
@@ -189,13 +190,15 @@ impl Surroundings {
     }
 }
 
-/// The variables, whatever order they are in. Not by std: its function is one that a mirror may arrange.
+/// The variables, whatever order they are in. Not by std: its function is one that a mirror may
+/// arrange.
 fn variables() -> SortedMap<OsString, OsString> {
     unsafe extern "C" {
         static environ: *const *const libc::c_char;
     }
     let mut variables = SortedMap::new();
-    // SAFETY: the block ends with a null pointer, its strings with NUL, and nobody changes it meanwhile.
+    // SAFETY: the block ends with a null pointer, its strings with NUL, and nobody changes it
+    // meanwhile.
     unsafe {
         let mut entry = environ;
         while !entry.is_null() && !(*entry).is_null() {
@@ -286,7 +289,8 @@ fn option(socket: c_int, name: c_int) -> Option<c_int> {
 fn address(socket: c_int) -> Option<String> {
     let mut address = MaybeUninit::<libc::sockaddr_storage>::zeroed();
     let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: the address is written where there is room for any, and read as what its family says it is.
+    // SAFETY: the address is written where there is room for any, and read as what its family says
+    // it is.
     unsafe {
         if libc::getsockname(socket, address.as_mut_ptr().cast(), &raw mut length) != 0 {
             return None;

@@ -1,5 +1,6 @@
-//! Accesses to a few bytes by a thread and those that it starts, caught by the processor: its debug registers, which a short-lived child
-//! sets through `ptrace` and which stay set after it has let go. Each access raises `SIGTRAP` in its thread, after the instruction.
+//! Accesses to a few bytes by a thread and those that it starts, caught by the processor: its debug
+//! registers, which a short-lived child sets through `ptrace` and which stay set after it has let
+//! go. Each access raises `SIGTRAP` in its thread, after the instruction.
 //!
 //! Only on x86-64, and only where `ptrace` is allowed.
 
@@ -50,7 +51,8 @@ fn is_changed(watched: &[Watched]) -> bool {
     })
 }
 
-/// Looks at what this thread watches, and says whether it has changed; `None` while it is looked at already.
+/// Looks at what this thread watches, and says whether it has changed; `None` while it is looked at
+/// already.
 fn look() -> Option<bool> {
     let looked = WATCHED.try_with(|watched| {
         let watched = watched.try_borrow_mut().ok()?;
@@ -65,12 +67,14 @@ struct Watch {
     state: Option<StateId>,
     accesses: Vec<Access>,
     tell: Option<Tell>,
-    /// What was done about the signal, until a second thread watches: that one may outlive the test.
+    /// What was done about the signal, until a second thread watches: that one may outlive the
+    /// test.
     before: Option<libc::sigaction>,
 }
 
 impl Watch {
-    /// Whether there is room for an access; where a thread is to be stopped, only that access counts, and the next one behind that.
+    /// Whether there is room for an access; where a thread is to be stopped, only that access
+    /// counts, and the next one behind that.
     fn is_kept(&self, own: bool, met: bool, is_next: bool) -> bool {
         let mut room = MAX_ACCESSES[usize::from(!own)];
         if meeting::is_meeting() {
@@ -105,7 +109,8 @@ impl Watched {
     }
 }
 
-/// The bytes from `start` on in as many parts as there are registers, the first of them when it is more.
+/// The bytes from `start` on in as many parts as there are registers, the first of them when it is
+/// more.
 fn parts(start: usize, length: usize) -> Vec<Watched> {
     let (mut at, end) = (start, start.saturating_add(length));
     let mut parts = Vec::new();
@@ -140,7 +145,8 @@ fn control(parts: &[Watched]) -> usize {
         .fold(0, |all, one| all | one)
 }
 
-/// Watches the first of these states that is bytes, for this thread. Whether that can be done; `tell` hears of each access that is kept.
+/// Watches the first of these states that is bytes, for this thread. Whether that can be done;
+/// `tell` hears of each access that is kept.
 pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let bytes = |state: &&StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let Some(state) = states.iter().find(bytes) else {
@@ -152,8 +158,8 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     let watched = parts(start, length);
     is_changed(&watched);
     let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: the action is one of zeros but for a function of the kind that its flag says, and what was there is written where
-    // there is room.
+    // SAFETY: the action is one of zeros but for a function of the kind that its flag says, and
+    // what was there is written where there is room.
     let result = unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let handler: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void) = trapped;
@@ -228,7 +234,8 @@ impl Inherited {
     }
 }
 
-/// The end of what [`begin`] began in this thread: the accesses, in the order in which they happened.
+/// The end of what [`begin`] began in this thread: the accesses, in the order in which they
+/// happened.
 pub(super) fn end() -> Vec<Access> {
     if WATCHED.take().is_empty() {
         return Vec::new();
@@ -248,12 +255,13 @@ pub(super) fn end() -> Vec<Access> {
     accesses
 }
 
-/// Called after each access. It was made by an ordinary instruction, not within the allocator or the loader, so that memory may be
-/// had.
+/// Called after each access. It was made by an ordinary instruction, not within the allocator or
+/// the loader, so that memory may be had.
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    // Looking at them comes here, too; and what is noted needs memory, which the user's allocator may count in what is watched.
+    // Looking at them comes here, too; and what is noted needs memory, which the user's allocator
+    // may count in what is watched.
     let Some(writes) = look() else {
         return;
     };
@@ -286,14 +294,15 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     }
 }
 
-/// Sets the debug registers of this thread, through a child that stops it for a moment. Whether that was allowed.
+/// Sets the debug registers of this thread, through a child that stops it for a moment. Whether
+/// that was allowed.
 fn set_registers(parts: &[Watched]) -> bool {
     if !cfg!(target_arch = "x86_64") {
         return false;
     }
     let control = control(parts);
-    // SAFETY: the calls involve no memory of ours. The child, which may be one of a process with threads, only makes system
-    // calls, and ends.
+    // SAFETY: the calls involve no memory of ours. The child, which may be one of a process with
+    // threads, only makes system calls, and ends.
     unsafe {
         let thread = libc::syscall(libc::SYS_gettid) as libc::pid_t;
         let any = AnyTracer::allow();

@@ -1,5 +1,6 @@
-//! What a compiler puts before each plain load and store, where a crate is compiled with LLVM's pass `sancov-module` to say so: calls of these
-//! functions, which do nothing but let the others run. So two threads are seen that use one place without any lock.
+//! What a compiler puts before each plain load and store, where a crate is compiled with LLVM's
+//! pass `sancov-module` to say so: calls of these functions, which do nothing but let the others
+//! run. So two threads are seen that use one place without any lock.
 
 use ::std::ptr;
 use ::std::sync::atomic::Ordering;
@@ -9,7 +10,8 @@ use super::operation::Class;
 use super::shared::{ALIVE, ATTENTION, NOW};
 use super::{Operation, look_up, me, trace};
 
-/// How long an access takes, in nanoseconds of virtual time: there are many between two operations that take longer.
+/// How long an access takes, in nanoseconds of virtual time: there are many between two operations
+/// that take longer.
 const ACCESS: u64 = 1;
 
 /// An access of this thread to a place is next.

@@ -1,5 +1,6 @@
-//! What a compiler puts before each atomic operation, where a crate is compiled with LLVM's pass `tsan`: calls of these functions, which do
-//! the operation, too. Plain reads and writes are not seen.
+//! What a compiler puts before each atomic operation, where a crate is compiled with LLVM's pass
+//! `tsan`: calls of these functions, which do the operation, too. Plain reads and writes are not
+//! seen.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::{
@@ -29,7 +30,8 @@ fn before_write<T>(kind: Operation, place: *mut T) -> Option<Ref> {
     me
 }
 
-/// Keeps an operation that was done, with the value that was found and the one that was left, in a run that is to be shown.
+/// Keeps an operation that was done, with the value that was found and the one that was left, in a
+/// run that is to be shown.
 #[inline]
 fn done<T, V: Into<u64>>(
     me: Option<Ref>,
@@ -92,7 +94,8 @@ const SEQ_CST: c_int = 5;
 
 const COMPARE_EXCHANGE: &str = "compare_exchange";
 
-/// The operations of one size. All are of the strongest order, which costs nothing more but for a store.
+/// The operations of one size. All are of the strongest order, which costs nothing more but for a
+/// store.
 macro_rules! operations {
     ($atomic:ty, $integer:ty, $is_look:ident: $load:ident $store:ident $exchange:ident $compare_exchange:ident
         $($fetch:ident $method:ident)*) => {

@@ -1,7 +1,9 @@
-//! The baton: one thread of the test runs at a time, and gives the baton on where it waits or is stopped.
+//! The baton: one thread of the test runs at a time, and gives the baton on where it waits or is
+//! stopped.
 //!
-//! There is no thread of ours: one of those that wait for the baton looks, now and then, whether the one that has it sleeps in the
-//! kernel where nobody sees it, and whether the world outside has done something.
+//! There is no thread of ours: one of those that wait for the baton looks, now and then, whether
+//! the one that has it sleeps in the kernel where nobody sees it, and whether the world outside has
+//! done something.
 
 use ::std::mem;
 use ::std::ptr;
@@ -24,12 +26,13 @@ use crate::libc;
 /// How often the thread that watches looks.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How many ticks a thread sleeps in the kernel, or computes, without an operation, until others are let go.
+/// How many ticks a thread sleeps in the kernel, or computes, without an operation, until others
+/// are let go.
 const TICKS_ASLEEP: u32 = 5;
 const TICKS_COMPUTING: u32 = 100;
 
-/// How long all threads that could go on look at what none of them changes until that is a livelock: in looks, of which a yield is 64. At
-/// the limit of operations fewer will do.
+/// How long all threads that could go on look at what none of them changes until that is a
+/// livelock: in looks, of which a yield is 64. At the limit of operations fewer will do.
 const LOOKS: u32 = 1 << 22;
 const LOOKS_AT_LIMIT: u32 = 1 << 18;
 
@@ -57,7 +60,8 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     woken
 }
 
-/// Whether this thread still has the baton: not if others were let go in the moment before it came with the lock.
+/// Whether this thread still has the baton: not if others were let go in the moment before it came
+/// with the lock.
 pub(super) fn has_baton(me: Ref, shared: &mut Shared) -> bool {
     if me.is_stuck.swap(false, Ordering::Relaxed) {
         shared.remove_outside();
@@ -87,7 +91,8 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Gives the baton on for good, or until this thread comes [back](come_back), if nobody else was given it.
+/// Gives the baton on for good, or until this thread comes [back](come_back), if nobody else was
+/// given it.
 pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
     if !has_baton(me, &mut shared) && shared.running.is_some() {
         return;
@@ -138,7 +143,8 @@ pub(super) fn await_baton(me: Ref) {
     await_for(me, None);
 }
 
-/// As [`await_baton`]; if it is this thread that watches, it looks for the first time after so long, where that is known.
+/// As [`await_baton`]; if it is this thread that watches, it looks for the first time after so
+/// long, where that is known.
 fn await_for(me: Ref, mut until_look: Option<Duration>) {
     let own = ptr::from_ref(me).cast_mut();
     loop {
@@ -247,7 +253,8 @@ fn watch(me: Ref) {
     }
 }
 
-/// Whether this thread has the baton; one that was stuck waits for it. False when the scheduler has ended.
+/// Whether this thread has the baton; one that was stuck waits for it. False when the scheduler has
+/// ended.
 pub(super) fn is_running(me: Ref) -> bool {
     if me.is_stuck.load(Ordering::Acquire) {
         me.is_stuck.store(false, Ordering::Relaxed);

@@ -90,7 +90,8 @@ fn begun(before: u64) {
     shared.add_outside_since(before);
 }
 
-/// Makes a call that waits for a child, unless its `options` say otherwise, and returns whether one has ended, too.
+/// Makes a call that waits for a child, unless its `options` say otherwise, and returns whether one
+/// has ended, too.
 pub(crate) fn wait(options: c_int, call: impl FnOnce() -> (c_int, bool)) -> c_int {
     if !is_scheduled() {
         return call().0;

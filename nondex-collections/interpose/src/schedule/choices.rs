@@ -1,11 +1,15 @@
 //! Where a seed holds a thread back, how long, and what else it decides.
 //!
-//! Whether it does at an operation, and for how long, is a hash of the seed, the level, the thread and the number of the operation in its
-//! thread, so that it costs next to nothing, and depends neither on what is decided elsewhere nor on where the code lies. Only where it does
-//! there is a choice, with a call site, that is recorded. Two kinds of seeds take turns: a random walk holds threads back again and again; the others do it at a few operations, the
-//! later the rarer, as most races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized scheduler with
-//! probabilistic guarantees of finding bugs", 2010, where the length of the run is known). These aim, too: at a few of the operations that write
-//! what the thread [has read](super::reads), where they hold it back for as long as the level allows, so that others come to write it.
+//! Whether it does at an operation, and for how long, is a hash of the seed, the level, the thread
+//! and the number of the operation in its thread, so that it costs next to nothing, and depends
+//! neither on what is decided elsewhere nor on where the code lies. Only where it does there is a
+//! choice, with a call site, that is recorded. Two kinds of seeds take turns: a random walk holds
+//! threads back again and again; the others do it at a few operations, the later the rarer, as most
+//! races need no more than three (Burckhardt, Kothari, Musuvathi and Nagarakatte, "A randomized
+//! scheduler with probabilistic guarantees of finding bugs", 2010, where the length of the run is
+//! known). These aim, too: at a few of the operations that write what the thread [has
+//! read](super::reads), where they hold it back for as long as the level allows, so that others
+//! come to write it.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -24,7 +28,8 @@ use crate::{origin, own};
 /// Which choices are made.
 static MODE: AtomicU8 = AtomicU8::new(OFF);
 const OFF: u8 = 0;
-/// None, but the first ones of each thread are reached, so that the record says that there are some.
+/// None, but the first ones of each thread are reached, so that the record says that there are
+/// some.
 const CLEAN: u8 = 1;
 const WALK: u8 = 2;
 const FEW: u8 = 3;
@@ -48,15 +53,16 @@ static MOST: AtomicU64 = AtomicU64::new(u64::MAX);
 /// How a seed chooses where a thread is held back, and for how long at most.
 struct Policy {
     kind: Kind,
-    /// How often the shortest hold may be doubled: short ones are steps that threads take in turn, long ones let the others do
-    /// all that they can.
+    /// How often the shortest hold may be doubled: short ones are steps that threads take in turn,
+    /// long ones let the others do all that they can.
     doublings: u32,
 }
 
 enum Kind {
     /// At one of so many powers of two of operations of libc, and of atomics.
     Walk { system: u32, atomic: u32 },
-    /// At so many thirds of an operation, each time that the number of operations is multiplied by e.
+    /// At so many thirds of an operation, each time that the number of operations is multiplied by
+    /// e.
     Few { thirds: u32 },
 }
 
@@ -96,7 +102,8 @@ static POLICIES: [Policy; 12] = [
 /// How many operations were fired at.
 static FIRED: AtomicU64 = AtomicU64::new(0);
 
-/// After so many only each [`SELDOM`]th is, so that threads that wait for each other's progress come to it.
+/// After so many only each [`SELDOM`]th is, so that threads that wait for each other's progress
+/// come to it.
 const MANY: u64 = 20_000;
 pub(super) const SELDOM: u64 = 64;
 
@@ -202,7 +209,8 @@ fn aims() -> bool {
     MODE.load(Ordering::Relaxed) == FEW
 }
 
-/// Whether a seed that aims chooses the last write of a thread to what it had read: one in four, and later ever fewer.
+/// Whether a seed that aims chooses the last write of a thread to what it had read: one in four,
+/// and later ever fewer.
 fn is_aimed_at(me: Ref) -> bool {
     /// So many are alike.
     const FIRST: u64 = 16;
@@ -230,7 +238,8 @@ fn fires_at(me: Ref, class: Class, number: u64) -> bool {
     fires && (FIRED.load(Ordering::Relaxed) < MANY || word.is_multiple_of(SELDOM))
 }
 
-/// Whether the others may run after the next operation of this thread, which reads, and not before it.
+/// Whether the others may run after the next operation of this thread, which reads, and not before
+/// it.
 #[inline]
 pub(super) fn is_after(me: Ref) -> bool {
     is_drawn() && word(me, AFTER, me.operations.get()).is_multiple_of(2)
@@ -291,7 +300,8 @@ pub(super) fn held(
     delay
 }
 
-/// Notes where a thread is started that will be held back at its first operation: of its own stack, no frame is the program's.
+/// Notes where a thread is started that will be held back at its first operation: of its own stack,
+/// no frame is the program's.
 pub(super) fn will_start(thread: Ref) {
     let is_held = match MODE.load(Ordering::Relaxed) {
         LISTED => systematic::holds_first(thread),
@@ -326,7 +336,8 @@ pub(super) fn within(limit: u64) -> u64 {
 pub(super) fn is_spurious(me: Ref, expected: u32) -> bool {
     /// What std's `park` expects.
     const PARKED: u32 = u32::MAX;
-    /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see it.
+    /// What the locks of std and of `parking_lot` expect: these wait again before anybody could see
+    /// it.
     const LOCKED: [u32; 3] = [1, 2, 5];
     const SHARED: u32 = 3 << 30;
     // The operations of a thread that is alone are not counted: it would be woken again and again.

@@ -1,9 +1,12 @@
-//! The processor's time-stamp counter (`rdtsc`), by which some crates tell the time without asking the C library.
+//! The processor's time-stamp counter (`rdtsc`), by which some crates tell the time without asking
+//! the C library.
 //!
-//! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`), and the handler of the fault answers with
-//! virtual time, at the counter's own rate: clocks that are set by one another stay so. A thread that is not scheduled may read it again
-//! from its first fault on, and so may every program that is started: the system keeps the prohibition across `exec`. What the system's own
-//! code in the process (the vDSO) reads is always real. The counters of other kinds of processors are left alone, and are real.
+//! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`),
+//! and the handler of the fault answers with virtual time, at the counter's own rate: clocks that
+//! are set by one another stay so. A thread that is not scheduled may read it again from its first
+//! fault on, and so may every program that is started: the system keeps the prohibition across
+//! `exec`. What the system's own code in the process (the vDSO) reads is always real. The counters
+//! of other kinds of processors are left alone, and are real.
 
 #[cfg(feature = "network")]
 pub(crate) use faults::allowed;
@@ -52,7 +55,8 @@ mod faults {
     /// # Safety
     /// The processor must have read the instruction.
     unsafe fn reading_at(place: *const u8) -> Option<u64> {
-        // SAFETY: no such instruction is shorter than two bytes, and the third one belongs to those that begin so.
+        // SAFETY: no such instruction is shorter than two bytes, and the third one belongs to those
+        // that begin so.
         unsafe {
             match place.cast::<[u8; 2]>().read() {
                 [0x0f, 0x31] => Some(2),
@@ -153,8 +157,8 @@ mod faults {
         counter.wrapping_add(passed as u64)
     }
 
-    /// The virtual time of the monotonic clock, which goes on as by a reading of it, unless the system reads the counter for its own use.
-    /// `None` where nothing is scheduled.
+    /// The virtual time of the monotonic clock, which goes on as by a reading of it, unless the
+    /// system reads the counter for its own use. `None` where nothing is scheduled.
     fn counted_time(is_for_system: bool) -> Option<u64> {
         let me = SELF.get()?;
         if !is_for_system && !me.is_busy.load(Ordering::Relaxed) {
@@ -179,7 +183,8 @@ mod faults {
         information: *mut libc::siginfo_t,
         context: *mut c_void,
     ) {
-        /// Where the general registers begin in a context, in words, and which they are, as `ucontext.h` has them.
+        /// Where the general registers begin in a context, in words, and which they are, as
+        /// `ucontext.h` has them.
         const REGISTERS: usize = 5;
         const RDX: usize = 12;
         const RAX: usize = 13;
@@ -187,7 +192,8 @@ mod faults {
         const RIP: usize = 16;
         /// The fault is the processor's, of no address.
         const SI_KERNEL: c_int = 128;
-        // SAFETY: the system gives both, and the instruction that faulted was read by the processor.
+        // SAFETY: the system gives both, and the instruction that faulted was read by the
+        // processor.
         unsafe {
             let registers = context.cast::<u64>().add(REGISTERS);
             let place = *registers.add(RIP) as usize as *const u8;
@@ -222,7 +228,8 @@ mod faults {
         let Some(previous) = PREVIOUS.get() else {
             return;
         };
-        // SAFETY: the previous handler has the signature that its flags say. Without one, the fault is made again.
+        // SAFETY: the previous handler has the signature that its flags say. Without one, the fault
+        // is made again.
         unsafe {
             match previous.sa_sigaction {
                 libc::SIG_DFL | libc::SIG_IGN => {

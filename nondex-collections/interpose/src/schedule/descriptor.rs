@@ -1,7 +1,9 @@
-//! Descriptors: a thread that would wait for one in the kernel lets the others run until it is ready.
+//! Descriptors: a thread that would wait for one in the kernel lets the others run until it is
+//! ready.
 //!
-//! What is on the other side may be another thread of the test, which comes to it only if this one does not wait in the kernel. So a
-//! call is made when it can be done at once; more bytes than fit are written piece by piece, as the kernel does it.
+//! What is on the other side may be another thread of the test, which comes to it only if this one
+//! does not wait in the kernel. So a call is made when it can be done at once; more bytes than fit
+//! are written piece by piece, as the kernel does it.
 
 use ::std::ffi::{c_char, c_int, c_void};
 use ::std::sync::atomic::Ordering;
@@ -28,8 +30,9 @@ pub(crate) fn is_scheduled() -> bool {
     super::is_on() && !own::is_working()
 }
 
-/// How long a call of the kernel takes, in nanoseconds of virtual time, beside what every operation does. It is more than that of an
-/// atomic, so that a thread that makes calls only has its turn no longer than it would have on a machine.
+/// How long a call of the kernel takes, in nanoseconds of virtual time, beside what every operation
+/// does. It is more than that of an atomic, so that a thread that makes calls only has its turn no
+/// longer than it would have on a machine.
 const CALL: u64 = 2_000;
 
 /// Lets time pass for a call of the kernel that this thread, which is scheduled, is about to make.
@@ -208,8 +211,8 @@ unsafe fn write_when_ready(
     result
 }
 
-/// Writes all of the buffers by calls that do not wait, each when the descriptor is ready. As the kernel does it, an error is told when
-/// nothing was written before it.
+/// Writes all of the buffers by calls that do not wait, each when the descriptor is ready. As the
+/// kernel does it, an error is told when nothing was written before it.
 ///
 /// # Safety
 /// The buffers must be valid for reads.
@@ -253,7 +256,8 @@ fn send_piece(fd: c_int, at: *const c_void, len: usize, flags: c_int) -> isize {
     })
 }
 
-/// Makes a call that connects `fd`: within this machine that is done at once, else somebody outside has to answer.
+/// Makes a call that connects `fd`: within this machine that is done at once, else somebody outside
+/// has to answer.
 #[inline]
 pub(crate) fn connect(fd: c_int, is_local: bool, call: impl FnOnce() -> c_int) -> c_int {
     if !is_scheduled() {
@@ -303,8 +307,8 @@ mod older {
     }
 }
 
-/// A timer that is a descriptor would go off in real time. Who asks for one is told that there are none, as on an old kernel, and has
-/// another way in most cases.
+/// A timer that is a descriptor would go off in real time. Who asks for one is told that there are
+/// none, as on an old kernel, and has another way in most cases.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timerfd_create(clock: libc::clockid_t, flags: c_int) -> c_int {
     if is_scheduled() {

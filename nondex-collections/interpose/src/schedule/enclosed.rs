@@ -1,8 +1,9 @@
 //! Whether nobody outside of this process could make a descriptor ready that a thread waits for.
 //!
-//! It is asked of all descriptors at once, which is less than could be known, and never too much: each must be a file, or a pipe, an event counter or
-//! a pair of sockets that this process made itself, since the test began, while no other process was there to inherit it; or it is ready for whatever a
-//! thread could wait for.
+//! It is asked of all descriptors at once, which is less than could be known, and never too much:
+//! each must be a file, or a pipe, an event counter or a pair of sockets that this process made
+//! itself, since the test began, while no other process was there to inherit it; or it is ready for
+//! whatever a thread could wait for.
 
 use ::std::ffi::{c_int, c_long};
 use ::std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,8 @@ use super::kernel;
 use super::readiness::{is_ready_for_all, option};
 use crate::{libc, system};
 
-/// Which descriptors there were when the test began, a bit for each. Of larger numbers nothing is known.
+/// Which descriptors there were when the test began, a bit for each. Of larger numbers nothing is
+/// known.
 static INHERITED: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 /// Notes which descriptors there are when the test begins.

@@ -24,7 +24,8 @@ static REPORTS: Lock<Vec<(u64, WaitRecord)>> = Lock::new(Vec::new());
 /// Set when a thread has done what it was asked for while it waits.
 static HAS_DONE: AtomicU32 = AtomicU32::new(0);
 
-/// How long a thread may take to say what it waits for, for which it reads debug information, and to write what it chose.
+/// How long a thread may take to say what it waits for, for which it reads debug information, and
+/// to write what it chose.
 const REPORT_LIMIT: Duration = Duration::from_secs(3);
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
@@ -91,7 +92,8 @@ fn say(record: ScheduleRecord) {
     }
 }
 
-/// Ends the process, because no thread can go on or the limits are reached. Called without the lock, by the only thread that runs.
+/// Ends the process, because no thread can go on or the limits are reached. Called without the
+/// lock, by the only thread that runs.
 pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
     if HAS_ENDED.swap(true, Ordering::SeqCst) {
@@ -201,7 +203,8 @@ fn has_done() {
     kernel::wake(&HAS_DONE);
 }
 
-/// Lets all other threads write what they chose so far: whether they come to it by themselves is not in our hands.
+/// Lets all other threads write what they chose so far: whether they come to it by themselves is
+/// not in our hands.
 pub(super) fn flush_all(me: Ref) {
     let threads = SHARED.lock().alive.clone();
     for thread in threads {

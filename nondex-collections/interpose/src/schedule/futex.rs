@@ -23,8 +23,8 @@ const CLOCK_REALTIME: c_int = 256;
 /// All bits of a wait that has none of its own.
 const ANY: u32 = u32::MAX;
 
-/// Does the system call for a scheduled thread; `None` when it is to be made for real. A thread that is not scheduled may wake one
-/// that is.
+/// Does the system call for a scheduled thread; `None` when it is to be made for real. A thread
+/// that is not scheduled may wake one that is.
 ///
 /// # Safety
 /// The arguments must be those of the system call.
@@ -162,8 +162,8 @@ fn wait(
     }
 }
 
-/// Waits, in our own work, for what a thread may have that waits for the baton: a lock of std's, or of the program's allocator. `None` in a
-/// thread without the baton, which may wait for real.
+/// Waits, in our own work, for what a thread may have that waits for the baton: a lock of std's, or
+/// of the program's allocator. `None` in a thread without the baton, which may wait for real.
 fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     let me = super::SELF.get()?;
     let mut shared = SHARED.lock_from_anywhere()?;
@@ -224,8 +224,8 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     woken
 }
 
-/// Wakes threads that are not scheduled, or are in another process: the harness's own thread, too, may wait for a lock of the test's, one of
-/// its allocator.
+/// Wakes threads that are not scheduled, or are in another process: the harness's own thread, too,
+/// may wait for a lock of the test's, one of its allocator.
 fn wake_foreign(number: c_long, mut arguments: [c_long; 6], count: c_int) -> c_int {
     if count <= 0 {
         return 0;

@@ -1,15 +1,18 @@
-//! Threads that are held back, and when they go on before their time: the others may do nothing but wait for them.
+//! Threads that are held back, and when they go on before their time: the others may do nothing but
+//! wait for them.
 
 use ::std::sync::atomic::Ordering;
 
 use super::shared::{STEPS, Shared};
 use super::thread::{Ref, State};
 
-/// How many operations of others a thread is held back for at most: as many as there are in the longest hold of a loaded machine.
+/// How many operations of others a thread is held back for at most: as many as there are in the
+/// longest hold of a loaded machine.
 const HOLD_STEPS: u64 = 200_000;
 
 impl Shared {
-    /// Whether another thread could go on, or is held back and was not so just now, when there had been as many operations.
+    /// Whether another thread could go on, or is held back and was not so just now, when there had
+    /// been as many operations.
     pub(super) fn has_other(&self, steps: u64) -> bool {
         let mut all = self.alive.iter();
         all.any(|thread| {
@@ -25,8 +28,8 @@ impl Shared {
         }
     }
 
-    /// Lets those go on that were held back for so many operations of others, however much time is left: the others may do nothing
-    /// but wait for them.
+    /// Lets those go on that were held back for so many operations of others, however much time is
+    /// left: the others may do nothing but wait for them.
     pub(super) fn end_long_holds(&mut self) {
         let steps = STEPS.load(Ordering::Relaxed);
         if self.holding == 0 || steps < self.holds_at {

@@ -74,7 +74,8 @@ pub(super) fn wake(futex: &AtomicU32) {
 
 /// What an open file is; `None` if there is none.
 pub(super) fn mode(file: libc::c_int) -> Option<libc::mode_t> {
-    // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until it returns.
+    // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until
+    // it returns.
     unsafe {
         let mut stat = ::std::mem::zeroed::<libc::stat64>();
         let place = (&raw mut stat).addr() as c_long;
@@ -105,7 +106,8 @@ pub(super) fn clock(clock: libc::clockid_t) -> u64 {
         tv_nsec: 0,
     };
     let place = (&raw mut now).addr() as c_long;
-    // SAFETY: the time is written to a place of this function. The C library would read the counter, which is not allowed here.
+    // SAFETY: the time is written to a place of this function. The C library would read the
+    // counter, which is not allowed here.
     unsafe {
         syscall(
             libc::SYS_clock_gettime,
@@ -170,7 +172,8 @@ impl Drop for File {
     }
 }
 
-/// Whether something holds for each number that is a name in a folder, whose path ends in NUL; false if that cannot be found out.
+/// Whether something holds for each number that is a name in a folder, whose path ends in NUL;
+/// false if that cannot be found out.
 pub(super) fn each_number(path: &[u8], mut holds: impl FnMut(i32) -> bool) -> bool {
     let Some(folder) = File::open(path) else {
         return false;
@@ -208,8 +211,8 @@ pub(super) fn number(name: &[u8]) -> Option<i32> {
     ::std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that cannot be known. What waits for a disk goes on
-/// by itself.
+/// Whether a thread of this process sleeps in the kernel until somebody wakes it; `None` when that
+/// cannot be known. What waits for a disk goes on by itself.
 pub(super) fn sleeps(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     Some(state(of_thread(thread, "stat", &mut text)?)? == b'S')
@@ -222,7 +225,8 @@ pub(super) fn state(stat: &[u8]) -> Option<u8> {
     stat.get(end + 2).copied()
 }
 
-/// Whether a thread of this process waits in a futex, as it does for another one; `None` when that cannot be known.
+/// Whether a thread of this process waits in a futex, as it does for another one; `None` when that
+/// cannot be known.
 pub(super) fn waits_in_futex(thread: i32) -> Option<bool> {
     let mut text = [0; 512];
     let text = of_thread(thread, "syscall", &mut text)?;
@@ -258,7 +262,8 @@ impl Path {
 
 /// Whether a function of the program treats this signal.
 pub(super) fn is_handled(signal: libc::c_int) -> bool {
-    /// What is first in what the system writes: the function, 0 for what is usual, or 1 for nothing.
+    /// What is first in what the system writes: the function, 0 for what is usual, or 1 for
+    /// nothing.
     const IGNORED: u64 = 1;
     let mut action = [0_u64; 4];
     let place = action.as_mut_ptr().addr() as c_long;

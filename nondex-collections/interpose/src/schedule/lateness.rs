@@ -1,4 +1,5 @@
-//! What of time a seed decides: how late a thread wakes, or comes to read a clock, and how old the time is that it shows.
+//! What of time a seed decides: how late a thread wakes, or comes to read a clock, and how old the
+//! time is that it shows.
 
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -67,7 +68,8 @@ pub(super) fn begin(spec: &RunSpec) {
     }
 }
 
-/// How much later than asked a thread wakes, which is at this time: from a sleep, or else from a timed wait.
+/// How much later than asked a thread wakes, which is at this time: from a sleep, or else from a
+/// timed wait.
 pub(super) fn late(me: Ref, mark: usize, deadline: u64) -> u64 {
     me.late.set(0);
     if !IS_ON.load(Ordering::Relaxed) {
@@ -110,7 +112,8 @@ fn place(by: &'static Model) -> usize {
     all.position(|model| ptr::eq(*model, by)).unwrap_or(0)
 }
 
-/// Whether a thread that reads a clock again and is alone is held back: of holds elsewhere nobody would see anything.
+/// Whether a thread that reads a clock again and is alone is held back: of holds elsewhere nobody
+/// would see anything.
 #[inline]
 pub(super) fn fires_alone(me: Ref, by: &'static Model) -> bool {
     let place = place(by);

@@ -1,5 +1,5 @@
-//! The lives of threads: a test's own from its start to its end, the others from `pthread_create` to the end of their thread-local
-//! variables.
+//! The lives of threads: a test's own from its start to its end, the others from `pthread_create`
+//! to the end of their thread-local variables.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -29,12 +29,14 @@ pub(crate) fn note_free_thread() {
     FREE_THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Whether threads were started before the test: by an allocator, for instance. A harness of ours has one for the test.
+/// Whether threads were started before the test: by an allocator, for instance. A harness of ours
+/// has one for the test.
 fn has_others() -> bool {
     FREE_THREADS.load(Ordering::Relaxed) > u32::from(context::has_harness())
 }
 
-/// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a process.
+/// Schedules this thread, a test's own, and all that it starts, if the spec asks for it. Once in a
+/// process.
 pub(crate) fn begin(spec: &RunSpec, test: &str) {
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
     let Some(context) = context::global() else {

@@ -62,7 +62,8 @@ impl List {
         Some(first)
     }
 
-    /// All threads, the first one first. One that was given out may be taken away: the next one is known by then.
+    /// All threads, the first one first. One that was given out may be taken away: the next one is
+    /// known by then.
     pub(super) fn iter(&self) -> impl Iterator<Item = Ref> + use<> {
         ::std::iter::successors(self.first, |thread| thread.after.get())
     }

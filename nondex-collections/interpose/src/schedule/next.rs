@@ -12,7 +12,8 @@ use super::wakers::Harness;
 use super::{enclosed, kernel, leaving};
 use crate::libc;
 
-/// How long nothing may come of what only the world outside could do, in real time, until the process ends.
+/// How long nothing may come of what only the world outside could do, in real time, until the
+/// process ends.
 const OUTSIDE_LIMIT: u64 = 10_000_000_000;
 
 /// Who is next.
@@ -30,14 +31,16 @@ impl Shared {
             let Some(question) = thread.question.get() else {
                 continue;
             };
-            // SAFETY: the thread waits in the function whose question it is, and nobody else asks while the lock is held.
+            // SAFETY: the thread waits in the function whose question it is, and nobody else asks
+            // while the lock is held.
             if unsafe { (*question)() } {
                 self.make_ready(thread, Woken::Done);
             }
         }
     }
 
-    /// As [`ask`](Shared::ask), but no more often than is worth its time: others that can run must not keep one from going on for ever.
+    /// As [`ask`](Shared::ask), but no more often than is worth its time: others that can run must
+    /// not keep one from going on for ever.
     fn ask_now_and_then(&mut self) {
         let now = NOW.load(Ordering::Relaxed);
         if !self.polls.is_empty() && now.saturating_sub(self.asked_at) >= SLICE / 50 {
@@ -136,7 +139,8 @@ impl Shared {
                 return Next::Nobody;
             }
             if is_enclosed && !self.has_company && harness == Harness::Waits {
-                // A descriptor that is ready did not count, and may have become so since the threads were asked.
+                // A descriptor that is ready did not count, and may have become so since the
+                // threads were asked.
                 self.ask();
                 if self.ready.is_empty() {
                     return Next::End(ScheduleEndKind::Deadlock);
@@ -153,7 +157,8 @@ impl Shared {
         }
     }
 
-    /// Whether nobody outside of this process could make a descriptor ready that a thread waits for.
+    /// Whether nobody outside of this process could make a descriptor ready that a thread waits
+    /// for.
     fn is_enclosed(&self) -> bool {
         let is_descriptor = |thread: Ref| {
             matches!(

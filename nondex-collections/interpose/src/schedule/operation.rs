@@ -16,7 +16,8 @@ pub(crate) enum Operation {
     /// Being held back.
     Hold,
     Atomic,
-    /// An atomic operation that writes what the thread [has read](super::reads), where a seed asks for these.
+    /// An atomic operation that writes what the thread [has read](super::reads), where a seed asks
+    /// for these.
     Act,
     /// An atomic operation of those that count owners.
     Count,

@@ -1,5 +1,6 @@
-//! C's mutexes, condition variables, read-write locks and semaphores. What they are is left to libc, which is asked without waiting;
-//! a scheduled thread that would wait does so here, at the address of the lock.
+//! C's mutexes, condition variables, read-write locks and semaphores. What they are is left to
+//! libc, which is asked without waiting; a scheduled thread that would wait does so here, at the
+//! address of the lock.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::Ordering;
@@ -28,9 +29,11 @@ const BY_RESULT: Tried = Tried(|result| result == libc::EBUSY);
 /// As the functions of semaphores, by `errno`.
 const BY_ERRNO: Tried = Tried(|result| result != 0 && errno() == libc::EAGAIN);
 
-/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error: libc is to say so.
+/// Whether a lock is a mutex that this thread has already, of a kind for which that is an error:
+/// libc is to say so.
 fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
-    /// Where glibc keeps the owner and the kind of a mutex, on 64-bit systems; all locks are longer.
+    /// Where glibc keeps the owner and the kind of a mutex, on 64-bit systems; all locks are
+    /// longer.
     const OWNER: usize = 2;
     const KIND: usize = 4;
     const ERRORCHECK: i32 = 2;
@@ -45,8 +48,8 @@ fn says_deadlock(me: Ref, lock: *mut c_void) -> bool {
     kind & 3 == ERRORCHECK && owner == me.number.get()
 }
 
-/// Takes a lock by trying, and by waiting until it may have become free: what the try that was the last returned. Else why there is none:
-/// its time has come, or libc is to wait for it.
+/// Takes a lock by trying, and by waiting until it may have become free: what the try that was the
+/// last returned. Else why there is none: its time has come, or libc is to wait for it.
 fn take(
     me: Ref,
     lock: *mut c_void,
@@ -125,7 +128,8 @@ unsafe fn deadline(clock: libc::clockid_t, time: *const libc::timespec) -> u64 {
     super::since_start(clock, kernel::nanoseconds(unsafe { &*time }))
 }
 
-/// The clock of a deadline that does not say which it is on: its number is far from the other one's.
+/// The clock of a deadline that does not say which it is on: its number is far from the other
+/// one's.
 ///
 /// # Safety
 /// The time must be valid.

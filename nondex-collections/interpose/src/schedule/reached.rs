@@ -1,4 +1,5 @@
-//! The memory that words lead to, if they are addresses: what they point to, and what that points to.
+//! The memory that words lead to, if they are addresses: what they point to, and what that points
+//! to.
 
 use ::std::ffi::c_long;
 use ::std::ops::Range;
@@ -33,7 +34,8 @@ impl<'a> Reached<'a> {
         }
     }
 
-    /// A word about what is in the memory that a word leads to, in so many steps; 0 if there is none.
+    /// A word about what is in the memory that a word leads to, in so many steps; 0 if there is
+    /// none.
     pub(super) fn from(&mut self, word: u64, steps: u32) -> u64 {
         /// Where no program has memory of its own.
         const ADDRESSES: Range<usize> = 0x1_0000..1 << 47;
@@ -56,7 +58,8 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Reads words of this process, as far as there is memory; how many. The system is asked to, for it knows what may be read.
+/// Reads words of this process, as far as there is memory; how many. The system is asked to, for it
+/// knows what may be read.
 fn read(place: usize, words: &mut [u64; WORDS]) -> usize {
     /// A piece of memory, as the system takes it.
     #[repr(C)]

@@ -94,7 +94,8 @@ pub(super) fn option<T: Default>(fd: c_int, name: c_int) -> Option<T> {
     let mut value = T::default();
     let mut len = size_of::<T>() as libc::socklen_t;
     let getsockopt = original!(c"getsockopt": Getsockopt)?;
-    // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of the types that are asked for.
+    // SAFETY: the kernel writes at most as many bytes as there is room for, and any are a value of
+    // the types that are asked for.
     let result = unsafe {
         let value = (&raw mut value).cast();
         getsockopt(fd, libc::SOL_SOCKET, name, value, &raw mut len)

@@ -1,9 +1,10 @@
 //! What a clock shows, which need not have ticked since it was read last.
 //!
-//! A reading that follows another one without a call of the system or a wait in between may show the same time again, or one between the two:
-//! never an earlier one, and never one before a thread woke or the system did something. So no time is lost that somebody waited. Nor is one
-//! that was spent computing, which virtual time does not have: the processor's own clock tells. Only advice disregards it, and lets the
-//! clock that is not monotonic go back.
+//! A reading that follows another one without a call of the system or a wait in between may show
+//! the same time again, or one between the two: never an earlier one, and never one before a thread
+//! woke or the system did something. So no time is lost that somebody waited. Nor is one that was
+//! spent computing, which virtual time does not have: the processor's own clock tells. Only advice
+//! disregards it, and lets the clock that is not monotonic go back.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,7 +24,8 @@ static COMPUTED: AtomicU64 = AtomicU64::new(0);
 /// Whether the run is for advice only.
 static IS_ADVICE: AtomicBool = AtomicBool::new(false);
 
-/// More than this, of the processor's time, is no moment. What two readings in a row take is far less.
+/// More than this, of the processor's time, is no moment. What two readings in a row take is far
+/// less.
 const MOMENT: u64 = 50_000;
 
 /// Takes what a run is asked to choose.
@@ -35,7 +37,8 @@ pub(super) fn begin(spec: &RunSpec) {
     }
 }
 
-/// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it back there.
+/// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it
+/// back there.
 pub(super) fn hold_back_alone(me: Ref, by: &'static Model) {
     let has_shown = SHOWN.iter().any(|time| time.load(Ordering::Relaxed) > 0);
     if !has_shown || !lateness::fires_alone(me, by) {
@@ -60,7 +63,8 @@ pub(super) fn hold_back_alone(me: Ref, by: &'static Model) {
 /// How long a reading takes of a thread that has done so little but read.
 pub(super) fn time_of(idle: u32) -> u64 {
     const READING: u64 = 1_000;
-    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by another reads less.
+    /// Who reads so often and does nothing else waits for a time to come. Whoever sets one clock by
+    /// another reads less.
     const MEASURES: u32 = 1 << 16;
     READING << (idle.saturating_sub(MEASURES) / 1024).min(20)
 }

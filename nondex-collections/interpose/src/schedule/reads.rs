@@ -1,9 +1,11 @@
-//! What a thread has read of what threads share, and not written since: what it writes there next may follow from what it read.
+//! What a thread has read of what threads share, and not written since: what it writes there next
+//! may follow from what it read.
 //!
-//! If another thread writes in between, that is a violation of atomicity where both were meant as one step (*check then act*). Such pairs are a
-//! small part of a program's operations, so seeds that hold threads back at few of them [aim](super::choices) there, as is done with the pairs of an
-//! earlier run by Park, Lu and Zhou ("Exposing atomicity violation bugs from their hiding places", 2009). Places are only compared with
-//! each other: where they lie does not matter.
+//! If another thread writes in between, that is a violation of atomicity where both were meant as
+//! one step (*check then act*). Such pairs are a small part of a program's operations, so seeds
+//! that hold threads back at few of them [aim](super::choices) there, as is done with the pairs of
+//! an earlier run by Park, Lu and Zhou ("Exposing atomicity violation bugs from their hiding
+//! places", 2009). Places are only compared with each other: where they lie does not matter.
 
 use ::std::cell::Cell;
 
@@ -24,7 +26,8 @@ impl Reads {
         }
     }
 
-    /// Keeps a place that is read. Runs of few seeds come here, and the others are not to pay for it.
+    /// Keeps a place that is read. Runs of few seeds come here, and the others are not to pay for
+    /// it.
     #[cold]
     #[inline(never)]
     pub(super) fn keep(&self, place: usize) {

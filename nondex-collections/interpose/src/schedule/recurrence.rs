@@ -1,8 +1,11 @@
-//! Whether a thread that looks again and again does so for ever: it has come back to a state that it was in before.
+//! Whether a thread that looks again and again does so for ever: it has come back to a state that
+//! it was in before.
 //!
-//! What a thread has of its own is its stack, the registers that a call leaves as they are, and [what these lead to](super::reached). Where all
-//! of it is as it was when it looked before, and nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its looks
-//! is in another state each time, and may end. A count that is kept further away, in a static or in a thread-local is not seen.
+//! What a thread has of its own is its stack, the registers that a call leaves as they are, and
+//! [what these lead to](super::reached). Where all of it is as it was when it looked before, and
+//! nobody changed anything meanwhile, it will look once more: for ever. A loop that counts its
+//! looks is in another state each time, and may end. A count that is kept further away, in a static
+//! or in a thread-local is not seen.
 
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
@@ -22,7 +25,8 @@ const LOOKS_BETWEEN: u32 = 1 << 13;
 /// So far from its stack and its registers memory is the thread's own.
 const STEPS: u32 = 2;
 
-/// So many bytes below the frame of the caller are of what it calls, and so many above the first frame those of thread-locals.
+/// So many bytes below the frame of the caller are of what it calls, and so many above the first
+/// frame those of thread-locals.
 const BELOW: usize = 1 << 16;
 const ABOVE: usize = 1 << 14;
 
@@ -66,12 +70,14 @@ fn state() -> Option<u64> {
         return None;
     }
     let words = (top..end).step_by(size_of::<u64>()).map(|place| {
-        // SAFETY: the stack of this very thread, between the frame that called us and the first one.
+        // SAFETY: the stack of this very thread, between the frame that called us and the first
+        // one.
         unsafe { ptr::with_exposed_provenance::<u64>(place).read_volatile() }
     });
     let (base, image_end) = executable();
     let shared = SHARED.lock();
-    // Neither this stack nor what is ours: it was taken already, or changes whenever a thread looks.
+    // Neither this stack nor what is ours: it was taken already, or changes whenever a thread
+    // looks.
     let is_left_out = |place: usize| {
         let overlaps = |start: usize, end: usize| place < end && place + reached::LENGTH > start;
         overlaps(top - BELOW, end + ABOVE)

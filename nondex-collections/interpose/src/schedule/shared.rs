@@ -1,8 +1,9 @@
 //! What all threads share: who runs, who could, what the others wait for, and when.
 //!
-//! Without a choice, the schedule is close to the machine's and fair: the running thread goes on until it waits, yields, or has
-//! had its slice; those that could run follow in the order in which they became ready. Virtual time goes on with each operation, and jumps
-//! to the next deadline when everybody waits.
+//! Without a choice, the schedule is close to the machine's and fair: the running thread goes on
+//! until it waits, yields, or has had its slice; those that could run follow in the order in which
+//! they became ready. Virtual time goes on with each operation, and jumps to the next deadline when
+//! everybody waits.
 
 use ::std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use ::std::{mem, ptr};
@@ -28,10 +29,12 @@ const SLEEP_LIMIT: u64 = 3_600_000_000_000;
 
 /// Whether there are threads that are scheduled.
 pub(super) static IS_ON: AtomicBool = AtomicBool::new(false);
-/// How many operations there were. This and the time are written by the running thread alone, or with the lock.
+/// How many operations there were. This and the time are written by the running thread alone, or
+/// with the lock.
 pub(super) static STEPS: AtomicU64 = AtomicU64::new(0);
 pub(super) static NOW: AtomicU64 = AtomicU64::new(0);
-/// The time at which the system last did something, or anybody last woke: since then no clock has gone on that ticks.
+/// The time at which the system last did something, or anybody last woke: since then no clock has
+/// gone on that ticks.
 pub(super) static TICKED: AtomicU64 = AtomicU64::new(0);
 /// When the running thread must look up.
 pub(super) static ATTENTION: AtomicU64 = AtomicU64::new(0);
@@ -313,7 +316,8 @@ impl Shared {
         self.set_attention();
     }
 
-    /// Gives the baton to another thread, which is to be [woken](kernel::wake) without the lock: it may want it at once.
+    /// Gives the baton to another thread, which is to be [woken](kernel::wake) without the lock: it
+    /// may want it at once.
     pub(super) fn give(&mut self, next: Ref) {
         self.counts.switches += 1;
         self.run(next);

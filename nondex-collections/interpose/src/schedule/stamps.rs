@@ -8,7 +8,8 @@ use nondex_core::hidden;
 use super::{kernel, start_of};
 use crate::libc;
 
-/// How long time must be jumped over until files tell it apart: the shortest tick of a kernel (`CONFIG_HZ=1000`), in nanoseconds.
+/// How long time must be jumped over until files tell it apart: the shortest tick of a kernel
+/// (`CONFIG_HZ=1000`), in nanoseconds.
 const TICK: u64 = 1_000_000;
 
 /// A file that was written so long before the test is not one of the test's, in nanoseconds.
@@ -151,7 +152,8 @@ impl Stamps {
         self.is_ours(real, now) && found.is_err_and(is_compared)
     }
 
-    /// What is shown of a real time that may look so much older, unless a system that ticks has ticked since the one before it.
+    /// What is shown of a real time that may look so much older, unless a system that ticks has
+    /// ticked since the one before it.
     pub(super) fn show(&mut self, real: u64, now: Now, age: u64, limit: u64) -> u64 {
         if !self.is_ours(real, now.real) {
             return real;
@@ -177,7 +179,8 @@ impl Stamps {
     }
 }
 
-/// Waits until the clock that files have their times from is later than this real time; what it shows then.
+/// Waits until the clock that files have their times from is later than this real time; what it
+/// shows then.
 fn await_tick(real: u64) -> u64 {
     const REALTIME_COARSE: libc::clockid_t = 5;
     const ROUNDS: usize = 40;

@@ -1,8 +1,9 @@
 //! Runs in which a list says where threads are held back, so that all short lists can be tried.
 //!
-//! Wherever another thread could go on there is a *decision*: the one that has the baton goes on, or is held back for so long that it
-//! comes again only when the others wait for it or end, or are held back in turn. Before an operation that is a preemption.
-//! Where a thread is given the baton because the one before it waits, ends or yields, it lets others go first, which is none. So each
+//! Wherever another thread could go on there is a *decision*: the one that has the baton goes on,
+//! or is held back for so long that it comes again only when the others wait for it or end, or are
+//! held back in turn. Before an operation that is a preemption. Where a thread is given the baton
+//! because the one before it waits, ends or yields, it lets others go first, which is none. So each
 //! schedule of the test is a list of these decisions, which the record tells one after the other.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -43,12 +44,14 @@ pub(super) fn note_disturbance() {
     IS_DISTURBED.store(true, Ordering::Relaxed);
 }
 
-/// Notes that this thread gives way: whoever is next does not give way to it in turn, or none of them would ever go on.
+/// Notes that this thread gives way: whoever is next does not give way to it in turn, or none of
+/// them would ever go on.
 pub(super) fn note_yield(me: Ref) {
     me.held_back_at.set(Some(STEPS.load(Ordering::Relaxed)));
 }
 
-/// How long this thread is held back, in nanoseconds, before an operation or, where that is no preemption, before it goes on after others did.
+/// How long this thread is held back, in nanoseconds, before an operation or, where that is no
+/// preemption, before it goes on after others did.
 pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     let now = STEPS.load(Ordering::Relaxed);
     if context::level().is_none() || !SHARED.lock().has_other(now) {

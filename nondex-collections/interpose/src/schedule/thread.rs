@@ -71,11 +71,13 @@ pub(super) struct Thread {
     pub(super) life: Cell<u32>,
     /// How many operations it did while there was another thread.
     pub(super) operations: Cell<u64>,
-    /// Whether it has still to say that there is something to choose, of each [kind](super::choices).
+    /// Whether it has still to say that there is something to choose, of each
+    /// [kind](super::choices).
     pub(super) marks: [Cell<bool>; MARKS],
     /// What its first operation is known by, if it is held back there.
     pub(super) caller: Cell<Option<Caller>>,
-    /// What it has read, and how often it was about to write what it had read, in the run of a seed that asks for that.
+    /// What it has read, and how often it was about to write what it had read, in the run of a seed
+    /// that asks for that.
     pub(super) reads: Reads,
     pub(super) acts: Cell<u64>,
     /// How often it slept or waited for a time.
@@ -93,7 +95,8 @@ pub(super) struct Thread {
     /// How often any thread had [blocked](super::shared::Shared) when that was asked last.
     pub(super) looked_since: Cell<u64>,
     pub(super) looked_at: [Cell<usize>; 4],
-    /// What it was like [now and then](super::recurrence) while it looked, and how long it had looked when that was seen last.
+    /// What it was like [now and then](super::recurrence) while it looked, and how long it had
+    /// looked when that was seen last.
     pub(super) states: Cell<States>,
     pub(super) seen_at: Cell<u32>,
     /// Where its stack begins, which grows downwards.
@@ -126,7 +129,8 @@ pub(super) struct Thread {
     pub(super) after: Cell<Option<Ref>>,
     /// Which one of the test it is, in the order in which they were started.
     pub(super) index: Cell<u32>,
-    /// How many [decisions](super::systematic) it came to, and how many operations there had been when one held it back last.
+    /// How many [decisions](super::systematic) it came to, and how many operations there had been
+    /// when one held it back last.
     pub(super) decisions: Cell<u32>,
     pub(super) held_back_at: Cell<Option<u64>>,
     /// The operation of all threads at which it was held back last.

@@ -1,6 +1,7 @@
 //! What the threads did, one operation after the other, in the few runs that are to be shown.
 //!
-//! The stack of an operation is kept as return addresses, which whoever reads the record looks up in the executable.
+//! The stack of an operation is kept as return addresses, which whoever reads the record looks up
+//! in the executable.
 
 use ::std::ffi::{CStr, c_char, c_int};
 use ::std::io::Write;
@@ -115,8 +116,8 @@ pub(super) fn note(me: Ref, operation: Operation, object: Object) {
     );
 }
 
-/// Keeps an atomic operation of this thread, unless it waits by looking: of what nobody changes the first looks tell enough, and the others would
-/// push out what led to it.
+/// Keeps an atomic operation of this thread, unless it waits by looking: of what nobody changes the
+/// first looks tell enough, and the others would push out what led to it.
 #[cold]
 pub(super) fn note_atomic(
     me: Ref,
@@ -204,7 +205,8 @@ impl Object {
                 name.extend_from_slice(kind.name().as_bytes());
                 name.push(b':');
                 if !text.is_null() {
-                    // SAFETY: who says that something is done to this state has its name as a C string.
+                    // SAFETY: who says that something is done to this state has its name as a C
+                    // string.
                     name.extend_from_slice(unsafe { CStr::from_ptr(text) }.to_bytes());
                 }
             }
@@ -212,7 +214,8 @@ impl Object {
                 let mut path = hidden::vec();
                 let _ = write!(path, "/proc/self/fd/{fd}\0");
                 let mut link = [0; LINK];
-                // SAFETY: the path ends with NUL, and what it links to is written to a place of this function.
+                // SAFETY: the path ends with NUL, and what it links to is written to a place of
+                // this function.
                 let len =
                     unsafe { libc::readlink(path.as_ptr().cast(), link.as_mut_ptr().cast(), LINK) };
                 let link: &[u8] = link.get(..usize::try_from(len).ok()?)?;
@@ -260,7 +263,8 @@ impl Kept {
         let lane = &mut self.threads[at];
         if thread.number.get() == super::kernel::thread_number() {
             let mut name = [0; NAME];
-            // SAFETY: the name is written to a place of this function, which is as long as it may be.
+            // SAFETY: the name is written to a place of this function, which is as long as it may
+            // be.
             let error = unsafe { libc::prctl(GET_NAME, name.as_mut_ptr()) };
             lane.name = (error == 0).then_some(name);
         }

@@ -1,8 +1,10 @@
-//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that all of these wait
-//! is a deadlock, and that all which do not wait look at what none of them changes is a livelock.
+//! Who could wake a waiting thread but the threads that are scheduled: where there is nobody, that
+//! all of these wait is a deadlock, and that all which do not wait look at what none of them
+//! changes is a livelock.
 //!
-//! What waits for descriptors or a child is known elsewhere. Here are the others: a function that treats a signal, which anybody may send; a
-//! thread that was not started through this library; and another process, by a condition of C in memory that it shares.
+//! What waits for descriptors or a child is known elsewhere. Here are the others: a function that
+//! treats a signal, which anybody may send; a thread that was not started through this library; and
+//! another process, by a condition of C in memory that it shares.
 
 use ::std::cell::Cell;
 use ::std::ptr;
@@ -15,7 +17,8 @@ use super::thread::{Place, Ref, State, Woken};
 use super::{Operation, kernel};
 use crate::libc;
 
-/// The signals that a thread sends itself by what it does, and those that the C library keeps for itself.
+/// The signals that a thread sends itself by what it does, and those that the C library keeps for
+/// itself.
 const OF_NOBODY_ELSE: [libc::c_int; 6] = [
     libc::SIGILL,
     libc::SIGBUS,
@@ -25,7 +28,8 @@ const OF_NOBODY_ELSE: [libc::c_int; 6] = [
     33,
 ];
 
-/// What the harness's own thread does. Until it waits for the test's, or where the test is its own, it may have a lock of the test's allocator.
+/// What the harness's own thread does. Until it waits for the test's, or where the test is its own,
+/// it may have a lock of the test's allocator.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Harness {
     /// It waits for another thread.
@@ -36,7 +40,8 @@ pub(super) enum Harness {
 }
 
 impl Shared {
-    /// Whether the running thread, and all that could run, have looked so often at what none of them changes, and nobody else could change it.
+    /// Whether the running thread, and all that could run, have looked so often at what none of
+    /// them changes, and nobody else could change it.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
         if !self.look_in_vain(me, looks)
             || is_any_outside()
@@ -50,8 +55,8 @@ impl Shared {
         !self.has_company && self.harness() == Harness::Waits
     }
 
-    /// Whether the running thread, and all that could run, have looked so often since a thread that does something else ran, and were in the
-    /// same state again meanwhile.
+    /// Whether the running thread, and all that could run, have looked so often since a thread that
+    /// does something else ran, and were in the same state again meanwhile.
     fn look_in_vain(&self, me: Ref, looks: u32) -> bool {
         /// From so many looks on it is asked who ran meanwhile.
         const FEW: u32 = 1 << 17;
@@ -95,7 +100,8 @@ impl Shared {
         }
     }
 
-    /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are any.
+    /// Wakes those whose futex was changed by somebody whose wake-up is not seen; whether there are
+    /// any.
     pub(super) fn wake_unseen(&mut self) -> bool {
         let has_changed = |thread: &&Ref| {
             let address = thread.address.get();
@@ -117,15 +123,16 @@ impl Shared {
     }
 }
 
-/// Whether somebody could wake one of these threads, of which all wait. `known` says whether a thread of the process is, or was, one of the
-/// test's.
+/// Whether somebody could wake one of these threads, of which all wait. `known` says whether a
+/// thread of the process is, or was, one of the test's.
 fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> bool {
     (1..=64).any(|signal| !OF_NOBODY_ELSE.contains(&signal) && kernel::is_handled(signal))
         || has_other_thread(known)
         || shares_locks(waiting)
 }
 
-/// Whether the process has a thread that is not known, but for the harness's, its first; also when that cannot be found out.
+/// Whether the process has a thread that is not known, but for the harness's, its first; also when
+/// that cannot be found out.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
     let first = first_thread();
     !kernel::each_number(b"/proc/self/task\0", |number| {
@@ -139,20 +146,23 @@ fn first_thread() -> i32 {
     unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) as i32 }
 }
 
-/// Whether one of these threads waits for a lock of C in memory that other processes may have, too; also when that cannot be found out.
+/// Whether one of these threads waits for a lock of C in memory that other processes may have, too;
+/// also when that cannot be found out.
 fn shares_locks(waiting: impl Iterator<Item = Ref>) -> bool {
     let mut locks = waiting.filter(|thread| thread.operation.get() == Operation::Pthread);
     locks.any(|thread| is_shared(thread.address.get()) != Some(false))
 }
 
-/// Whether one of these threads, which all look at the same few places, looks at memory that other processes may have, too.
+/// Whether one of these threads, which all look at the same few places, looks at memory that other
+/// processes may have, too.
 fn sees_shared_memory(me: Ref, others: &List) -> bool {
     let threads = ::std::iter::once(me).chain(others.iter());
     let mut places = threads.flat_map(|thread| thread.looked_at.iter().map(Cell::get));
     places.any(|place| is_shared(place) == Some(true))
 }
 
-/// Whether an address is in memory that other processes may have, too; `None` if it is in none that is known.
+/// Whether an address is in memory that other processes may have, too; `None` if it is in none that
+/// is known.
 pub(super) fn is_shared(address: usize) -> Option<bool> {
     let file = kernel::File::open(b"/proc/self/maps\0")?;
     let mut room = [0; 1024];

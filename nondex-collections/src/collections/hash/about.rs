@@ -85,7 +85,8 @@ unsafe fn drop_entry<K, V>(entry: *mut u8) {
 
 /// Whether std's own order is repeatable with this hasher, so that it is the base order.
 ///
-/// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has this name.
+/// A hasher need not be `'static`, so its name is asked for, not its `TypeId`. No other type has
+/// this name.
 #[inline]
 pub(super) fn is_repeatable<S>() -> bool {
     type_name::<S>() != type_name::<RandomState>()
@@ -112,8 +113,8 @@ impl About {
         }
     }
 
-    /// The model of an act in which nobody but the entries' own code sees their order; `None` when that code is
-    /// known to tell nobody.
+    /// The model of an act in which nobody but the entries' own code sees their order; `None` when
+    /// that code is known to tell nobody.
     pub(super) fn model(&'static self, act: Act) -> Option<&'static Model> {
         static SILENT: Known = Known::new();
         if SILENT.ask(self, || is_silent((self.name)())) {
@@ -137,7 +138,8 @@ pub(super) enum Act {
     Eq,
 }
 
-/// Types of std whose destructors, clones, comparisons and hashes show nobody in which order they are called.
+/// Types of std whose destructors, clones, comparisons and hashes show nobody in which order they
+/// are called.
 const SILENT: &[&str] = &[
     "alloc::borrow::Cow",
     "alloc::boxed::Box",

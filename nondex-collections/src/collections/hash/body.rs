@@ -22,12 +22,13 @@ use nondex_core::hidden::{self, Box, Vec};
 
 /// The entries of a collection in slots, beside the index that finds them.
 ///
-/// The index holds the number of each slot once, and nothing else; it is filled and grown exactly as std's table of the entries
-/// themselves. Between calls, the slots below [`len`](Body::len) have a valid entry each, of the type that `about` is of, and no
-/// other has. The index never has room for more slots than the buffer.
+/// The index holds the number of each slot once, and nothing else; it is filled and grown exactly
+/// as std's table of the entries themselves. Between calls, the slots below [`len`](Body::len) have
+/// a valid entry each, of the type that `about` is of, and no other has. The index never has room
+/// for more slots than the buffer.
 ///
-/// It is not generic, so that its destructor does not ask for more than std's: drop check looks at the collection's
-/// `PhantomData<(K, V)>`.
+/// It is not generic, so that its destructor does not ask for more than std's: drop check looks at
+/// the collection's `PhantomData<(K, V)>`.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) index: SharedIndex,
@@ -93,8 +94,8 @@ impl Body {
         unsafe { self.buffer.resize(room, self.index.len()) }
     }
 
-    /// Repairs the collection after a hasher panicked while the index was rearranged. As std's, the index may then have lost
-    /// entries, of which there were `len`; they are dropped.
+    /// Repairs the collection after a hasher panicked while the index was rearranged. As std's, the
+    /// index may then have lost entries, of which there were `len`; they are dropped.
     #[cold]
     pub(super) fn repair(&mut self, mut len: usize) {
         if self.index.len() == len {
@@ -125,7 +126,8 @@ impl Body {
         }
     }
 
-    /// Whether the collection does not remember itself, as none does that has had no room made for an entry in a test.
+    /// Whether the collection does not remember itself, as none does that has had no room made for
+    /// an entry in a test.
     pub(super) const fn is_unknown(&self) -> bool {
         self.identity.is_none()
     }
@@ -163,7 +165,8 @@ impl Body {
     /// Notes that a slot was taken out of the index. The last one gets its number, and is returned.
     ///
     /// # Safety
-    /// Nothing else may have happened since, and the caller must take the entry out of the slot, and move the last one there.
+    /// Nothing else may have happened since, and the caller must take the entry out of the slot,
+    /// and move the last one there.
     #[inline]
     pub(super) unsafe fn removed(&mut self, slot: u32) -> u32 {
         let last = self.index.len() as u32;
@@ -171,7 +174,8 @@ impl Body {
             self.trail(last as usize + 1);
         }
         if let Some(trail) = &mut self.trail {
-            // SAFETY: the index had this slot, so that the trail has it, with the bucket of each slot that the index has.
+            // SAFETY: the index had this slot, so that the trail has it, with the bucket of each
+            // slot that the index has.
             unsafe {
                 if let Some(moved) = trail.swap_remove(slot) {
                     *self.index.get_mut().get_bucket_unchecked_mut(moved) = slot;
@@ -184,7 +188,8 @@ impl Body {
         last
     }
 
-    /// Forgets all entries and keeps the room. As in std, buckets marked deleted stay so when there is no entry.
+    /// Forgets all entries and keeps the room. As in std, buckets marked deleted stay so when there
+    /// is no entry.
     pub(super) fn forget_all(&mut self) {
         if self.len() == 0 {
             return;
@@ -231,7 +236,8 @@ impl Body {
         unsafe { body.0.drop_entries(order) }
     }
 
-    /// The slot that was filled first, and after each the one that was filled next, as long as nothing is added.
+    /// The slot that was filled first, and after each the one that was filled next, as long as
+    /// nothing is added.
     pub(super) fn first(&self) -> Option<u32> {
         match &self.trail {
             Some(trail) => trail.first(),

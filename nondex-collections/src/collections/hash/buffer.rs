@@ -12,7 +12,8 @@ use super::about::About;
 
 /// Room for entries, from the global allocator; it does not know which of them are there.
 ///
-/// As std's table, it is not resized in place: a test that counts allocations finds as many as std makes.
+/// As std's table, it is not resized in place: a test that counts allocations finds as many as std
+/// makes.
 #[derive(Debug)]
 pub(super) struct Buffer {
     start: NonNull<u8>,
@@ -88,16 +89,16 @@ impl Buffer {
         })
     }
 
-    /// Moves the first `used` entries to a new block with room for `capacity`. When there is no memory, nothing has changed,
-    /// and the layout of the block is the error.
+    /// Moves the first `used` entries to a new block with room for `capacity`. When there is no
+    /// memory, nothing has changed, and the layout of the block is the error.
     ///
     /// # Safety
     /// `used` must be at most both capacities.
     pub(super) unsafe fn try_resize(&mut self, capacity: usize, used: usize) -> Result<(), Layout> {
         let new = Buffer::allocate(capacity, self.entry)?;
         let (from, to) = (self.start.as_ptr(), new.start.as_ptr());
-        // SAFETY: both blocks have room for so many entries, and are not the same. Bytes are moved as they are, whatever is
-        // in them.
+        // SAFETY: both blocks have room for so many entries, and are not the same. Bytes are moved
+        // as they are, whatever is in them.
         unsafe {
             ptr::copy_nonoverlapping(
                 from.cast::<::std::mem::MaybeUninit<u8>>(),
@@ -109,7 +110,8 @@ impl Buffer {
         Ok(())
     }
 
-    /// As [`Buffer::try_resize`]; ends the process when there is no memory, as every allocation of std.
+    /// As [`Buffer::try_resize`]; ends the process when there is no memory, as every allocation of
+    /// std.
     ///
     /// # Safety
     /// As for [`Buffer::try_resize`].
@@ -136,7 +138,8 @@ impl Buffer {
     }
 }
 
-/// The layout of a block. Its size does not overflow: the index has refused such capacities, as std does.
+/// The layout of a block. Its size does not overflow: the index has refused such capacities, as std
+/// does.
 fn layout(capacity: usize, entry: Layout) -> Layout {
     let size = entry.size().checked_mul(capacity);
     size.and_then(|size| Layout::from_size_align(size, entry.align()).ok())

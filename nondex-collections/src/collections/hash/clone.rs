@@ -16,7 +16,8 @@ use super::slots::Slots;
 use crate::caller::caller;
 
 impl<K: Clone, V: Clone> Clone for Slots<K, V> {
-    /// The clone's table has the order of this one, as in std. It is another object once either changes.
+    /// The clone's table has the order of this one, as in std. It is another object once either
+    /// changes.
     #[track_caller]
     fn clone(&self) -> Self {
         let mut clone = self.like(Location::caller());
@@ -31,8 +32,8 @@ impl<K: Clone, V: Clone> Clone for Slots<K, V> {
 
     #[track_caller]
     fn clone_from(&mut self, source: &Self) {
-        // As in std, the entries go first, then there is as much room as the source has; should a clone panic, the collection is
-        // empty.
+        // As in std, the entries go first, then there is as much room as the source has; should a
+        // clone panic, the collection is empty.
         let allocated = source.body().filter(|body| body.index.num_buckets() > 1);
         let Some(body) = allocated else {
             mem::replace(self, self.like(Location::caller())).clear(caller);
@@ -58,8 +59,8 @@ fn order(body: &Body) -> Option<Visit<'_>> {
     Some(body.act(Act::Clone, caller))
 }
 
-/// Clones all entries of `from` into the same slots of `to`, which has no entry and as much room. Should a clone panic, the others
-/// are dropped.
+/// Clones all entries of `from` into the same slots of `to`, which has no entry and as much room.
+/// Should a clone panic, the others are dropped.
 fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<Visit<'_>>) {
     /// The clones that are there.
     struct Cloned<'a> {
@@ -81,8 +82,9 @@ fn clone_entries<K: Clone, V: Clone>(from: &Body, to: &mut Body, order: Option<V
     let source = from.buffer.start().cast::<(K, V)>().as_ptr();
     let target = to.buffer.start().cast::<(K, V)>().as_ptr();
     let Some(order) = order else {
-        // SAFETY: the target is a block of the global allocator with this capacity, in which there is nothing yet; the source has
-        // so many valid entries. The vector's own code copies what need not be cloned.
+        // SAFETY: the target is a block of the global allocator with this capacity, in which there
+        // is nothing yet; the source has so many valid entries. The vector's own code copies what
+        // need not be cloned.
         unsafe {
             let room = Vec::from_raw_parts(target, 0, to.buffer.capacity());
             ManuallyDrop::new(room).extend_from_slice(slice::from_raw_parts(source, len));

@@ -1,10 +1,12 @@
 //! What the keys of a collection are, and an order of them that depends on nothing else.
 //!
-//! At level EQ, equal collections have equal orders, however they came to be. Short ones are sorted, and then permuted. Long ones
-//! are not sorted for each read: their keys are sent through a hash that is keyed by the seed, as leaves of a binary tree (which
-//! is never written out), and a read goes through that tree with the two sides of each level exchanged or not, as a word says
-//! that is keyed by the contents. So every pair of keys is in either order in half of all reads, each key comes first sometimes,
-//! and the first one is found without looking at the others. The word is drawn anew with every change of the contents.
+//! At level EQ, equal collections have equal orders, however they came to be. Short ones are
+//! sorted, and then permuted. Long ones are not sorted for each read: their keys are sent through a
+//! hash that is keyed by the seed, as leaves of a binary tree (which is never written out), and a
+//! read goes through that tree with the two sides of each level exchanged or not, as a word says
+//! that is keyed by the contents. So every pair of keys is in either order in half of all reads,
+//! each key comes first sometimes, and the first one is found without looking at the others. The
+//! word is drawn anew with every change of the contents.
 
 use ::std::sync::OnceLock;
 
@@ -24,7 +26,8 @@ pub(super) struct Contents {
     tree: OnceLock<Tree>,
 }
 
-/// A clone has the hashes. The orders that follow from them take several times their room, and may never be asked for.
+/// A clone has the hashes. The orders that follow from them take several times their room, and may
+/// never be asked for.
 impl Clone for Contents {
     fn clone(&self) -> Self {
         Contents {
@@ -41,10 +44,12 @@ impl Clone for Contents {
 struct Tree {
     /// What the hashes are keyed with.
     key: u64,
-    /// How many first bits a group has in common; there are as many groups as these bits have values.
+    /// How many first bits a group has in common; there are as many groups as these bits have
+    /// values.
     bits: u32,
     groups: Vec<Group>,
-    /// The members of a group are beside each other. A group that outgrows its room moves to the end, so there are gaps.
+    /// The members of a group are beside each other. A group that outgrows its room moves to the
+    /// end, so there are gaps.
     members: Vec<Member>,
 }
 
@@ -132,7 +137,8 @@ impl Contents {
         self.tree.take();
     }
 
-    /// The slots sorted by their hashes; slots with equal hashes are in the order of `base`. Costs O(1) until the next change.
+    /// The slots sorted by their hashes; slots with equal hashes are in the order of `base`. Costs
+    /// O(1) until the next change.
     pub(super) fn sorted(&self, base: impl FnOnce() -> Vec<u32>) -> &[u32] {
         self.sorted.get_or_init(|| {
             let mut slots = base();
@@ -141,8 +147,9 @@ impl Contents {
         })
     }
 
-    /// All slots in an order that depends on the two keys and on the hashes only, but for equal hashes. `tree_key` is to be the
-    /// same in one run. The first slot costs amortised O(1), as does each other one.
+    /// All slots in an order that depends on the two keys and on the hashes only, but for equal
+    /// hashes. `tree_key` is to be the same in one run. The first slot costs amortised O(1), as
+    /// does each other one.
     pub(super) fn visit(&self, tree_key: u64, key: u64) -> ByContent<'_> {
         self.tree.get_or_init(|| Tree::new(tree_key, &self.hashes));
         ByContent {

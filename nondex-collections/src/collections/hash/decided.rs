@@ -36,7 +36,8 @@ impl Body {
         ))
     }
 
-    /// What a level asks about this collection. One that was filled before its test began knows nothing.
+    /// What a level asks about this collection. One that was filled before its test began knows
+    /// nothing.
     pub(super) fn aspect(&self, aspect: Aspect) -> u64 {
         let known = self.identity.as_ref().and_then(|own| own.aspect(aspect));
         known.unwrap_or(0)
@@ -94,9 +95,11 @@ impl Body {
         }
     }
 
-    /// A permutation of the base order; of a long collection, where listing that order would cost too much, of its slots.
+    /// A permutation of the base order; of a long collection, where listing that order would cost
+    /// too much, of its slots.
     ///
-    /// Slots are in order of insertion until something is removed, and then every slot has some place in every order all the same.
+    /// Slots are in order of insertion until something is removed, and then every slot has some
+    /// place in every order all the same.
     fn permuted(&self, permutation: Permutation) -> Visit<'_> {
         let is_base = !self.table_is_base && self.trail.is_none();
         if is_base || (self.len() > LISTED && self.index.num_buckets() > LISTED) {
@@ -154,7 +157,8 @@ impl Body {
         }
     }
 
-    /// Where the collection was created or, when code of std did that (`collect`), how its first element came in.
+    /// Where the collection was created or, when code of std did that (`collect`), how its first
+    /// element came in.
     pub(super) fn created(&self) -> ::std::vec::Vec<Frame> {
         let first = match &self.trail {
             Some(trail) => trail.first().unwrap_or_default(),

@@ -11,8 +11,9 @@ use super::trail::Walk;
 
 /// Visits entries in the decided order and takes those that a predicate chooses.
 ///
-/// Each entry is out before the predicate sees the next one, so a panic or a leak leaves a valid collection. It has no
-/// destructor, as in std, so that entries may refer to what is dropped before it.
+/// Each entry is out before the predicate sees the next one, so a panic or a leak leaves a valid
+/// collection. It has no destructor, as in std, so that entries may refer to what is dropped before
+/// it.
 #[derive(Debug)]
 pub(super) struct Extract<'a, K, V> {
     slots: &'a mut Slots<K, V>,
@@ -22,7 +23,8 @@ pub(super) struct Extract<'a, K, V> {
 
 /// What is left to visit. A removal gives other entries other slots, but never other buckets.
 ///
-/// What is taken first costs no look at the others, so that a loop may take one entry at a time from a long collection.
+/// What is taken first costs no look at the others, so that a loop may take one entry at a time
+/// from a long collection.
 #[derive(Debug)]
 enum Path {
     /// In the order of insertion, from this slot on.

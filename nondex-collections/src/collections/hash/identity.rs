@@ -1,5 +1,5 @@
-//! What a collection remembers of itself inside a test, for the levels that look at objects or contents and for runs that
-//! tell where elements come from.
+//! What a collection remembers of itself inside a test, for the levels that look at objects or
+//! contents and for runs that tell where elements come from.
 
 use ::std::sync::Arc;
 
@@ -16,7 +16,8 @@ pub(super) struct Identity {
     object: u64,
     /// How often an element was added or removed.
     changes: u64,
-    /// The [version](Self::version) of the object that it is a clone of: until either changes they are one, as std clones the table.
+    /// The [version](Self::version) of the object that it is a clone of: until either changes they
+    /// are one, as std clones the table.
     cloned: Option<u64>,
     /// At level EQ, what the keys are, beside the slots.
     contents: Option<Contents>,
@@ -44,8 +45,8 @@ fn forget_trace(insertions: &mut Vec<Insertion>, slot: usize) {
 }
 
 impl Identity {
-    /// A new identity for a collection, when this thread works for a test. `contents` are the fixed hashes of its keys, by slot;
-    /// they are computed only at level EQ.
+    /// A new identity for a collection, when this thread works for a test. `contents` are the fixed
+    /// hashes of its keys, by slot; they are computed only at level EQ.
     pub(super) fn begin(contents: impl ExactSizeIterator<Item = u64>) -> Option<Box<Self>> {
         let level = context::level()?;
         let unknown = contents.len();
@@ -59,8 +60,8 @@ impl Identity {
         }))
     }
 
-    /// A new identity for a clone of a collection. It has the version of the original one, and its keys were inserted where
-    /// those were.
+    /// A new identity for a clone of a collection. It has the version of the original one, and its
+    /// keys were inserted where those were.
     pub(super) fn begin_clone(original: &Self) -> Option<Box<Self>> {
         let mut own = Identity::begin(::std::iter::empty())?;
         own.cloned = Some(original.version());

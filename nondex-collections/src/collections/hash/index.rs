@@ -1,8 +1,10 @@
-//! The index of a collection: a table of slot numbers that is filled and grown as std's own table of entries is.
+//! The index of a collection: a table of slot numbers that is filled and grown as std's own table
+//! of entries is.
 //!
-//! The place of an entry in std's table depends on its hash, on the number of buckets and on what was removed before,
-//! never on what the entry is, so a table of numbers has the same order. One thing does depend on the entry: elements
-//! of up to three bytes start with more buckets. That is why every operation here is told the size of std's element.
+//! The place of an entry in std's table depends on its hash, on the number of buckets and on what
+//! was removed before, never on what the entry is, so a table of numbers has the same order. One
+//! thing does depend on the entry: elements of up to three bytes start with more buckets. That is
+//! why every operation here is told the size of std's element.
 
 use nondex_core::arena::Arena;
 
@@ -66,7 +68,8 @@ pub(super) fn is_full(index: &Index) -> bool {
     index.len() == index.capacity()
 }
 
-/// What to ask of a table of numbers for std's table to get `additional` more. Only the first allocation differs.
+/// What to ask of a table of numbers for std's table to get `additional` more. Only the first
+/// allocation differs.
 fn request(index: &Index, additional: usize, size: usize) -> usize {
     if additional > 0 && index.capacity() == 0 {
         additional.max(least_capacity(size))
@@ -75,8 +78,8 @@ fn request(index: &Index, additional: usize, size: usize) -> usize {
     }
 }
 
-/// Whether a table with room for `capacity` elements of `size` bytes is smaller than the largest that there can be. A table
-/// of numbers may be when std's is not.
+/// Whether a table with room for `capacity` elements of `size` bytes is smaller than the largest
+/// that there can be. A table of numbers may be when std's is not.
 fn is_possible(capacity: usize, size: usize) -> bool {
     let buckets = || {
         let buckets = if capacity < 15 {

@@ -24,8 +24,8 @@ use crate::hash::RandomState;
 
 /// A hash map with the API of std's, whose order of iteration is decided by the run.
 ///
-/// Where no run decides it, a map with std's [`RandomState`] iterates in insertion order, and a map with any other
-/// hasher in the order that std's own map would have.
+/// Where no run decides it, a map with std's [`RandomState`] iterates in insertion order, and a map
+/// with any other hasher in the order that std's own map would have.
 pub struct HashMap<K, V, S = RandomState> {
     store: Store<K, V, S>,
 }
@@ -213,7 +213,8 @@ impl<K, V, S> HashMap<K, V, S> {
         Drain::new(self.store.drain(&model::HASH_MAP_DRAIN))
     }
 
-    /// Visits the entries in the decided order as far as it is consumed, and takes those that `pred` accepts.
+    /// Visits the entries in the decided order as far as it is consumed, and takes those that
+    /// `pred` accepts.
     #[inline]
     #[track_caller]
     pub fn extract_if<F>(&mut self, pred: F) -> ExtractIf<'_, K, V, F>

@@ -9,7 +9,8 @@ use super::contents::ByContent;
 use super::trail::Walk;
 use nondex_core::hidden::{self, Box, Vec};
 
-/// All slots of a collection, each once, in the order of one visit. Draws an order only as far as it is consumed.
+/// All slots of a collection, each once, in the order of one visit. Draws an order only as far as
+/// it is consumed.
 #[derive(Clone, Debug)]
 pub(super) enum Visit<'a> {
     /// From first to last.
@@ -24,8 +25,9 @@ pub(super) enum Visit<'a> {
     Ranked(Box<Ranked>),
     /// The order of insertion, or its reverse, after removals.
     Trail(Walk<'a>),
-    /// An order by content. Not in a box: one whose destructor might look at the loan would keep the collection borrowed until
-    /// the iterator is dropped, and a loop that removes what `keys().next()` gives would not compile.
+    /// An order by content. Not in a box: one whose destructor might look at the loan would keep
+    /// the collection borrowed until the iterator is dropped, and a loop that removes what
+    /// `keys().next()` gives would not compile.
     Content(ByContent<'a>),
 }
 

@@ -65,7 +65,8 @@ impl<K: Hash, V> Slots<K, V> {
         if needed <= self.capacity() {
             return Ok(());
         }
-        // As std's table: with no more than half of its room in use, it only forgets which buckets were deleted.
+        // As std's table: with no more than half of its room in use, it only forgets which buckets
+        // were deleted.
         let held = self.body().map_or(0, |body| body.buffer.capacity());
         if needed > held / 2 {
             self.try_grow(needed.max(held + 1))?;
@@ -74,7 +75,8 @@ impl<K: Hash, V> Slots<K, V> {
         Ok(())
     }
 
-    /// Has room for so many entries, before the index has: that must not have grown when the entries find none.
+    /// Has room for so many entries, before the index has: that must not have grown when the
+    /// entries find none.
     fn try_grow(&mut self, capacity: usize) -> Result<(), TryReserveError> {
         let (about, created) = (self.about, self.created);
         let mut like = Index::new_in(Arena);

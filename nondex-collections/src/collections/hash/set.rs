@@ -28,8 +28,8 @@ use crate::hash::RandomState;
 
 /// A hash set with the API of std's, whose order of iteration is decided by the run.
 ///
-/// Where no run decides it, a set with std's [`RandomState`] iterates in insertion order, and a set with any other
-/// hasher in the order that std's own set would have.
+/// Where no run decides it, a set with std's [`RandomState`] iterates in insertion order, and a set
+/// with any other hasher in the order that std's own set would have.
 pub struct HashSet<T, S = RandomState> {
     store: Store<T, (), S>,
 }
@@ -156,7 +156,8 @@ impl<T, S> HashSet<T, S> {
         Drain::new(self.store.drain(&model::HASH_SET_DRAIN))
     }
 
-    /// Visits the elements in the decided order as far as it is consumed, and takes those that `pred` accepts.
+    /// Visits the elements in the decided order as far as it is consumed, and takes those that
+    /// `pred` accepts.
     #[inline]
     #[track_caller]
     pub fn extract_if<F>(&mut self, pred: F) -> ExtractIf<'_, T, F>
@@ -261,7 +262,8 @@ where
         Intersection::new(entries, asked)
     }
 
-    /// Visits what is in either set, once each, in the decided order. As std, it walks the larger set first.
+    /// Visits what is in either set, once each, in the decided order. As std, it walks the larger
+    /// set first.
     #[inline]
     #[track_caller]
     pub fn union<'a>(&'a self, other: &'a HashSet<T, S>) -> Union<'a, T, S> {

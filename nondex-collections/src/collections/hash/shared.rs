@@ -1,7 +1,8 @@
 //! An index that a collection and its clones have in common until one of them changes it.
 //!
-//! std's own table copies plain elements as bytes. On stable Rust nobody else can have hashbrown do that: it copies a table of
-//! numbers bucket by bucket. Most clones are only read or taken apart, and never need the copy.
+//! std's own table copies plain elements as bytes. On stable Rust nobody else can have hashbrown do
+//! that: it copies a table of numbers bucket by bucket. Most clones are only read or taken apart,
+//! and never need the copy.
 #![expect(
     unsafe_code,
     reason = "one allocation has several owners, as that of an `Arc`, but comes from the system's allocator and is reached directly"
@@ -16,7 +17,8 @@ use nondex_core::arena::Arena;
 use super::index::{self, Index};
 use nondex_core::hidden::{self, Box};
 
-/// An index that may have other owners, who have the same bytes. Nobody changes what they lead to while there are several.
+/// An index that may have other owners, who have the same bytes. Nobody changes what they lead to
+/// while there are several.
 #[derive(Debug)]
 pub(super) struct SharedIndex {
     index: ManuallyDrop<Index>,
@@ -78,7 +80,8 @@ impl SharedIndex {
         &mut self.index
     }
 
-    /// Forgets all numbers and keeps the room. As in std, buckets marked deleted stay so when there is none.
+    /// Forgets all numbers and keeps the room. As in std, buckets marked deleted stay so when there
+    /// is none.
     pub(super) fn clear(&mut self) {
         if !self.owners.get_mut().is_null() && !self.is_empty() {
             self.own(index::like);

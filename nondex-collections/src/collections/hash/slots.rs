@@ -21,7 +21,8 @@ use super::order::Visit;
 use super::values::IntoEntries;
 use nondex_core::hidden::Box;
 
-/// The entries of a collection. As large as std's table, and allocates nothing before the first entry.
+/// The entries of a collection. As large as std's table, and allocates nothing before the first
+/// entry.
 #[derive(Debug)]
 pub(super) struct Slots<K, V> {
     pub(super) body: Option<Box<Body>>,
@@ -37,7 +38,8 @@ pub(super) struct Slots<K, V> {
 /// All entries of a collection that has been allocated.
 #[inline]
 fn entries<K, V>(body: &Body) -> &[(K, V)] {
-    // SAFETY: the slots below the length have a valid entry each, of the type of the collection that has this body.
+    // SAFETY: the slots below the length have a valid entry each, of the type of the collection
+    // that has this body.
     unsafe { body.buffer.entries(body.len()) }
 }
 
@@ -48,14 +50,16 @@ fn entries_mut<K, V>(body: &mut Body) -> &mut [(K, V)] {
     unsafe { slice::from_raw_parts_mut(body.buffer.start().as_ptr().cast(), body.len()) }
 }
 
-/// Takes the entry out whose slot has just been taken out of the index. The last entry gets its slot.
+/// Takes the entry out whose slot has just been taken out of the index. The last entry gets its
+/// slot.
 ///
 /// # Safety
 /// The index must have had `slot`, and nothing else may have happened since.
 #[inline]
 unsafe fn take<K, V>(body: &mut Body, slot: u32) -> (K, V) {
     let start = body.buffer.start().cast::<(K, V)>();
-    // SAFETY: valid entries, which may be the same one; what is taken is out of the index, and not read again.
+    // SAFETY: valid entries, which may be the same one; what is taken is out of the index, and not
+    // read again.
     unsafe {
         let last = start.add(body.removed(slot) as usize);
         let entry = start.add(slot as usize);
@@ -147,8 +151,9 @@ impl<K, V> Slots<K, V> {
         self.body().map_or(0, |body| body.aspect(aspect))
     }
 
-    /// Takes all entries out, in the order that a decision means. They come with the room that they are in; if that is only lent,
-    /// it comes back when they are dropped, which must be before this is used again.
+    /// Takes all entries out, in the order that a decision means. They come with the room that they
+    /// are in; if that is only lent, it comes back when they are dropped, which must be before this
+    /// is used again.
     pub(super) fn take(&mut self, decision: Decision, lends_room: bool) -> IntoEntries<K, V> {
         let Some(body) = &mut self.body else {
             return IntoEntries::default();
@@ -158,7 +163,8 @@ impl<K, V> Slots<K, V> {
         body.forget_all();
         // Unlike a clear, a drain takes the marks of deleted buckets away from an empty table too.
         drop(body.index.get_mut().drain());
-        // SAFETY: the slots in the order had a valid entry each, and the collection has forgotten them.
+        // SAFETY: the slots in the order had a valid entry each, and the collection has forgotten
+        // them.
         unsafe { IntoEntries::new(body, order, left, lends_room) }
     }
 
@@ -323,7 +329,8 @@ impl<K: Hash, V> Slots<K, V> {
 }
 
 impl<K: Hash + Eq, V> Slots<K, V> {
-    /// Finds the slot of `key` and says that it was there, or adds it with `value`; gives back what was not used.
+    /// Finds the slot of `key` and says that it was there, or adds it with `value`; gives back what
+    /// was not used.
     #[inline]
     pub(super) fn insert(&mut self, hash: impl Fn(&K) -> u64, key: K, value: V) -> Inserted<K, V> {
         let own = hash(&key);

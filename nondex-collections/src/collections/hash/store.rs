@@ -1,4 +1,5 @@
-//! Entries and a hasher: what a map and a set are made of, and the one place that asks for a decision.
+//! Entries and a hasher: what a map and a set are made of, and the one place that asks for a
+//! decision.
 
 use ::std::borrow::Borrow;
 use ::std::collections::TryReserveError;
@@ -139,7 +140,8 @@ impl<K, V, S> Store<K, V, S> {
         self.slots.take(decision, false)
     }
 
-    /// As [`Store::take_entries`], but the room is kept. What is returned must not outlive a loan of this.
+    /// As [`Store::take_entries`], but the room is kept. What is returned must not outlive a loan
+    /// of this.
     #[track_caller]
     #[inline]
     pub(super) fn drain(&mut self, model: &'static Model) -> IntoEntries<K, V> {

@@ -15,8 +15,9 @@ const NONE: u32 = u32::MAX;
 
 /// Where each slot is in the index, and when it was filled. Beside the slots.
 ///
-/// A slot that becomes free is filled with the last entry, so that slots have no gaps; that needs the bucket of that last one.
-/// A collection of which nothing but the last entry was ever removed has no trail: its slots are in the order of insertion.
+/// A slot that becomes free is filled with the last entry, so that slots have no gaps; that needs
+/// the bucket of that last one. A collection of which nothing but the last entry was ever removed
+/// has no trail: its slots are in the order of insertion.
 #[derive(Debug)]
 pub(super) struct Trail {
     marks: Vec<Mark>,
@@ -45,7 +46,8 @@ impl Clone for Trail {
 }
 
 impl Trail {
-    /// The trail of so many slots that are in the order of insertion. The index may lack one that is about to be removed.
+    /// The trail of so many slots that are in the order of insertion. The index may lack one that
+    /// is about to be removed.
     #[cold]
     pub(super) fn new(index: &Table<u32>, slots: usize) -> Self {
         let mut trail = Trail {
@@ -105,7 +107,8 @@ impl Trail {
         }
     }
 
-    /// Notes that a slot was freed and the last one has taken its number; the bucket of that one, if it is not the same.
+    /// Notes that a slot was freed and the last one has taken its number; the bucket of that one,
+    /// if it is not the same.
     ///
     /// # Safety
     /// There must be such a slot.

@@ -20,7 +20,8 @@ pub(super) struct IntoEntries<K, V> {
     entries: PhantomData<(K, V)>,
 }
 
-/// Entries that nothing else refers to. It is not generic, so that its destructor does not ask for more than std's.
+/// Entries that nothing else refers to. It is not generic, so that its destructor does not ask for
+/// more than std's.
 #[derive(Debug)]
 struct Rest {
     start: NonNull<u8>,
@@ -33,7 +34,8 @@ struct Rest {
     home: Option<(NonNull<Body>, SharedIndex)>,
 }
 
-// SAFETY: the collection is borrowed for as long as this lives, and what else is shared or sent are entries, of which `IntoEntries` has a marker.
+// SAFETY: the collection is borrowed for as long as this lives, and what else is shared or sent are
+// entries, of which `IntoEntries` has a marker.
 unsafe impl Send for Rest {}
 // SAFETY: as above.
 unsafe impl Sync for Rest {}
@@ -58,7 +60,8 @@ impl Drop for Rest {
                 unsafe { drop(entry.as_ptr()) }
             }
         }
-        // As in std, not after a panic, nor when this is leaked: the collection is then left without room.
+        // As in std, not after a panic, nor when this is leaked: the collection is then left
+        // without room.
         if let (Some((mut body, index)), Some(buffer)) = (self.home.take(), self.buffer.take()) {
             // SAFETY: the collection is borrowed for as long as this lives.
             unsafe { body.as_mut() }.return_room(index, buffer);
@@ -67,11 +70,12 @@ impl Drop for Rest {
 }
 
 impl<K, V> IntoEntries<K, V> {
-    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, and gives it back if it is only lent.
+    /// The entries in the slots of an order, of which there are `left`. Takes the buffer, and gives
+    /// it back if it is only lent.
     ///
     /// # Safety
-    /// The slots must have a valid entry of this type each, which nothing else refers to. If the room is lent, `body` must live, and
-    /// not be used, for as long as this lives.
+    /// The slots must have a valid entry of this type each, which nothing else refers to. If the
+    /// room is lent, `body` must live, and not be used, for as long as this lives.
     pub(super) unsafe fn new(body: &mut Body, order: Order, left: usize, lends_room: bool) -> Self {
         let (index, buffer) = body.take_room();
         IntoEntries {

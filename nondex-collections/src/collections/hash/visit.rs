@@ -83,7 +83,8 @@ pub(super) struct EntriesMut<'a, K, V> {
     entries: PhantomData<(&'a K, &'a mut V)>,
 }
 
-// SAFETY: it has unique access to keys and values. As std's; a shared reference to a key would need `K: Sync`.
+// SAFETY: it has unique access to keys and values. As std's; a shared reference to a key would need
+// `K: Sync`.
 unsafe impl<K: Send, V: Send> Send for EntriesMut<'_, K, V> {}
 // SAFETY: a shared reference to it shows shared references to what is left.
 unsafe impl<K: Sync, V: Sync> Sync for EntriesMut<'_, K, V> {}

@@ -1,7 +1,7 @@
 //! `SipHash` 1-3, as Aumasson and Bernstein define it (2012), which is what std's hasher is.
 //!
-//! std's takes a number as a slice of bytes, in a function with loops that is not in line. Here a number is a word, so that a key that
-//! is one costs half as much. A test compares the two.
+//! std's takes a number as a slice of bytes, in a function with loops that is not in line. Here a
+//! number is a word, so that a key that is one costs half as much. A test compares the two.
 
 /// A hash of the bytes that were written.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ impl Sip13 {
         self.state[0] ^= block;
     }
 
-    /// Writes one to eight bytes, the first of which is the lowest one of `word`. The others are zero.
+    /// Writes one to eight bytes, the first of which is the lowest one of `word`. The others are
+    /// zero.
     #[inline]
     pub(super) const fn word(&mut self, word: u64, bytes: usize) {
         let held = self.len % 8;

@@ -1,7 +1,8 @@
 //! How the mirror's tables have their keys hashed.
 //!
-//! Of these hashes only the order of a table follows, which is a choice of its own. But a key hashes itself, with a hasher in its
-//! hands: when it asks that for a hash, it sees the keys of the [`RandomState`](super::RandomState), as anybody else who asks.
+//! Of these hashes only the order of a table follows, which is a choice of its own. But a key
+//! hashes itself, with a hasher in its hands: when it asks that for a hash, it sees the keys of the
+//! [`RandomState`](super::RandomState), as anybody else who asks.
 
 use ::std::any::type_name;
 use ::std::hash::{BuildHasher, Hash, Hasher};

@@ -1,7 +1,8 @@
 //! Threads that inherit the test they work for because what starts them is ours.
 //!
-//! Nothing schedules them, and time is real. Still a thread may begin late, and a sleep or a wait in the thread itself may last longer, as on
-//! a busy machine whatever the level is: nobody is to wait for longer holds.
+//! Nothing schedules them, and time is real. Still a thread may begin late, and a sleep or a wait
+//! in the thread itself may last longer, as on a busy machine whatever the level is: nobody is to
+//! wait for longer holds.
 
 use ::std::fmt;
 use ::std::io;
@@ -168,7 +169,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         reason = "the wrapper must live as long as std's scope, which only a cast of the reference does"
     )]
     fn over(inner: &'scope ::std::thread::Scope<'scope, 'env>) -> &'scope Self {
-        // SAFETY: `Scope` is `repr(transparent)` over the referent, so both references have one layout and validity.
+        // SAFETY: `Scope` is `repr(transparent)` over the referent, so both references have one
+        // layout and validity.
         unsafe { &*::std::ptr::from_ref(inner).cast() }
     }
 

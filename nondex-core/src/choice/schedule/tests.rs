@@ -154,7 +154,8 @@ fn taken_alone_every_designed_order_is_any_permutation() {
         assert_eq!(counts.len(), 24);
         let distance = |&n: &u32| (f64::from(n) - 100.0).powi(2) / 100.0;
         let chi_square: f64 = counts.values().map(distance).sum();
-        // 23 degrees of freedom: 60 is beyond the 0.9999 quantile; the keys are fixed, so this cannot flake.
+        // 23 degrees of freedom: 60 is beyond the 0.9999 quantile; the keys are fixed, so this
+        // cannot flake.
         assert!(chi_square < 60.0, "seed {seed}: chi square {chi_square}");
     }
     for place in [0, 4, 9] {

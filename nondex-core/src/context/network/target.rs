@@ -6,8 +6,8 @@ use crate::context::pause;
 use crate::fork_lock::ForkLock;
 use crate::sorted::SortedMap;
 
-/// Whether an address is of this machine, whichever machine it is: the loopback, or no address at all, which the kernel takes for it. A name
-/// server on the loopback is not: it only forwards.
+/// Whether an address is of this machine, whichever machine it is: the loopback, or no address at
+/// all, which the kernel takes for it. A name server on the loopback is not: it only forwards.
 #[must_use]
 pub fn is_local(target: &SocketAddr) -> bool {
     let ip = target.ip().to_canonical();
@@ -49,8 +49,9 @@ fn name_servers() -> Vec<IpAddr> {
         .collect()
 }
 
-/// Whether a lookup of this name says anything about the network: not so for the loopback's names, for addresses, and
-/// for what cannot be a name of a host. This machine's own name is not known here.
+/// Whether a lookup of this name says anything about the network: not so for the loopback's names,
+/// for addresses, and for what cannot be a name of a host. This machine's own name is not known
+/// here.
 #[must_use]
 pub fn is_remote_name(name: &str) -> bool {
     let bare = name.strip_suffix('.').unwrap_or(name);
@@ -92,7 +93,8 @@ pub fn host_of(ip: IpAddr) -> Option<String> {
     HOSTS.lock()?.get(&ip.to_canonical()).cloned()
 }
 
-/// Whether an address, or the name it was resolved from, was allowed although the network is blocked.
+/// Whether an address, or the name it was resolved from, was allowed although the network is
+/// blocked.
 #[must_use]
 pub fn is_allowed(target: &SocketAddr) -> bool {
     super::is_allowed(&target.ip().to_string())

@@ -30,7 +30,8 @@ impl<'a> Ending<'a> {
     }
 }
 
-/// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`] and by C.
+/// How the errors that a search for a route ends with are put into words, by [`std::io::ErrorKind`]
+/// and by C.
 const WORDS: &[(&str, &[&str])] = &[
     (
         "ENETUNREACH",
@@ -67,8 +68,9 @@ pub enum Meaning {
     Absent,
     /// The network was not there, if this machine is offline as a whole; else it is an answer.
     AbsentIfOffline,
-    /// A program that cannot be observed did not succeed: likely because there is no network, if this machine really is offline.
-    /// That the run blocks the network does not matter, as such a program is not blocked.
+    /// A program that cannot be observed did not succeed: likely because there is no network, if
+    /// this machine really is offline. That the run blocks the network does not matter, as such a
+    /// program is not blocked.
     AbsentIfMachineOffline,
     /// Something else.
     Other,
@@ -102,7 +104,8 @@ impl NetworkRecord {
             NetworkOutcome::Failed(_) | NetworkOutcome::Pending if self.is_child() => {
                 Meaning::AbsentIfMachineOffline
             }
-            // Nothing was to be sent yet: many a program that only asks for its own address goes on without one.
+            // Nothing was to be sent yet: many a program that only asks for its own address goes on
+            // without one.
             NetworkOutcome::Failed(error) if self.operation == ROUTE && !ending.says(error) => {
                 Meaning::Other
             }

@@ -6,7 +6,8 @@ use clap::Args;
 /// The options of a command that remembers what became of each test.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ChangedArgs {
-    /// Run only tests that are new or may run what is different from this commit [default: HEAD, or its parent when nothing is changed since HEAD]
+    /// Run only tests that are new or may run what is different from this commit [default: HEAD, or
+    /// its parent when nothing is changed since HEAD]
     #[arg(long, value_name = "REV", num_args = 0..=1, require_equals = true)]
     #[arg(help_heading = "Test selection")]
     pub changed: Option<Option<String>>,

@@ -11,7 +11,8 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", help_heading = "Check options")]
     pub orders: Option<usize>,
 
-    /// Say of each test that fails what it has to do with the change since this commit, as `deflake` does
+    /// Say of each test that fails what it has to do with the change since this commit, as
+    /// `deflake` does
     #[arg(long, value_name = "REV", help_heading = "Check options")]
     pub base: Option<String>,
 

@@ -24,8 +24,9 @@ use nondex_harness::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
 ///
-/// Runs the project's own tests while open choices of std (the order of a `HashMap`, of a directory, of the
-/// environment) are made from a seed, and names the call whose choice changes the outcome of a test.
+/// Runs the project's own tests while open choices of std (the order of a `HashMap`, of a
+/// directory, of the environment) are made from a seed, and names the call whose choice changes the
+/// outcome of a test.
 #[derive(Debug, Parser)]
 #[command(name = "cargo-nondex", bin_name = "cargo nondex", version)]
 #[command(args_conflicts_with_subcommands = true, after_help = after_help())]
@@ -46,9 +47,11 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the tests and find those that depend on an open choice (the default)
     Run(Box<RunArgs>),
-    /// Run the tests with other choices and in other orders: everything that finds flaky tests, for CI
+    /// Run the tests with other choices and in other orders: everything that finds flaky tests, for
+    /// CI
     Check(Box<CheckArgs>),
-    /// Run the tests, and those that nothing makes fail again under other circumstances: what kind of flaky is each?
+    /// Run the tests, and those that nothing makes fail again under other circumstances: what kind
+    /// of flaky is each?
     Classify(Box<ClassifyArgs>),
     /// Find tests that depend on those before them in their process: run them in other orders
     Order(Box<OrderArgs>),
@@ -148,10 +151,12 @@ pub struct CleanArgs {
 }
 
 impl CommandLine {
-    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own name, `nondex`, once more.
+    /// Parses the arguments of the process, its name first. As cargo's subcommand it gets its own
+    /// name, `nondex`, once more.
     ///
     /// # Errors
-    /// When they cannot be understood, and for `--help` and `--version`. clap's error says which, and prints itself.
+    /// When they cannot be understood, and for `--help` and `--version`. clap's error says which,
+    /// and prints itself.
     pub fn parse(
         args: impl IntoIterator<Item = OsString>,
     ) -> Result<(Command, OutputArgs), clap::Error> {
@@ -171,8 +176,8 @@ impl CommandLine {
     }
 }
 
-/// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes both for a filter, and the
-/// user would wait for a build.
+/// Refuses the name of a command behind an option, and what is nearly one in its place: clap takes
+/// both for a filter, and the user would wait for a build.
 fn expect_no_command(
     definition: &clap::Command,
     args: &[OsString],

@@ -11,7 +11,8 @@ pub struct ConfigArgs {
     #[arg(help_heading = "Config options")]
     pub profile: Option<String>,
 
-    /// Configuration file [default: .config/nondex.toml in the workspace root] [env: `NONDEX_CONFIG_FILE`]
+    /// Configuration file [default: .config/nondex.toml in the workspace root] [env:
+    /// `NONDEX_CONFIG_FILE`]
     #[arg(long, value_name = "FILE", help_heading = "Config options")]
     pub config_file: Option<Utf8PathBuf>,
 }

@@ -7,7 +7,8 @@ use super::run_args::RunArgs;
 /// The options of `cargo nondex deflake`: those of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct DeflakeArgs {
-    /// The commit that the working tree is compared with [default: HEAD, or its parent when nothing is changed since HEAD]
+    /// The commit that the working tree is compared with [default: HEAD, or its parent when nothing
+    /// is changed since HEAD]
     #[arg(long, value_name = "REV", help_heading = "Deflake options")]
     pub base: Option<String>,
 

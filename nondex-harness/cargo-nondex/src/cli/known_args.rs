@@ -17,9 +17,11 @@ pub struct KnownArgs {
 /// What is done with the known flakes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum KnownAction {
-    /// Add a test that the last report calls flaky, with its cause: it does not fail a run until that day, unless by another cause
+    /// Add a test that the last report calls flaky, with its cause: it does not fail a run until
+    /// that day, unless by another cause
     Add(KnownAddArgs),
-    /// Say which entries the last report shows to be overdue: their day is over, or their tests are stable
+    /// Say which entries the last report shows to be overdue: their day is over, or their tests are
+    /// stable
     Check(KnownCheckArgs),
     /// Remove the entries that are overdue
     Prune(KnownCheckArgs),

@@ -10,8 +10,8 @@ use nondex_harness::judge::prerequisite::{Limit, Policy};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Network options")]
 pub struct NetworkArgs {
-    /// Observe the network, block everything beyond the loopback, let single operations fail, or do not look at it
-    /// [default: observe]
+    /// Observe the network, block everything beyond the loopback, let single operations fail, or do
+    /// not look at it [default: observe]
     #[arg(long, value_name = "MODE", value_parser = words(NetworkMode::ALL, NetworkMode::name))]
     pub network: Option<NetworkMode>,
 
@@ -19,7 +19,8 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     pub network_allow: Vec<String>,
 
-    /// Run each test that fails because the network is blocked once more with the network, to know whether it then passes
+    /// Run each test that fails because the network is blocked once more with the network, to know
+    /// whether it then passes
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL")]
     pub network_verify: Option<bool>,
@@ -28,7 +29,8 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "N|P%")]
     pub max_sanitised: Option<Limit>,
 
-    /// Failures that a missing network or another missing prerequisite explains are failures like any other
+    /// Failures that a missing network or another missing prerequisite explains are failures like
+    /// any other
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL")]
     pub no_sanitise: Option<bool>,

@@ -11,20 +11,25 @@ use nondex_harness::judge::order::{OrderOptions, Shuffle, Strategy};
 /// The options of `cargo nondex order`.
 #[derive(Args, Clone, Debug)]
 pub struct OrderArgs {
-    /// Random orders of the tests of a binary; all orders are tried where there are no more [default: 10]
+    /// Random orders of the tests of a binary; all orders are tried where there are no more
+    /// [default: 10]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub orders: Option<usize>,
 
-    /// Runs of a suspected test alone, and behind those it depends on, before a word is said [default: 10]
+    /// Runs of a suspected test alone, and behind those it depends on, before a word is said
+    /// [default: 10]
     #[arg(long, value_name = "M", help_heading = "Order options")]
     #[arg(value_parser = positive::<NonZeroUsize>)]
     pub reruns: Option<NonZeroUsize>,
 
-    /// Pairs of tests to try in a binary, each in a fork; none of a binary that has more [default: 20000]
+    /// Pairs of tests to try in a binary, each in a fork; none of a binary that has more [default:
+    /// 20000]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub pairs: Option<usize>,
 
-    /// Processes of tests that run at the same time to make in a binary, the most suspicious first [default: 4 for each test, and 400 at least; five times as many if they take no longer than 10 seconds]
+    /// Processes of tests that run at the same time to make in a binary, the most suspicious first
+    /// [default: 4 for each test, and 400 at least; five times as many if they take no longer than
+    /// 10 seconds]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub meetings: Option<usize>,
 
@@ -42,7 +47,8 @@ pub struct OrderArgs {
     #[arg(help_heading = "Order options", value_parser = words(Shuffle::ALL, Shuffle::name))]
     pub shuffle: Shuffle,
 
-    /// Orders to try, of original, reverse, random, tuscan, one-by-one, isolated, all [default: original,reverse,random]
+    /// Orders to try, of original, reverse, random, tuscan, one-by-one, isolated, all [default:
+    /// original,reverse,random]
     #[arg(long, value_name = "STRATEGIES", value_delimiter = ',')]
     #[arg(help_heading = "Order options", value_parser = words(Strategy::ALL, Strategy::name))]
     pub strategies: Vec<Strategy>,

@@ -14,8 +14,8 @@ use super::values::{seconds, words};
 /// The options of `cargo nondex replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The finding: its id, its test, or a part of either that no other has, or `latest`; with `--level` and `--seed`, or `--clean`,
-    /// the test
+    /// The finding: its id, its test, or a part of either that no other has, or `latest`; with
+    /// `--level` and `--seed`, or `--clean`, the test
     #[arg(value_name = "ID|TEST", help_heading = "Arguments")]
     pub id: String,
 
@@ -57,7 +57,8 @@ pub struct ReplayArgs {
     #[arg(requires = "after", help_heading = "Replay options", hide = true)]
     pub threads: Option<Threads>,
 
-    /// Run the last of `--after` in the middle of the test, at an access to this: `static:PATH`, `env:NAME`, `file:PATH` or `cwd:`
+    /// Run the last of `--after` in the middle of the test, at an access to this: `static:PATH`,
+    /// `env:NAME`, `file:PATH` or `cwd:`
     #[arg(
         long,
         value_name = "KIND:NAME",
@@ -80,7 +81,8 @@ pub struct ReplayArgs {
     #[arg(long, requires = "access", help_heading = "Replay options")]
     pub within: bool,
 
-    /// The one in the middle goes on from this access of its own, from 0, when the other one has ended
+    /// The one in the middle goes on from this access of its own, from 0, when the other one has
+    /// ended
     #[arg(
         long,
         value_name = "N",
@@ -117,7 +119,8 @@ pub struct ReplayArgs {
     #[arg(help_heading = "Replay options")]
     pub gdb: bool,
 
-    /// Run the test under this command, which is given the executable and its arguments: `lldb --`, `rr record`
+    /// Run the test under this command, which is given the executable and its arguments: `lldb --`,
+    /// `rr record`
     #[arg(long, value_name = "COMMAND", conflicts_with = "quiet")]
     #[arg(help_heading = "Replay options")]
     pub debugger: Option<String>,

@@ -60,7 +60,8 @@ pub struct ReportArgs {
 /// What else is done with reports.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ReportAction {
-    /// Join the reports of several runs, such as of the jobs of a CI matrix: what they found together, each cause once
+    /// Join the reports of several runs, such as of the jobs of a CI matrix: what they found
+    /// together, each cause once
     Merge(MergeArgs),
 }
 

@@ -24,7 +24,8 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options")]
     pub seed: Option<u64>,
 
-    /// Which orders the first seeds mean: a covering design, or random ones like all others [default: covering]
+    /// Which orders the first seeds mean: a covering design, or random ones like all others
+    /// [default: covering]
     #[arg(long, value_name = "covering|random")]
     #[arg(help_heading = "Campaign options", value_parser = drawn)]
     pub schedule: Option<Schedule>,
@@ -39,22 +40,26 @@ pub struct RunArgs {
     #[arg(help_heading = "Campaign options", value_parser = positive::<NonZeroU32>)]
     pub clean_runs: Option<NonZeroU32>,
 
-    /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of the families `schedule` and `time`
+    /// Leave threads to the operating system, and time to the clock: no schedule, and nothing of
+    /// the families `schedule` and `time`
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true)]
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub real_threads: Option<bool>,
 
-    /// How many operations the threads of a test may do together while they are scheduled [default: 10000000]
+    /// How many operations the threads of a test may do together while they are scheduled [default:
+    /// 10000000]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options")]
     pub max_steps: Option<u64>,
 
-    /// Run every test at every seed and level, even where the outcome is known already, and wait the whole limit for each test that hangs
+    /// Run every test at every seed and level, even where the outcome is known already, and wait
+    /// the whole limit for each test that hangs
     #[arg(long)]
     #[arg(help_heading = "Campaign options")]
     pub no_prune: bool,
 
-    /// Run a test under all orders, and under all schedules with few preemptions, if there are at most so many [default: the number of seeds]
+    /// Run a test under all orders, and under all schedules with few preemptions, if there are at
+    /// most so many [default: the number of seeds]
     #[arg(long, value_name = "N")]
     #[arg(help_heading = "Campaign options")]
     pub exhaustive: Option<u64>,
@@ -69,7 +74,8 @@ pub struct RunArgs {
     #[arg(value_name = "BOOL", help_heading = "Campaign options")]
     pub strict: Option<bool>,
 
-    /// Failures to try first, as `report --export` wrote them [default: .config/nondex-regressions.json]
+    /// Failures to try first, as `report --export` wrote them [default:
+    /// .config/nondex-regressions.json]
     #[arg(long, value_name = "FILE")]
     #[arg(help_heading = "Campaign options")]
     pub regressions: Option<Utf8PathBuf>,

@@ -1,4 +1,5 @@
-//! Which tests of the built binaries are run: names as libtest filters them, and nextest's filtersets.
+//! Which tests of the built binaries are run: names as libtest filters them, and nextest's
+//! filtersets.
 
 use clap::{Args, Parser};
 
@@ -197,8 +198,8 @@ pub struct ResolvedFilter<'a> {
 }
 
 impl ResolvedFilter<'_> {
-    /// What it says of one test of a suite. A test must match one of the filtersets, if there are any, and one of the
-    /// name filters, if there are any, and no `--skip`.
+    /// What it says of one test of a suite. A test must match one of the filtersets, if there are
+    /// any, and one of the name filters, if there are any, and no `--skip`.
     #[must_use]
     pub fn matches(&self, suite: &Suite, test: &TestCase) -> Match {
         let query = Query::of(suite, test);
@@ -213,7 +214,8 @@ impl ResolvedFilter<'_> {
         }
     }
 
-    /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often an empty one.
+    /// The id that a shell made a filter of: without quotes, `$name` is a variable, and most often
+    /// an empty one.
     #[must_use]
     pub fn unquoted(&self, suites: &[Suite]) -> Option<String> {
         let tests = suites.iter().flat_map(|suite| {

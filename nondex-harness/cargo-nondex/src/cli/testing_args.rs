@@ -14,7 +14,8 @@ use super::values::seconds;
 /// The options that `cargo nondex run` and `cargo nondex order` share.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TestingArgs {
-    /// Time limit of one run of one test; a process of several has as much more as they took alone [default: 60]
+    /// Time limit of one run of one test; a process of several has as much more as they took alone
+    /// [default: 60]
     #[arg(long, value_name = "SECONDS")]
     #[arg(help_heading = "Campaign options", value_parser = seconds)]
     pub timeout: Option<Duration>,

@@ -1,7 +1,8 @@
 //! `cargo nondex bisect`: since which commit a test is flaky.
 //!
-//! The test is introduced by one commit, which git's history of its function tells, and made flaky by that one or by a later one, which is searched.
-//! Commits are tried in a checkout of our own; what was tried is kept, so that an interrupted search goes on.
+//! The test is introduced by one commit, which git's history of its function tells, and made flaky
+//! by that one or by a later one, which is searched. Commits are tried in a checkout of our own;
+//! what was tried is kept, so that an interrupted search goes on.
 
 mod category;
 mod oracle;
@@ -242,7 +243,8 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// The commit that introduced the test, and those that may have made it flaky, the one that is known to have first.
+    /// The commit that introduced the test, and those that may have made it flaky, the one that is
+    /// known to have first.
     fn run(
         &mut self,
         bad: &Commit,

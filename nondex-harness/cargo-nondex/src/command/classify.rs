@@ -1,7 +1,8 @@
-//! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al. (OOPSLA 2020) and more.
+//! `cargo nondex classify`: what kind of flaky each test is, by the steps of figure 3 of Lam et al.
+//! (OOPSLA 2020) and more.
 //!
-//! First everything that `check` does. Then a test that nothing made fail is run again under other circumstances: see
-//! [`judge::reruns`](nondex_harness::judge::reruns).
+//! First everything that `check` does. Then a test that nothing made fail is run again under other
+//! circumstances: see [`judge::reruns`](nondex_harness::judge::reruns).
 
 use super::check;
 use super::configuration::Asked;
@@ -18,7 +19,8 @@ use nondex_harness::judge::order::OrderOptions;
 use nondex_harness::project::{Suite, TestCase};
 use nondex_harness::report::{Report, TestReport, combined};
 
-/// Runs a campaign and investigates what it calls stable. `line` is the command line, for the report.
+/// Runs a campaign and investigates what it calls stable. `line` is the command line, for the
+/// report.
 pub(super) fn classify(
     args: &ClassifyArgs,
     asked: &Asked,

@@ -10,7 +10,8 @@ use nondex_harness::error::{Error, Result};
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::project::{self, BuildPlan};
 
-/// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this user.
+/// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this
+/// user.
 pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     let target = if let Some(target) = &args.location.target_dir {
         target.clone()
@@ -27,7 +28,8 @@ pub(super) fn clean(args: &CleanArgs, console: &Console) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may have chosen the folder.
+/// The runtimes in the cache, whole or half built. Whatever else is there is not ours: the user may
+/// have chosen the folder.
 fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     let failed = |error| Error::setup(format!("failed to read the cache `{cache}`: {error}"));
     let entries = match cache.read_dir_utf8() {
@@ -46,7 +48,8 @@ fn runtimes(cache: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(found)
 }
 
-/// Whether this is the name of a runtime's folder: its key of 16 hexadecimal digits, then a process while it is built.
+/// Whether this is the name of a runtime's folder: its key of 16 hexadecimal digits, then a process
+/// while it is built.
 fn is_runtime(name: &str) -> bool {
     let (key, process) = name.split_once('.').unwrap_or((name, ""));
     key.len() == 16

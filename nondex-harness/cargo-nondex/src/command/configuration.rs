@@ -24,7 +24,8 @@ pub struct Asked {
 /// Why there is nothing to do.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The command line cannot be understood, or asks for help only. clap's error says which, and prints itself.
+    /// The command line cannot be understood, or asks for help only. clap's error says which, and
+    /// prints itself.
     Usage(clap::Error),
     /// A variable or the configuration file cannot be understood.
     Setup(Error),

@@ -95,7 +95,8 @@ impl Console {
         self.labelled(AnsiColor::Yellow.on_default().bold(), "warning", message);
     }
 
-    /// `      Failed message`: what came of it, shown when quiet, too. Further lines are indented as the first.
+    /// `      Failed message`: what came of it, shown when quiet, too. Further lines are indented
+    /// as the first.
     pub(super) fn result(&self, color: AnsiColor, word: &str, message: &str) {
         let style = color.on_default().bold();
         let indented = message.replace('\n', &format!("\n{:STATUS_WIDTH$} ", ""));

@@ -30,7 +30,8 @@ impl Programs {
         }
     }
 
-    /// Reads a program, the first time. Nothing if it cannot be read, or does not tell of all that is asked for.
+    /// Reads a program, the first time. Nothing if it cannot be read, or does not tell of all that
+    /// is asked for.
     pub(super) fn read(&mut self, program: &str) -> Option<&Blocks> {
         if !self.known.contains_key(program) {
             let read = Blocks::of(program.into(), &self.asked).ok();

@@ -1,7 +1,8 @@
 //! `cargo nondex deflake`: which failures have nothing to do with a change.
 //!
-//! A test that passed before and ran no changed code fails for another reason (Bell et al., "DeFlaker: automatically detecting flaky tests",
-//! ICSE 2018). What it runs is looked at in a build of its own, in which the project's crates tell it; nothing else is slower for that.
+//! A test that passed before and ran no changed code fails for another reason (Bell et al.,
+//! "DeFlaker: automatically detecting flaky tests", ICSE 2018). What it runs is looked at in a
+//! build of its own, in which the project's crates tell it; nothing else is slower for that.
 
 mod base;
 mod opened;
@@ -28,7 +29,8 @@ use nondex_harness::report::schema::{ChangeReport, Line};
 use nondex_harness::report::{Report, TestReport, Verdict};
 use nondex_harness::repository::{self, Commit, Git, short};
 
-/// Runs the tests, and says of those that fail whether the change is to blame. `line` is the command line, for the report.
+/// Runs the tests, and says of those that fail whether the change is to blame. `line` is the
+/// command line, for the report.
 pub(super) fn deflake(
     args: &DeflakeArgs,
     asked: &Asked,
@@ -57,14 +59,16 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// What is different from `base`, or without it from `HEAD`, or from its parent when nothing was changed since.
+    /// What is different from `base`, or without it from `HEAD`, or from its parent when nothing
+    /// was changed since.
     pub(super) fn since(base: Option<&str>, session: &Session<'_>) -> Result<Self> {
         let git = Git::around(&session.options.workspace_root)?;
         let base = repository::base(&git, base)?;
         Ok(Change { git, base })
     }
 
-    /// Says of each failing test of the report what it has to do with the change; `delayed`: nothing of others.
+    /// Says of each failing test of the report what it has to do with the change; `delayed`:
+    /// nothing of others.
     pub(super) fn blame(
         &self,
         delayed: bool,
@@ -162,7 +166,8 @@ fn judge(
     Ok(())
 }
 
-/// The project built so that the functions in which something changed tell that they run, or else all of them, and its executables.
+/// The project built so that the functions in which something changed tell that they run, or else
+/// all of them, and its executables.
 fn telling(
     plan: &BuildPlan,
     effects: &Effects,

@@ -77,7 +77,8 @@ enum Presence {
 }
 
 impl Effects {
-    /// Whether what was changed was opened, of these files and folders of the repository: of what is new or gone, also its folder.
+    /// Whether what was changed was opened, of these files and folders of the repository: of what
+    /// is new or gone, also its folder.
     pub(super) fn are_opened<'a>(&self, opened: impl Iterator<Item = &'a String>) -> bool {
         let opened: BTreeSet<&str> = opened.map(String::as_str).collect();
         self.files.iter().any(|(file, presence)| {

@@ -21,7 +21,8 @@ use nondex_harness::judge::prerequisite::Policy;
 use nondex_harness::judge::run::Run;
 use nondex_harness::report::{self, Report, RunDirectory};
 
-/// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it still depends on a choice.
+/// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it
+/// still depends on a choice.
 pub(super) fn explain(args: &ExplainArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let started = Instant::now();
     let place = Folders::find(&args.location)?;

@@ -52,7 +52,8 @@ const fn mark(verdict: Verdict) -> char {
     }
 }
 
-/// Shows the lives of the tests whose ids end with `test`; without it of those that were not stable each time.
+/// Shows the lives of the tests whose ids end with `test`; without it of those that were not stable
+/// each time.
 pub(super) fn show(folder: &Utf8Path, test: Option<&str>, console: &Console) -> Result<()> {
     let (entries, damaged) = History::new(folder).all()?;
     for sentence in &damaged {

@@ -18,11 +18,12 @@ use nondex_harness::error::{Error, Result};
 /// As a shell reports a process that a signal ended.
 const SIGNAL_BASE: i32 = 128;
 
-/// How long after the first signal another one is still the same request: `timeout` sends one to its command, and at once one to the
-/// group that the command is in.
+/// How long after the first signal another one is still the same request: `timeout` sends one to
+/// its command, and at once one to the group that the command is in.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// Makes SIGINT and SIGTERM set the flag that is returned, and end the process when they come again later.
+/// Makes SIGINT and SIGTERM set the flag that is returned, and end the process when they come again
+/// later.
 ///
 /// SIGHUP is left alone: `nohup` has it ignored, and a handler would undo that.
 pub(super) fn install() -> Result<StopFlag> {

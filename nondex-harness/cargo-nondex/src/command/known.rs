@@ -23,7 +23,8 @@ pub(super) struct KnownFlakes {
 }
 
 impl KnownFlakes {
-    /// Reads the file of the workspace at `root`; what `workspace` says of its packages is asked if there is a filterset.
+    /// Reads the file of the workspace at `root`; what `workspace` says of its packages is asked if
+    /// there is a filterset.
     ///
     /// # Errors
     /// When the file cannot be understood, or a filterset names what is not in the workspace.
@@ -75,7 +76,8 @@ impl KnownFlakes {
     }
 }
 
-/// What a filterset asks of a test in a report, by the id that nextest gives its binary: `serde`, `serde::name`, `serde::bin/name`.
+/// What a filterset asks of a test in a report, by the id that nextest gives its binary: `serde`,
+/// `serde::name`, `serde::bin/name`.
 fn query(test: &TestReport) -> Query<'_> {
     let target = test.binary.strip_prefix(&test.package);
     let target = target.and_then(|rest| rest.strip_prefix("::"));

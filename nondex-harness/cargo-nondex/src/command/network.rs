@@ -36,7 +36,8 @@ impl Listed<'_> {
     }
 }
 
-/// Runs every selected test once with the network blocked, and prints on stdout which of them asked for it.
+/// Runs every selected test once with the network blocked, and prints on stdout which of them asked
+/// for it.
 pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> Result<ExitCode> {
     let filter = args.project.filter.parse()?;
     let doctests = filter.doctests();

@@ -1,4 +1,5 @@
-//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs beside it.
+//! `cargo nondex completions` and `cargo nondex man`: what a package of this tool installs beside
+//! it.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

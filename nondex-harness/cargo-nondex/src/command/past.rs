@@ -1,4 +1,5 @@
-//! What became of the tests before: which of them a change leaves as they were, and what is remembered of a run.
+//! What became of the tests before: which of them a change leaves as they were, and what is
+//! remembered of a run.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,8 +180,9 @@ impl Past {
         self.history.add(&entry)
     }
 
-    /// The tests that end as they did, each in a process of its own, because nothing that they ran is different, neither from `base` nor from
-    /// when they ran it; and what was compared, or why nothing is known.
+    /// The tests that end as they did, each in a process of its own, because nothing that they ran
+    /// is different, neither from `base` nor from when they ran it; and what was compared, or why
+    /// nothing is known.
     pub(super) fn unchanged(&self, compared: &Compared<'_>) -> Result<(BTreeSet<String>, String)> {
         let is_known = |life: &Life| life.ran.is_some() && life.opened.is_some();
         self.compare(
@@ -198,8 +200,8 @@ impl Past {
         )
     }
 
-    /// The tests that end as they did behind all others of their executable, because nothing in it is different. Behind others a test may run
-    /// what it does not run alone.
+    /// The tests that end as they did behind all others of their executable, because nothing in it
+    /// is different. Behind others a test may run what it does not run alone.
     pub(super) fn unchanged_in_orders(
         &self,
         compared: &Compared<'_>,

@@ -41,7 +41,8 @@ struct Counts {
 }
 
 impl<'a> Display<'a> {
-    /// A display of a campaign of so many tests: how many runs they take is not known before they were made.
+    /// A display of a campaign of so many tests: how many runs they take is not known before they
+    /// were made.
     pub(super) fn new(console: &'a Console, tests: usize) -> Self {
         let bar = (console.has_terminal() && !console.quiet).then(|| {
             let target = ProgressDrawTarget::stderr();

@@ -1,5 +1,6 @@
-//! Which files and folders of a repository the tests of a campaign open, themselves or by a program that they start: the system says so of every
-//! folder that is watched. Who of the tests that run at that moment it was is not known, so it is said of each of them.
+//! Which files and folders of a repository the tests of a campaign open, themselves or by a program
+//! that they start: the system says so of every folder that is watched. Who of the tests that run
+//! at that moment it was is not known, so it is said of each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,8 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// Watches the folders in which these files of the repository at `root` are; `None` where the system cannot.
+    /// Watches the folders in which these files of the repository at `root` are; `None` where the
+    /// system cannot.
     pub(super) fn of<'a>(root: &Utf8Path, files: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut reads = Reads {
             inotify: watch::begin()?,

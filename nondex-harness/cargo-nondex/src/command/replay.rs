@@ -131,7 +131,8 @@ pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {
     )
 }
 
-/// The finding that `text` means, of a report or else of those that are kept; one that `is_preferred` first.
+/// The finding that `text` means, of a report or else of those that are kept; one that
+/// `is_preferred` first.
 pub(super) fn asked(
     text: &str,
     report: Option<&Utf8Path>,
@@ -260,7 +261,8 @@ impl Drop for Records {
     }
 }
 
-/// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to read JSON, or nothing.
+/// Runs the test as the campaign did, with its output shown as it comes unless somebody wants to
+/// read JSON, or nothing.
 #[expect(
     clippy::too_many_arguments,
     reason = "one call of one function, with everything that was found out before"
@@ -282,7 +284,8 @@ fn watched(
     let launcher =
         || Launcher::new(records.0.clone(), timeout, stop).with_arguments(args.arguments.clone());
     let is_shown = !console.quiet && console.format != MessageFormat::Json;
-    // What another harness does not record is taken from what the test wrote, which is then shown at its end.
+    // What another harness does not record is taken from what the test wrote, which is then shown
+    // at its end.
     let is_live = is_shown && binary.harness == Harness::Nondex;
     let mut tests = Vec::new();
     let mut others: Vec<(&TestBinary, Vec<&TestCase>)> = Vec::new();
@@ -338,7 +341,8 @@ fn watched(
     Ok(run)
 }
 
-/// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is known from its record only.
+/// Runs the test under a debugger, on our own terminal and without a time limit. How it ended is
+/// known from its record only.
 fn debug(
     binary: &TestBinary,
     test: &TestCase,

@@ -19,7 +19,8 @@ use nondex_harness::findings::{Finding, Regressions, Store};
 use nondex_harness::report::human::{self, Sources, View};
 use nondex_harness::report::{RunDirectory, junit, merge, store};
 
-/// Shows what earlier runs found. The exit code says whether that could be done, not what was found.
+/// Shows what earlier runs found. The exit code says whether that could be done, not what was
+/// found.
 pub(super) fn report(args: &ReportArgs, line: &str, console: &Console) -> Result<ExitCode> {
     if let Some(ReportAction::Merge(args)) = &args.action {
         return merge(args, line, console);
@@ -242,7 +243,8 @@ fn export(place: &Folders, file: &Utf8Path, console: &Console) -> Result<()> {
     Ok(())
 }
 
-/// The path of the regressions: the default is in the workspace, another one starts in the current folder.
+/// The path of the regressions: the default is in the workspace, another one starts in the current
+/// folder.
 pub(super) fn regressions_file(
     given: Option<&Utf8Path>,
     workspace_root: &Utf8Path,

@@ -11,7 +11,8 @@ use nondex_harness::error::{Error, Result};
 use nondex_harness::project::{self, BuildPlan, Suite};
 use nondex_harness::shell;
 
-/// What is built when these flags are given in the current folder; `--color` says something to cargo, too.
+/// What is built when these flags are given in the current folder; `--color` says something to
+/// cargo, too.
 ///
 /// # Errors
 /// When the folder is not UTF-8 or not there.
@@ -23,7 +24,8 @@ pub(super) fn plan(build: &BuildArgs, console: &Console) -> Result<BuildPlan> {
     Ok(plan)
 }
 
-/// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait for the compiler.
+/// Resolves the filtersets of `filter`, before anything is built: a mistyped package need not wait
+/// for the compiler.
 ///
 /// # Errors
 /// When the workspace cannot be read, or a filterset names what is not in it.
@@ -43,7 +45,8 @@ pub(super) fn workspace(plan: &BuildPlan, is_needed: bool) -> Result<Workspace> 
     }
 }
 
-/// The tests that were asked for, by binary; those with `false` are ignored tests, which are not run.
+/// The tests that were asked for, by binary; those with `false` are ignored tests, which are not
+/// run.
 pub(super) fn select<'a>(suites: &'a [Suite], filter: &ResolvedFilter<'_>) -> Vec<Selected<'a>> {
     let selected = suites.iter().map(|suite| Selected {
         suite,

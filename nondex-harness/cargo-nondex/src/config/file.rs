@@ -38,7 +38,8 @@ impl File {
     /// Reads `text`. Relative paths in it start at `root`; `path` is for messages.
     ///
     /// # Errors
-    /// When anything in it is not as it must be: with path, line and column, what was found and what was expected.
+    /// When anything in it is not as it must be: with path, line and column, what was found and
+    /// what was expected.
     pub fn parse(text: &str, path: &Utf8Path, root: &Utf8Path) -> Result<Self> {
         let wrong = |span: Range<usize>, why: &str| {
             Error::setup(format!("{}: {why}", place(text, path, &span)))
@@ -97,7 +98,8 @@ fn place(text: &str, path: &Utf8Path, span: &Range<usize>) -> String {
     format!("{path}:{line}:{column}")
 }
 
-/// What is wrong: an unknown key with the nearest known one, anything else with the line it stands in.
+/// What is wrong: an unknown key with the nearest known one, anything else with the line it stands
+/// in.
 fn explained(message: &str, text: &str, span: &Range<usize>) -> String {
     let unknown = message.strip_prefix("unknown field `");
     if let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) {

@@ -9,8 +9,9 @@ use nondex_harness::error::{Error, Result};
 /// The file, below the root of the workspace.
 pub(super) const DEFAULT_FILE: &str = ".config/nondex.toml";
 
-/// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when cargo finds none: the
-/// command will meet that too, and say so. Takes one call of cargo, which reads manifests only.
+/// The root of the workspace that `manifest_path`, or the current folder, belongs to. `None` when
+/// cargo finds none: the command will meet that too, and say so. Takes one call of cargo, which
+/// reads manifests only.
 #[must_use]
 pub(super) fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -28,7 +29,8 @@ pub(super) fn workspace_root(manifest_path: Option<&Utf8Path>) -> Option<Utf8Pat
     Some(root.to_owned())
 }
 
-/// The text of the file, with the path it is shown by; `None` when there is none and `given` does not ask for one.
+/// The text of the file, with the path it is shown by; `None` when there is none and `given` does
+/// not ask for one.
 ///
 /// # Errors
 /// When it cannot be read, or `given` names none.

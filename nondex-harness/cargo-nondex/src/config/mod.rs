@@ -1,7 +1,8 @@
 //! Configuration: `.config/nondex.toml` and the `NONDEX_…` variables, below the command line.
 //!
-//! [`Settings`] are the keys that a project may set, as plain values. [`load`] reads those of the variables, of the chosen profile
-//! and of the default one, and lays the more important over the others; what the command line gives comes over them all.
+//! [`Settings`] are the keys that a project may set, as plain values. [`load`] reads those of the
+//! variables, of the chosen profile and of the default one, and lays the more important over the
+//! others; what the command line gives comes over them all.
 
 mod file;
 mod location;
@@ -37,8 +38,8 @@ pub struct Config {
     pub root: Option<Utf8PathBuf>,
 }
 
-/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root of the workspace that
-/// `manifest_path` or the current folder belongs to.
+/// What `variables` and a configuration file say: the `file`, or `.config/nondex.toml` in the root
+/// of the workspace that `manifest_path` or the current folder belongs to.
 ///
 /// # Errors
 /// When a variable or the file cannot be understood, and when there is no such profile.

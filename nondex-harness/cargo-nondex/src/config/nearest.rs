@@ -1,6 +1,7 @@
 //! What a mistyped name was meant to be.
 
-/// How alike two names must be, from 0 to 1. clap asks for 0.7 of a measure that is kinder to common beginnings.
+/// How alike two names must be, from 0 to 1. clap asks for 0.7 of a measure that is kinder to
+/// common beginnings.
 const ALIKE: f64 = 0.6;
 
 /// The known name that is most like `name`, when one is.

@@ -159,7 +159,8 @@ impl<'a> PerTest<'a> {
             .collect()
     }
 
-    /// Of each option the first of the overrides that match and have it, unless a more important source gives it.
+    /// Of each option the first of the overrides that match and have it, unless a more important
+    /// source gives it.
     fn of_one(&self, query: &Query<'_>) -> TestOptions {
         let mut all = TestOptions::default();
         let matching = self.overrides.iter();

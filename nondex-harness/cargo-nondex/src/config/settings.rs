@@ -118,10 +118,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// These, and of what they leave open what `below` says. Lists are replaced as a whole; overrides all count.
+    /// These, and of what they leave open what `below` says. Lists are replaced as a whole;
+    /// overrides all count.
     #[must_use]
     pub fn over(self, below: Settings) -> Settings {
-        // Packages that are named are not to be joined by the whole workspace, nor the other way round.
+        // Packages that are named are not to be joined by the whole workspace, nor the other way
+        // round.
         let selects = self.package.is_some() || self.workspace.is_some();
         let (package, workspace) = match selects {
             true => (self.package, self.workspace),

@@ -1,7 +1,9 @@
-//! A directory's order: the same test on another filesystem, or in a copy of its folder that was made in another order.
+//! A directory's order: the same test on another filesystem, or in a copy of its folder that was
+//! made in another order.
 //!
-//! Which directory a test reads is not known, only that it must be one that the script can move: below the temporary folder,
-//! below `CARGO_TARGET_TMPDIR`, or below the folder that the test is started in.
+//! Which directory a test reads is not known, only that it must be one that the script can move:
+//! below the temporary folder, below `CARGO_TARGET_TMPDIR`, or below the folder that the test is
+//! started in.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -11,7 +13,8 @@ use super::{Found, Subject};
 use nondex_harness::error::Result;
 use nondex_harness::shell::quote;
 
-/// A filesystem in memory, which every Linux has. It lists what was created last first; others list by a hash of the name.
+/// A filesystem in memory, which every Linux has. It lists what was created last first; others list
+/// by a hash of the name.
 const MEMORY: &str = "/dev/shm";
 
 /// The largest folder that is copied into memory, in bytes.
@@ -24,7 +27,8 @@ enum Setting {
     Usual,
     /// With its temporary folders below this folder.
     Temporary(Utf8PathBuf),
-    /// In a copy in memory of the folder it is started in, whose files are made in the order of their names, or in reverse.
+    /// In a copy in memory of the folder it is started in, whose files are made in the order of
+    /// their names, or in reverse.
     Copy { reverse: bool },
 }
 
@@ -107,7 +111,8 @@ impl Subject<'_> {
             Setting::Usual => format!("{run}\n"),
             Setting::Temporary(folder) => {
                 let kept = self.project.target_dir.join("nondex/plain/tmp");
-                // It is compiled into integration tests and benches, so what it names is another one for a while.
+                // It is compiled into integration tests and benches, so what it names is another
+                // one for a while.
                 let is_compiled_in = matches!(self.binary.kind.as_str(), "test" | "bench");
                 let (swap, restore) = if is_compiled_in {
                     let aside = format!("{kept}.aside");

@@ -44,7 +44,8 @@ impl Subject<'_> {
         ))
     }
 
-    /// The test with these variables in this order. A shell does not keep the order of its own variables, and `env` does.
+    /// The test with these variables in this order. A shell does not keep the order of its own
+    /// variables, and `env` does.
     fn exec(&self, names: &[&str], indent: &str) -> String {
         let mut text = "exec env -i".to_owned();
         for name in names {

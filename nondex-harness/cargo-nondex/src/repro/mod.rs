@@ -1,8 +1,11 @@
-//! Stand-alone repros: scripts that make a test fail as a finding says, with plain cargo and a shell.
+//! Stand-alone repros: scripts that make a test fail as a finding says, with plain cargo and a
+//! shell.
 //!
-//! A finding says that some order decides. An ordinary program gets another order by ordinary means: variables given in another
-//! order, a directory on another filesystem; where std itself draws the order it is enough to repeat the run. A repro is kept only if it was seen to fail each time, where the test does, while the
-//! same test passes in the order that the finding calls the ordinary one.
+//! A finding says that some order decides. An ordinary program gets another order by ordinary
+//! means: variables given in another order, a directory on another filesystem; where std itself
+//! draws the order it is enough to repeat the run. A repro is kept only if it was seen to fail each
+//! time, where the test does, while the same test passes in the order that the finding calls the
+//! ordinary one.
 
 mod directory;
 mod environment;
@@ -74,7 +77,8 @@ enum Found {
 }
 
 impl Subject<'_> {
-    /// Tries to reproduce what each culprit of the finding does, one of each family. Takes some runs of the test. Writes into `<target>/nondex/repros/<id>`, and replaces what is there.
+    /// Tries to reproduce what each culprit of the finding does, one of each family. Takes some
+    /// runs of the test. Writes into `<target>/nondex/repros/<id>`, and replaces what is there.
     ///
     /// # Errors
     /// When files cannot be written or programs not be started.

@@ -12,7 +12,8 @@ const MISS: f64 = 0.001;
 /// The most runs of one script.
 const MOST: u64 = 10_000;
 
-/// How many runs show a failure that comes in `failures` of `runs`, if its probability is the least that these allow.
+/// How many runs show a failure that comes in `failures` of `runs`, if its probability is the least
+/// that these allow.
 fn needed(failures: u64, runs: u64) -> u64 {
     let [least, _] = wilson(failures, runs);
     let needed = (MISS.ln() / (1.0 - least).ln()).ceil();

@@ -1,11 +1,12 @@
 //! The environment of the program, without what is there for this library.
 //!
-//! It is changed where it is. A program may have functions of its own for it, in place of libc's, which do not work before
-//! its `main` has begun: so has bash.
+//! It is changed where it is. A program may have functions of its own for it, in place of libc's,
+//! which do not work before its `main` has begun: so has bash.
 
 use std::ffi::{CStr, CString, c_char};
 
-/// What begins the entry that names this library to the loader, and what else was to be loaded, after a colon.
+/// What begins the entry that names this library to the loader, and what else was to be loaded,
+/// after a colon.
 const PRELOAD: &[u8] = b"LD_PRELOAD=";
 
 unsafe extern "C" {

@@ -1,4 +1,5 @@
-//! The files that tests of two binaries share, proven by putting them back, and the tests that undo what is done to them.
+//! The files that tests of two binaries share, proven by putting them back, and the tests that undo
+//! what is done to them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ const MAX_FILES: usize = 24;
 const CLEANS: usize = 2;
 
 impl Across<'_> {
-    /// The files that these leave, those that are proven, or else all; and the paths of those that are proven.
+    /// The files that these leave, those that are proven, or else all; and the paths of those that
+    /// are proven.
     pub(super) fn shared(
         &self,
         with: usize,
@@ -87,7 +89,8 @@ impl Across<'_> {
         Some(())
     }
 
-    /// The tests of any binary that undo what these of one did to a victim: those that change the files which are proven are tried.
+    /// The tests of any binary that undo what these of one did to a victim: those that change the
+    /// files which are proven are tried.
     pub(super) fn cleaners(
         &self,
         (with, set): (usize, &[usize]),
@@ -121,7 +124,8 @@ impl Across<'_> {
         Some(cleaners)
     }
 
-    /// Whether a victim passes each time behind these of one binary and then a test that may undo what they do.
+    /// Whether a victim passes each time behind these of one binary and then a test that may undo
+    /// what they do.
     fn cleans(
         &self,
         (with, set): (usize, &[usize]),

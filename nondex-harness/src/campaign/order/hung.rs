@@ -1,7 +1,8 @@
 //! How long is waited for a test that has hung before: not as long again each time.
 //!
-//! A test that hangs behind another one is run behind it ten times before a word is said, and some times more for what the two share. Each
-//! of these runs would take its whole limit, a minute by default.
+//! A test that hangs behind another one is run behind it ten times before a word is said, and some
+//! times more for what the two share. Each of these runs would take its whole limit, a minute by
+//! default.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -104,7 +105,8 @@ mod tests {
         assert_eq!(hung.limit(&[0, 1], usual), usual);
     }
 
-    /// How runs end that would take so long, `None` for ever, where each is waited for so long as the function says.
+    /// How runs end that would take so long, `None` for ever, where each is waited for so long as
+    /// the function says.
     fn ends(durations: &[Option<u64>], mut limit: impl FnMut(&Hung) -> Duration) -> Vec<Outcome> {
         let hung = Hung::default();
         let end = |duration: &Option<u64>| {
@@ -145,7 +147,8 @@ mod tests {
             shortened += u32::from(durations.iter().filter(|one| one.is_none()).count() > 2);
         }
         assert!(compared == 10_000 && shortened > 5_000, "{shortened}");
-        // It hung for a minute, twice, and then it takes seven times the longest that is waited for: only `--no-prune` sees its end.
+        // It hung for a minute, twice, and then it takes seven times the longest that is waited
+        // for: only `--no-prune` sees its end.
         let odd = [None, None, Some(42_000)];
         assert_eq!(ends(&odd, |_| usual)[2], Outcome::Passed);
     }

@@ -8,8 +8,8 @@ use crate::campaign::state::States;
 use crate::report::schema::LeftState;
 
 impl Found {
-    /// What `test` leaves changed that others use: the project's own statics, variables, the folder and files. Nothing of a polluter or a setter that
-    /// is known.
+    /// What `test` leaves changed that others use: the project's own statics, variables, the folder
+    /// and files. Nothing of a polluter or a setter that is known.
     pub(super) fn left(
         &self,
         test: usize,

@@ -1,5 +1,5 @@
-//! The search in one binary: what is run alone, in pairs and in orders, and what is concluded from it. When it is stopped, each step does
-//! with what there is.
+//! The search in one binary: what is run alone, in pairs and in orders, and what is concluded from
+//! it. When it is stopped, each step does with what there is.
 
 use std::time::Instant;
 
@@ -20,8 +20,8 @@ use crate::judge::order::{
 use crate::report::schema::TriedOrder;
 
 impl Campaign<'_> {
-    /// What is concluded of each asked test that ended otherwise in some order than alone, and what each test that passes alone uses. When it
-    /// is stopped, each step does with what there is.
+    /// What is concluded of each asked test that ended otherwise in some order than alone, and what
+    /// each test that passes alone uses. When it is stopped, each step does with what there is.
     pub(super) fn search<'s>(
         &self,
         states: &'s States<'s>,
@@ -84,7 +84,8 @@ impl Campaign<'_> {
             let before = experiments.count();
             let concluded = concluded(processes, &next, &detection, &limits, experiments);
             all_concluded.extend(concluded);
-            // What was made to find the roles of one may show that another one depends on others, too.
+            // What was made to find the roles of one may show that another one depends on others,
+            // too.
             detection.add_orders_since(before, experiments);
             next = experiments.suspects(asked);
             next.retain(|test| !suspects.contains(test));
@@ -137,7 +138,8 @@ impl Campaign<'_> {
         (found, uses)
     }
 
-    /// The pairs in which a test ended otherwise than alone, and whether all that there are were tried.
+    /// The pairs in which a test ended otherwise than alone, and whether all that there are were
+    /// tried.
     fn pairs(
         &self,
         processes: &Processes<'_>,
@@ -177,8 +179,9 @@ impl Campaign<'_> {
         (tried, has_pairs)
     }
 
-    /// Whether the pairs take no more than half of the time that is left. Where it is limited, what tells most in the least time comes
-    /// first: each test alone, then all in their order and in the reverse of it, which tells how long they take.
+    /// Whether the pairs take no more than half of the time that is left. Where it is limited, what
+    /// tells most in the least time comes first: each test alone, then all in their order and in
+    /// the reverse of it, which tells how long they take.
     fn have_time(
         &self,
         processes: &Processes<'_>,

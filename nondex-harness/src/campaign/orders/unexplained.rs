@@ -13,8 +13,8 @@ use crate::report::judged::order;
 use crate::report::{TestReport, Verdict};
 
 impl Campaign<'_> {
-    /// Says of such a test whether it passes when threads and time are scheduled, and which files may be why it fails; `changed` are those that other
-    /// tests change.
+    /// Says of such a test whether it passes when threads and time are scheduled, and which files
+    /// may be why it fails; `changed` are those that other tests change.
     pub(super) fn look_closer(
         &self,
         processes: &Processes<'_>,

@@ -3,8 +3,8 @@
 #[cfg(target_os = "linux")]
 use nix::sys::personality::{self, Persona};
 
-/// Switches address-space randomisation off for processes that this thread, and threads it starts, will start. Whether
-/// it is off: a container's policy may forbid it.
+/// Switches address-space randomisation off for processes that this thread, and threads it starts,
+/// will start. Whether it is off: a container's policy may forbid it.
 fn disable_address_randomisation() -> bool {
     #[cfg(target_os = "linux")]
     {

@@ -1,7 +1,9 @@
-//! A process that outlives this program for a moment, to end the runs that are under way when this program is killed.
+//! A process that outlives this program for a moment, to end the runs that are under way when this
+//! program is killed.
 //!
-//! A signal that cannot be caught leaves nobody to end them, and a test that waits would stay for ever. The guardian is this
-//! executable again. It is told which process groups begin and end, and kills those that are left when nobody can tell it more.
+//! A signal that cannot be caught leaves nobody to end them, and a test that waits would stay for
+//! ever. The guardian is this executable again. It is told which process groups begin and end, and
+//! kills those that are left when nobody can tell it more.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
@@ -41,7 +43,8 @@ pub(super) fn is_guardian(id: i32) -> bool {
     matches!(STARTED.get(), Some(Some((guardian, _))) if *guardian == id)
 }
 
-/// A process group that is ended with this program. Forgotten when dropped, once the group has ended.
+/// A process group that is ended with this program. Forgotten when dropped, once the group has
+/// ended.
 #[derive(Debug)]
 pub(super) struct Guarded(Pid);
 

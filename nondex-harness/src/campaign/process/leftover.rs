@@ -1,9 +1,10 @@
 //! Processes that a run leaves behind outside of its group: daemons in a session of their own.
 //!
-//! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a run is a child of ours that
-//! we did not start. Whose it is, the block of variables may say that it was started with. Where that is silent (a program
-//! that was started with other variables), it can be of any run that was under way when it started, and is left alone until
-//! all of these have ended.
+//! An orphan among our descendants becomes our child (see `adopt_orphans`), so what is left of a
+//! run is a child of ours that we did not start. Whose it is, the block of variables may say that
+//! it was started with. Where that is silent (a program that was started with other variables), it
+//! can be of any run that was under way when it started, and is left alone until all of these have
+//! ended.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -82,8 +83,9 @@ pub(super) fn start(
 }
 
 impl Run {
-    /// Ends the processes that are left of this run and of those before it, after its group has ended; they are given this
-    /// time to end by themselves. Whether there was one that can only be of this run.
+    /// Ends the processes that are left of this run and of those before it, after its group has
+    /// ended; they are given this time to end by themselves. Whether there was one that can only be
+    /// of this run.
     pub(super) fn sweep(self, grace: Duration) -> bool {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(200);
@@ -108,7 +110,8 @@ impl Run {
         is_own
     }
 
-    /// The processes that are left behind, and whether each can only be of this run. Those that are dead are no more.
+    /// The processes that are left behind, and whether each can only be of this run. Those that are
+    /// dead are no more.
     fn left(&self) -> Vec<(i32, bool)> {
         let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
         let runs = RUNS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,8 +158,8 @@ impl Drop for Run {
 }
 
 impl Runs {
-    /// Whether a process, which started then and was given this mark, can only be of the run `asking`, which has ended; `None`
-    /// when it may be of a run that is under way.
+    /// Whether a process, which started then and was given this mark, can only be of the run
+    /// `asking`, which has ended; `None` when it may be of a run that is under way.
     fn owner(&self, asking: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
         if marked.is_some() && marked == asking.mark.as_deref() {
             return Some(true);
@@ -199,8 +202,8 @@ fn now() -> u64 {
     seconds.map_or(u64::MAX, |seconds: f64| (seconds * 100.0) as u64 + 1)
 }
 
-/// The children of our first thread, to which orphans come, without the guardian; of all threads, where only a look at every process
-/// can tell.
+/// The children of our first thread, to which orphans come, without the guardian; of all threads,
+/// where only a look at every process can tell.
 fn adopted() -> Vec<i32> {
     let mut children = children();
     children.retain(|id| !guardian::is_guardian(*id));

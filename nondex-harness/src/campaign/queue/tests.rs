@@ -176,7 +176,8 @@ fn a_test_that_asks_for_no_run_is_not_waited_for() {
 
 #[test]
 fn tests_run_while_the_report_of_another_is_written() {
-    // The first test is judged for as long as others still have to run: with a lock held it would wait for ever.
+    // The first test is judged for as long as others still have to run: with a lock held it would
+    // wait for ever.
     let (send, receive) = mpsc::channel();
     let (send, receive) = (Mutex::new(send), Mutex::new(receive));
     let workload = Simulated {

@@ -9,7 +9,8 @@ use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
 
 impl Races<'_> {
-    /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped, with its lines.
+    /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped,
+    /// with its lines.
     pub(super) fn described(
         &self,
         test: usize,
@@ -37,7 +38,8 @@ impl Races<'_> {
         let line = |access: &AccessRecord| self.states.line(access);
         let mut accesses = |used: &Use<'_>| self.traced(used, state, made);
         let writes = accesses(writer);
-        // Of one that is stopped, the other one meets what it has done by then; of one that has ended, all.
+        // Of one that is stopped, the other one meets what it has done by then; of one that has
+        // ended, all.
         let behind = u64::from(stops_behind(state));
         let done = match (std::ptr::eq(writer, outer), within, until) {
             (true, true, None) => Some(access + behind),

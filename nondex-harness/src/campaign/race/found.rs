@@ -16,11 +16,13 @@ pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) found: Vec<Found>,
     /// How many processes that took.
     pub(in crate::campaign) made: u64,
-    /// How many meetings, of two tests over a part of the state, were not tried, or not at each access.
+    /// How many meetings, of two tests over a part of the state, were not tried, or not at each
+    /// access.
     pub(in crate::campaign) left: usize,
     /// The tests of which not all accesses were tried, for a run took so long.
     pub(in crate::campaign) waiting: BTreeSet<usize>,
-    /// Those that fail all the same when only this part of the state is put back: others are tried before they are believed.
+    /// Those that fail all the same when only this part of the state is put back: others are tried
+    /// before they are believed.
     pub(super) unproven: Vec<Found>,
 }
 

@@ -47,8 +47,9 @@ impl Use<'_> {
         files.map(|state| state.name.as_str())
     }
 
-    /// The parts of the state that it leaves changed and others of `uses` use, each with these, without those that leave it changed, too: of what
-    /// is made when it is first needed, nobody meets another one's.
+    /// The parts of the state that it leaves changed and others of `uses` use, each with these,
+    /// without those that leave it changed, too: of what is made when it is first needed, nobody
+    /// meets another one's.
     pub(in crate::campaign) fn left_to<'u>(
         &'u self,
         uses: &'u [Use<'_>],
@@ -72,7 +73,8 @@ impl Use<'_> {
     }
 }
 
-/// What each of these tests uses when it runs alone, in a process each; without some when it was stopped.
+/// What each of these tests uses when it runs alone, in a process each; without some when it was
+/// stopped.
 pub(in crate::campaign) fn uses<'s>(
     processes: &Processes<'_>,
     states: &'s States<'s>,

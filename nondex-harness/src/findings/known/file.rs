@@ -65,7 +65,8 @@ impl KnownEntry {
         name.map_or("", String::as_str)
     }
 
-    /// Whether this is what is known: nothing was `found` that is not. A search that ended early finds less.
+    /// Whether this is what is known: nothing was `found` that is not. A search that ended early
+    /// finds less.
     #[must_use]
     pub(super) fn covers(&self, verdict: Verdict, found: &[String]) -> bool {
         let is_known = |cause: &String| self.cause.is_empty() || self.cause.contains(cause);
@@ -138,7 +139,8 @@ impl Known {
         &self.entries
     }
 
-    /// Adds an entry at the end, in place of those with the same name. Whatever else is in the file stays.
+    /// Adds an entry at the end, in place of those with the same name. Whatever else is in the file
+    /// stays.
     ///
     /// # Errors
     /// When the entry is not complete, or an old one cannot be found in the text.

@@ -1,4 +1,5 @@
-//! Listings of tests, in libtest's formats: nextest reads the terse one, the driver the one in JSON.
+//! Listings of tests, in libtest's formats: nextest reads the terse one, the driver the one in
+//! JSON.
 
 use std::fmt;
 use std::io;

@@ -38,7 +38,8 @@ pub(super) struct Terminal {
 pub(crate) enum Printing {
     /// It is written, or the run fails.
     Strict,
-    /// It is written if possible: a test may have closed the standard output, and its outcome is on record.
+    /// It is written if possible: a test may have closed the standard output, and its outcome is on
+    /// record.
     Lenient,
     /// Nothing is written: the driver reads the record, and the output is to be the test's own.
     Silent,

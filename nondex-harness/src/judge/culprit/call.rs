@@ -17,8 +17,8 @@ pub struct Call {
     pub of: u64,
     /// Where the outcome turns between its base and what the seed drew, if that is known.
     pub turn: Option<Turn>,
-    /// Whether the outcome changes even when the call is given its base: then no choice decides, but what a shim does
-    /// besides, such as allocate.
+    /// Whether the outcome changes even when the call is given its base: then no choice decides,
+    /// but what a shim does besides, such as allocate.
     pub is_artefact: bool,
 }
 
@@ -36,8 +36,8 @@ pub struct Turn {
 pub enum Decisive {
     /// The order of two elements, or the position of one.
     Elements {
-        /// The two that were exchanged, as positions in base order: the one that came first, and still does in base order,
-        /// before the other.
+        /// The two that were exchanged, as positions in base order: the one that came first, and
+        /// still does in base order, before the other.
         ranks: [u64; 2],
         /// The position that decides, if it is not the order of the two.
         position: Option<Position>,

@@ -8,8 +8,8 @@ use super::{CONFIRMATIONS, Missing, Search};
 use crate::judge::timing::is_timing;
 
 impl Search<'_> {
-    /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements of each that make the
-    /// difference. None when the calls cannot be told apart.
+    /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements
+    /// of each that make the difference. None when the calls cannot be told apart.
     pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {
         let run = self.run(&self.with(Selection::only(sites.to_vec())))?;
         let points = run.points.iter();
@@ -66,7 +66,8 @@ impl Search<'_> {
     }
 }
 
-/// Whether anything may lie between a call's base and what was drawn: not so of a value that is just another one.
+/// Whether anything may lie between a call's base and what was drawn: not so of a value that is
+/// just another one.
 fn has_between(points: &[&PointRecord], call: &Call) -> bool {
     let mut points = points.iter();
     points.any(|point| {

@@ -1,5 +1,5 @@
-//! Whether it is the relative order of two elements that decides or only which element comes at a position, which is tried with
-//! orders of their own.
+//! Whether it is the relative order of two elements that decides or only which element comes at a
+//! position, which is tried with orders of their own.
 
 use nondex_core::{GivenChoice, StepRecord};
 
@@ -7,11 +7,13 @@ use super::call::Call;
 use super::position::Position;
 use super::{Missing, Search};
 
-/// Of longer sequences it is not tried whether a position decides: a spec could not list their order.
+/// Of longer sequences it is not tried whether a position decides: a spec could not list their
+/// order.
 const MAX_LISTED: usize = 10_000;
 
 impl Search<'_> {
-    /// The position that decides in one of the calls, where the step exchanged the elements with these ranks.
+    /// The position that decides in one of the calls, where the step exchanged the elements with
+    /// these ranks.
     pub(super) fn position(
         &mut self,
         calls: &[Call],
@@ -34,13 +36,16 @@ impl Search<'_> {
 #[derive(Debug, PartialEq, Eq)]
 struct Attempt {
     position: Position,
-    /// The position has the element it has in base order, all others are reversed: nothing changes if the position decides.
+    /// The position has the element it has in base order, all others are reversed: nothing changes
+    /// if the position decides.
     kept: Vec<u32>,
-    /// The position has another element, and the two that were exchanged are in base order: only a position can tell.
+    /// The position has another element, and the two that were exchanged are in base order: only a
+    /// position can tell.
     moved: Vec<u32>,
 }
 
-/// What is to be tried when the elements with these ranks were exchanged at `place` and the position after it.
+/// What is to be tried when the elements with these ranks were exchanged at `place` and the
+/// position after it.
 fn attempts(len: u64, place: u64, ranks: [u64; 2]) -> Vec<Attempt> {
     let Ok(len) = usize::try_from(len) else {
         return Vec::new();

@@ -1,15 +1,18 @@
 //! The smallest part of a list that still has an effect.
 //!
-//! A binary search over the list's beginnings finds the element that completes the effect; it is kept, and what comes after it
-//! is dropped; then the same among what comes before it, until what was kept suffices. So every element is found by one binary
-//! search (dichotomic search for a minimal subset: Hemery, Lecoutre, Saïs and Boussemart, "Extracting MUCs from constraint
-//! networks", ECAI 2006): `k` elements among `n` take at most k·(⌈log2(n)⌉ + 1) questions. What is found has the effect,
-//! whatever the effect is; no element of it can be left out if larger parts never have less effect than smaller ones.
+//! A binary search over the list's beginnings finds the element that completes the effect; it is
+//! kept, and what comes after it is dropped; then the same among what comes before it, until what
+//! was kept suffices. So every element is found by one binary search (dichotomic search for a
+//! minimal subset: Hemery, Lecoutre, Saïs and Boussemart, "Extracting MUCs from constraint
+//! networks", ECAI 2006): `k` elements among `n` take at most k·(⌈log2(n)⌉ + 1) questions. What is
+//! found has the effect, whatever the effect is; no element of it can be left out if larger parts
+//! never have less effect than smaller ones.
 
 /// Part of a list: some elements, and all before a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
-    /// The elements that are kept, in descending order, none of them in [`beginning`](Self::beginning).
+    /// The elements that are kept, in descending order, none of them in
+    /// [`beginning`](Self::beginning).
     pub kept: &'a [usize],
     /// So many elements from the beginning.
     pub beginning: usize,
@@ -24,8 +27,9 @@ pub struct Smallest {
     pub is_complete: bool,
 }
 
-/// The smallest part of a list of `len` elements that `has_effect`; the whole list is known to have it, and nothing is known not
-/// to. Asks no more than `questions` times, of a part more than once only if it has the effect.
+/// The smallest part of a list of `len` elements that `has_effect`; the whole list is known to have
+/// it, and nothing is known not to. Asks no more than `questions` times, of a part more than once
+/// only if it has the effect.
 ///
 /// # Errors
 /// As `has_effect`.

@@ -104,8 +104,9 @@ fn is_made(orders: Orders<'_>, line: u32) -> bool {
     !orders(line, 0).is_sorted()
 }
 
-/// Searches the culprits of a simulated test that fails at some seed, and counts the runs beyond the two clean and the two
-/// failing ones that it took to find and confirm the calls, without those for the elements.
+/// Searches the culprits of a simulated test that fails at some seed, and counts the runs beyond
+/// the two clean and the two failing ones that it took to find and confirm the calls, without those
+/// for the elements.
 fn searched(program: &Program, passes: impl Fn(Orders<'_>) -> bool) -> (Culprits, usize) {
     let passes_clean = program.run(&RunSpec::clean("t"), &passes).passed();
     let all = (0..1000)
@@ -320,8 +321,8 @@ fn more_sites_than_a_spec_can_name_are_not_searched() {
     assert_eq!(runs, 0);
 }
 
-/// What a simulated test does that reads a number of bytes, in one of three calls of which only the last one matters: 4,096 in a
-/// clean run, 90 where the seed decides.
+/// What a simulated test does that reads a number of bytes, in one of three calls of which only the
+/// last one matters: 4,096 in a clean run, 90 where the seed decides.
 fn reads(spec: &RunSpec, passes: impl Fn(u64) -> bool) -> Run {
     let choice = Choice::Number {
         range: 1..=4096,

@@ -1,10 +1,11 @@
 //! From a call that is responsible to what of it decides.
 //!
-//! What the seed drew is reached from the base step by step: an order by exchanging neighbours, one pair at a time (see
-//! [`nondex_core::choice::between`]), a number one by one. At the base the outcome is as in the clean runs, at the other end it is
-//! not: a binary search finds a step at which it changes. Of an order, the two elements exchanged there decide, in the order that the
-//! others have then; of a number, this one and any further from the base, if it is as most are. Of a delay one hundredth is as good as nothing:
-//! the shortest one is found but for that.
+//! What the seed drew is reached from the base step by step: an order by exchanging neighbours, one
+//! pair at a time (see [`nondex_core::choice::between`]), a number one by one. At the base the
+//! outcome is as in the clean runs, at the other end it is not: a binary search finds a step at
+//! which it changes. Of an order, the two elements exchanged there decide, in the order that the
+//! others have then; of a number, this one and any further from the base, if it is as most are. Of
+//! a delay one hundredth is as good as nothing: the shortest one is found but for that.
 
 use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{Given, GivenChoice, RunSpec, Scope};
@@ -17,8 +18,8 @@ use crate::judge::timing::is_timing;
 const PRECISION: u64 = 100;
 
 impl Search<'_> {
-    /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when there is no such step, or it does
-    /// not make the difference every time.
+    /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when
+    /// there is no such step, or it does not make the difference every time.
     pub(super) fn turn(&mut self, calls: &[Call], index: usize) -> Result<Option<Turn>, Missing> {
         let call = &calls[index];
         let whole = self.with_choice(calls, index, GivenChoice::Steps(u64::MAX));
@@ -71,8 +72,8 @@ impl Search<'_> {
         }))
     }
 
-    /// Only these calls, one of them with this choice, and delays whose turn is known as short as they may be: so that in the end all of
-    /// them are, together.
+    /// Only these calls, one of them with this choice, and delays whose turn is known as short as
+    /// they may be: so that in the end all of them are, together.
     pub(super) fn with_choice(&self, calls: &[Call], index: usize, choice: GivenChoice) -> RunSpec {
         let scopes: Vec<Scope> = calls.iter().map(Call::scope).collect();
         let shortened = calls[..index].iter().filter(|call| is_timing(&call.site));
@@ -83,8 +84,8 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
-    /// Whether the outcome changes every time that one of the calls is given its base, the others being made as drawn:
-    /// without that call it does not.
+    /// Whether the outcome changes every time that one of the calls is given its base, the others
+    /// being made as drawn: without that call it does not.
     pub(super) fn is_artefact(&mut self, calls: &[Call], index: usize) -> Result<bool, Missing> {
         if self.left == 0 {
             return Ok(false);

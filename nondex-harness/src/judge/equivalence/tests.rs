@@ -15,7 +15,8 @@ fn site(family: Family, line: u32) -> Site {
     }
 }
 
-/// A run whose points have so many calls of the same number of elements, and in which all is listed.
+/// A run whose points have so many calls of the same number of elements, and in which all is
+/// listed.
 fn run(points: &[(Family, u32, u64, u64)], aspect: Option<u64>) -> Run {
     let listed = points.iter().flat_map(|&(family, line, count, len)| {
         (0..count).map(move |ordinal| ChoiceRecord {
@@ -157,7 +158,8 @@ fn how_long_threads_are_held_back_is_known_for_one_seed_at_one_level_only() {
                 assert!(!decide_alike(&clean, &other, &run));
             }
         }
-        // A clean run does not come to what a seed would choose elsewhere: only nothing at all is like it.
+        // A clean run does not come to what a seed would choose elsewhere: only nothing at all is
+        // like it.
         let elsewhere = Selection::only([site(family, 2)]);
         assert!(!decide_alike(&clean, &with(elsewhere.clone(), &made), &run));
         let except = Selection::except([site(family, 1)]);

@@ -7,7 +7,8 @@ use super::*;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::simulation::{options, run, runs_at, simulate, site};
 
-/// A simulated test: asked for its next choice, given the orders so far, it says the line and the number of elements, or how it ends.
+/// A simulated test: asked for its next choice, given the orders so far, it says the line and the
+/// number of elements, or how it ends.
 type Program = fn(&[Vec<usize>]) -> Result<(u32, u64), bool>;
 
 /// Runs the test under `spec`. At EQ and ID, every collection is an object of its own.

@@ -6,7 +6,8 @@ use super::*;
 use crate::judge::run::Run;
 use crate::judge::simulation::{made, options, run};
 
-/// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the run, as the executor would.
+/// Runs a simulated test, a function from the spec, whether it runs alone, and the number of the
+/// run, as the executor would.
 fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Judgement, Runs) {
     let mut runs = Runs::new(true, is_shared);
     for _ in 0..1000 {

@@ -1,4 +1,5 @@
-//! What a test that fails alone comes to behind the others of its binary: evidence besides its own runs.
+//! What a test that fails alone comes to behind the others of its binary: evidence besides its own
+//! runs.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ pub struct Behind {
     pub conclusion: roles::Conclusion,
     /// The names of the binary's tests, by number.
     pub names: Arc<[String]>,
-    /// Whether it was run right behind each of them, and behind the beginnings of the orders that were tried, where it fails in these.
+    /// Whether it was run right behind each of them, and behind the beginnings of the orders that
+    /// were tried, where it fails in these.
     pub is_paired: bool,
     /// So many processes were made for it.
     pub processes: u64,

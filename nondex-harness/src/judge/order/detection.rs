@@ -1,24 +1,26 @@
 //! Which tests end otherwise after others than alone.
 //!
-//! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without an outcome: they are run again
-//! without it, in the same order.
+//! A test that ends its process, by an exit, a crash or a hang, leaves the tests behind it without
+//! an outcome: they are run again without it, in the same order.
 
 use std::collections::BTreeSet;
 
 use super::experiments::{End, Experiments, Wanted, gather};
 
-/// So many tests are left out of one order, because they end its process, before the rest of it is given up.
+/// So many tests are left out of one order, because they end its process, before the rest of it is
+/// given up.
 const MAX_CUTS: usize = 5;
 
 /// What the tried orders show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detection {
-    /// The orders that were run, as far as their tests were started: first those that were asked for, and those without tests that end
-    /// the process.
+    /// The orders that were run, as far as their tests were started: first those that were asked
+    /// for, and those without tests that end the process.
     pub orders: Vec<Vec<usize>>,
     /// The tests that end the process, in some order or alone.
     pub cutting: Vec<usize>,
-    /// Those of which it is not known how they end behind others: too many ended the process before them.
+    /// Those of which it is not known how they end behind others: too many ended the process before
+    /// them.
     pub unknown: Vec<usize>,
 }
 
@@ -47,7 +49,8 @@ impl Detection {
         self.orders.extend(new);
     }
 
-    /// The tests that ended before `test`, in each order in which it has an outcome, with whether it passed.
+    /// The tests that ended before `test`, in each order in which it has an outcome, with whether
+    /// it passed.
     pub fn seen<'a>(
         &'a self,
         test: usize,
@@ -68,10 +71,12 @@ impl Detection {
     }
 }
 
-/// So many hints of forks are looked into for each test: forks may meet what other forks left in a folder.
+/// So many hints of forks are looked into for each test: forks may meet what other forks left in a
+/// folder.
 const MAX_HINTS: usize = 8;
 
-/// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of their own; and whether all were.
+/// The pairs in which one of `asked` ended otherwise in a fork than alone, made in processes of
+/// their own; and whether all were.
 ///
 /// # Errors
 /// The processes to make first.
@@ -103,8 +108,9 @@ pub fn pairs(
 /// So many beginnings of an order are tried; of a longer one not each.
 pub const MAX_BEGINNINGS: usize = 64;
 
-/// The orders in which `last` come behind the beginnings of `tests`, and of the reverse of it: what needs several tests is made by one of
-/// these also where others undo it before the end of the order.
+/// The orders in which `last` come behind the beginnings of `tests`, and of the reverse of it: what
+/// needs several tests is made by one of these also where others undo it before the end of the
+/// order.
 ///
 /// # Errors
 /// The processes to make first.
@@ -130,7 +136,8 @@ pub fn beginnings(
     Ok(orders)
 }
 
-/// Those of `asked` that end otherwise when they run twice in one process, each time: they are not idempotent.
+/// Those of `asked` that end otherwise when they run twice in one process, each time: they are not
+/// idempotent.
 ///
 /// # Errors
 /// The processes to make first.
@@ -241,7 +248,8 @@ mod tests {
     use super::*;
     use crate::judge::order::simulation::{Body, settle};
 
-    /// A binary with so many tests, in which the last one needs what two make, whichever comes first, and others undo.
+    /// A binary with so many tests, in which the last one needs what two make, whichever comes
+    /// first, and others undo.
     fn binary(tests: usize, setters: [usize; 2], cleaners: &[usize]) -> Vec<Body> {
         let body = |test: usize| -> Body {
             let is_cleaner = cleaners.contains(&test);
@@ -263,7 +271,8 @@ mod tests {
         (0..tests).map(body).collect()
     }
 
-    /// Whether the last test passes behind some beginning of the original order or of the reverse of it, tried as it is tried; and so behind each.
+    /// Whether the last test passes behind some beginning of the original order or of the reverse
+    /// of it, tried as it is tried; and so behind each.
     fn passes(bodies: &[Body], tests: usize) -> [bool; 2] {
         let others: Vec<usize> = (0..tests - 1).collect();
         let last = [tests - 1];

@@ -1,7 +1,7 @@
 //! The processes of one binary so far: which tests ran in which order, and how each ended.
 //!
-//! How a test ended after others is known from every process that began with the same tests, whatever ran behind it: one process of
-//! all tests answers for each of its beginnings.
+//! How a test ended after others is known from every process that began with the same tests,
+//! whatever ran behind it: one process of all tests answers for each of its beginnings.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -91,7 +91,8 @@ impl Experiment {
         self.ends.get(place)
     }
 
-    /// The position of the test that ended the process before it ended itself; `None` when all tests ended.
+    /// The position of the test that ended the process before it ended itself; `None` when all
+    /// tests ended.
     #[must_use]
     pub fn cut(&self) -> Option<usize> {
         self.ends.iter().position(End::ends_process)
@@ -108,7 +109,8 @@ pub struct Experiments {
     is_shared: bool,
     /// The tests that ran first in a process with forks.
     forking: HashSet<usize>,
-    /// How a test ended in a fork behind another one. A fork may meet what the one before it left in a folder: it is a hint only.
+    /// How a test ended in a fork behind another one. A fork may meet what the one before it left
+    /// in a folder: it is a hint only.
     forked: HashMap<(usize, usize), Option<bool>>,
 }
 
@@ -141,7 +143,8 @@ impl Experiments {
         self.made.push(experiment);
     }
 
-    /// Adds what came of the forks of a process, behind the process itself: how each test ended that came next, if it was forked for.
+    /// Adds what came of the forks of a process, behind the process itself: how each test ended
+    /// that came next, if it was forked for.
     pub fn add_forks(
         &mut self,
         first: usize,
@@ -155,7 +158,8 @@ impl Experiments {
         }
     }
 
-    /// Whether `then` passed in a fork behind `first`; `None` when there was none, or its end says nothing.
+    /// Whether `then` passed in a fork behind `first`; `None` when there was none, or its end says
+    /// nothing.
     #[must_use]
     pub fn hint(&self, first: usize, then: usize) -> Option<bool> {
         *self.forked.get(&(first, then))?
@@ -196,7 +200,8 @@ impl Experiments {
         self.made.len()
     }
 
-    /// The processes that began with these tests, in the order in which they were made; first those during which no other ran.
+    /// The processes that began with these tests, in the order in which they were made; first those
+    /// during which no other ran.
     fn beginning_with(&self, tests: &[usize], alone: bool) -> impl Iterator<Item = &Experiment> {
         let mut hasher = DefaultHasher::new();
         tests.iter().for_each(|test| test.hash(&mut hasher));
@@ -208,8 +213,8 @@ impl Experiments {
         known.filter(|made| made.alone).chain(of_others)
     }
 
-    /// How `test` ended after the tests `before` it, in the first `times` processes; `None` where it was not started. With `alone`, in
-    /// those during which no other process ran.
+    /// How `test` ended after the tests `before` it, in the first `times` processes; `None` where
+    /// it was not started. With `alone`, in those during which no other process ran.
     ///
     /// # Errors
     /// The processes to make first.
@@ -229,8 +234,9 @@ impl Experiments {
         }
     }
 
-    /// The first process that ran exactly these tests, or began with them. One in which a test ended the process while others ran counts only
-    /// once that test was seen to do so alone: it may have met the other's port.
+    /// The first process that ran exactly these tests, or began with them. One in which a test
+    /// ended the process while others ran counts only once that test was seen to do so alone: it
+    /// may have met the other's port.
     ///
     /// # Errors
     /// That process.
@@ -262,7 +268,8 @@ impl Experiments {
         ends.find(|end| !end.outcome.passed())
     }
 
-    /// The tests of `among` that passed in some process and failed in another one, whatever they were made for.
+    /// The tests of `among` that passed in some process and failed in another one, whatever they
+    /// were made for.
     #[must_use]
     pub fn suspects(&self, among: &[usize]) -> Vec<usize> {
         let mut ends: HashMap<usize, HashSet<bool>> = HashMap::new();
@@ -275,8 +282,8 @@ impl Experiments {
         among.iter().copied().filter(both).collect()
     }
 
-    /// How often a test failed behind these tests, of how many processes: first of those during which others ran, then of those during which
-    /// none did.
+    /// How often a test failed behind these tests, of how many processes: first of those during
+    /// which others ran, then of those during which none did.
     #[must_use]
     pub fn failures_behind(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
         let order = [before, &[test]].concat();

@@ -1,4 +1,5 @@
-//! Which tests may disturb each other when they run at the same time, and over what: the most suspicious first.
+//! Which tests may disturb each other when they run at the same time, and over what: the most
+//! suspicious first.
 //!
 //! What one test changes and another one uses is a reason to let them meet. There may be more such
 //! pairs than anybody has time for, so they have an order: what belongs to the project comes before
@@ -35,7 +36,8 @@ pub struct Shared {
     pub is_static: bool,
 }
 
-/// The whole of one test, or parts of it, in the middle of another one. Tests are numbered as their uses are.
+/// The whole of one test, or parts of it, in the middle of another one. Tests are numbered as their
+/// uses are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// The one that is stopped.
@@ -104,7 +106,8 @@ pub fn plan(uses: &[Use], states: &[Shared], is_wanted: &dyn Fn(usize) -> bool) 
             others.truncate(MAX_WITH);
             for in_parts in [false, true] {
                 for &(conflict, inner) in &others {
-                    // What the other one is to meet in the middle of this one must be changed by this one.
+                    // What the other one is to meet in the middle of this one must be changed by
+                    // this one.
                     if in_parts && !has_changed(outer) {
                         continue;
                     }

@@ -8,14 +8,16 @@ use super::strategy::{Shuffle, Strategy, factorial, orders, writers_first};
 /// How many random orders are tried unless another number is given (`--orders N`).
 pub const DEFAULT_ORDERS: usize = 10;
 
-/// How often a suspected test is run alone, and behind those it depends on, unless another number is given (`--reruns M`).
+/// How often a suspected test is run alone, and behind those it depends on, unless another number
+/// is given (`--reruns M`).
 pub const DEFAULT_RERUNS: usize = 10;
 
 /// How many pairs of tests are tried in each binary unless another number is given (`--pairs N`).
 pub const DEFAULT_PAIRS: usize = 20_000;
 
-/// How many processes of tests that run at the same time are made in a binary unless another number is given (`--meetings N`): so many
-/// for each of its tests, and this at least; and up to so many times as many while they take no longer than this.
+/// How many processes of tests that run at the same time are made in a binary unless another number
+/// is given (`--meetings N`): so many for each of its tests, and this at least; and up to so many
+/// times as many while they take no longer than this.
 const MEETINGS: usize = 4;
 const MIN_MEETINGS: usize = 800;
 const MORE_MEETINGS: usize = 5;
@@ -39,14 +41,16 @@ pub struct OrderOptions {
     pub reruns: usize,
     /// How many pairs of tests are tried; none of a binary that has more.
     pub pairs: usize,
-    /// How many processes of tests that run at the same time are made in each binary; as many as its tests and their speed allow unless given.
+    /// How many processes of tests that run at the same time are made in each binary; as many as
+    /// its tests and their speed allow unless given.
     pub meetings: Option<usize>,
     /// How many processes each search for one test's roles may ask for.
     pub budget: usize,
 }
 
 impl OrderOptions {
-    /// The orders of the tests with these names, each once; `writers` are the tests that change the same part of the state.
+    /// The orders of the tests with these names, each once; `writers` are the tests that change the
+    /// same part of the state.
     #[must_use]
     pub fn planned(&self, names: &[&str], writers: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let of = |strategy, count| orders(strategy, names, count, self.seed, self.shuffle);

@@ -1,9 +1,11 @@
 //! Which tests make the difference to one test, and which undo it.
 //!
-//! A victim passes alone and fails behind its *polluters*; a brittle test fails alone and passes behind its *setters*. The search
-//! begins with the tests before it in an order in which it ended otherwise than alone, and looks for the smallest ordered part of them that
-//! still makes it do so: first among those that came before it in *all* such orders, then by dichotomy. Whatever is found is run
-//! again, and so is the test alone, before anything is said. Then its *cleaners* are looked for.
+//! A victim passes alone and fails behind its *polluters*; a brittle test fails alone and passes
+//! behind its *setters*. The search begins with the tests before it in an order in which it ended
+//! otherwise than alone, and looks for the smallest ordered part of them that still makes it do so:
+//! first among those that came before it in *all* such orders, then by dichotomy. Whatever is found
+//! is run again, and so is the test alone, before anything is said. Then its *cleaners* are looked
+//! for.
 
 mod cleaners;
 mod sets;
@@ -12,7 +14,8 @@ use self::cleaners::together;
 use super::detection::Detection;
 use super::experiments::{End, Experiments, Wanted, gather};
 
-/// How often a test must end alike before it is searched for what makes the difference, and so often every set but the first is made.
+/// How often a test must end alike before it is searched for what makes the difference, and so
+/// often every set but the first is made.
 const REPETITIONS: usize = 2;
 
 /// So many of the orders in which a test ended otherwise are made again before it is given up.
@@ -21,7 +24,8 @@ const MAX_ORDERS: usize = 3;
 /// How far the search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the test is run alone and behind its polluters or setters before anything is said of it.
+    /// How often the test is run alone and behind its polluters or setters before anything is said
+    /// of it.
     pub reruns: usize,
     /// How many processes each search may ask for.
     pub questions: usize,
@@ -52,8 +56,8 @@ pub enum Conclusion {
 pub struct Dependence {
     /// Whether it passes alone: a victim. It is brittle otherwise.
     pub passes_alone: bool,
-    /// Its polluters or setters: each set makes the difference by itself, its tests in this order. The first one is the smallest that is
-    /// known.
+    /// Its polluters or setters: each set makes the difference by itself, its tests in this order.
+    /// The first one is the smallest that is known.
     pub sets: Vec<Vec<usize>>,
     /// The tests that undo the first set's effect on a victim when they run between.
     pub cleaners: Vec<usize>,
@@ -61,7 +65,8 @@ pub struct Dependence {
     pub is_complete: bool,
 }
 
-/// What is concluded about each of `asked`, of so many `tests` in all, from these orders and what is asked for besides.
+/// What is concluded about each of `asked`, of so many `tests` in all, from these orders and what
+/// is asked for besides.
 ///
 /// # Errors
 /// The processes to make first.
@@ -101,8 +106,9 @@ pub fn conclude(
     Ok(concluded)
 }
 
-/// What is concluded about each of `asked` although no more processes can be made: that of which is known enough to be said, without further sets and
-/// cleaners where these are not. `None` of one whose search has not come so far.
+/// What is concluded about each of `asked` although no more processes can be made: that of which is
+/// known enough to be said, without further sets and cleaners where these are not. `None` of one
+/// whose search has not come so far.
 #[must_use]
 pub fn settled(
     asked: &[usize],
@@ -191,8 +197,9 @@ impl<'a> Search<'a> {
         Ok(spoilt.unwrap_or(found))
     }
 
-    /// What follows when it ends both ways with nothing before it: another test does not decide then. What its own first run left behind may
-    /// be why it has failed since. Processes that ran at the same time may make it fail, but not pass.
+    /// What follows when it ends both ways with nothing before it: another test does not decide
+    /// then. What its own first run left behind may be why it has failed since. Processes that ran
+    /// at the same time may make it fail, but not pass.
     fn spoilt(&self) -> Result<Option<Conclusion>, Wanted> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
         let [beside, mut alone] = self.experiments.failures_behind(&[], self.test);
@@ -288,7 +295,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What ended otherwise once, and never again: by chance, or because of what ran at the same time.
+    /// What ended otherwise once, and never again: by chance, or because of what ran at the same
+    /// time.
     fn misled(&self, before: &[usize]) -> Result<Conclusion, Wanted> {
         if !self.alone && self.experiments.is_shared() {
             // It is asked again alone.

@@ -9,7 +9,8 @@ use super::experiments::{End, Experiment, Experiments, Wanted};
 /// What a simulated test does to the state, and whether it passes.
 pub(crate) type Body = Box<dyn Fn(&mut BTreeSet<&'static str>) -> Outcome>;
 
-/// Asks `question` again and again, and makes the processes that it wants. The answer, with the number of processes.
+/// Asks `question` again and again, and makes the processes that it wants. The answer, with the
+/// number of processes.
 pub(crate) fn settle<T>(
     bodies: &[Body],
     experiments: &mut Experiments,

@@ -14,7 +14,8 @@ pub enum Strategy {
     Reverse,
     /// Drawn from seeds. A test keeps its place among the others when tests are added or left out.
     Random,
-    /// Orders in which every two tests are neighbours, each way round, once: one order more than there are tests, at most.
+    /// Orders in which every two tests are neighbours, each way round, once: one order more than
+    /// there are tests, at most.
     Tuscan,
     /// Each test comes first once, the others behind it in their original order.
     OneByOne,
@@ -81,8 +82,9 @@ impl Shuffle {
 /// Of more tests that change the same state, each is not left out once.
 const MAX_LEFT_OUT: usize = 8;
 
-/// Orders for polluters that are needed together, one of which random orders rarely have before their victim and after what undoes them:
-/// the tests that change the same part of the state come first, all of them and without each, and then the others, forwards and backwards.
+/// Orders for polluters that are needed together, one of which random orders rarely have before
+/// their victim and after what undoes them: the tests that change the same part of the state come
+/// first, all of them and without each, and then the others, forwards and backwards.
 #[must_use]
 pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
     let mut firsts = vec![writers.to_vec()];
@@ -101,7 +103,8 @@ pub fn writers_first(writers: &[usize], tests: usize) -> Vec<Vec<usize>> {
     firsts.into_iter().flat_map(behind).collect()
 }
 
-/// The first `count` orders of the tests with these names, which are in their original order, each once.
+/// The first `count` orders of the tests with these names, which are in their original order, each
+/// once.
 #[must_use]
 pub fn orders(
     strategy: Strategy,
@@ -169,8 +172,9 @@ fn random(names: &[&str], seed: u64, shuffle: Shuffle) -> Vec<usize> {
     order
 }
 
-/// A row of the square of Williams (1949) for an even number of tests: 0, 1, n−1, 2, n−2, …, each moved on by `row`. For an odd number
-/// one that is not there is left out, which parts no neighbours but its own.
+/// A row of the square of Williams (1949) for an even number of tests: 0, 1, n−1, 2, n−2, …, each
+/// moved on by `row`. For an odd number one that is not there is left out, which parts no
+/// neighbours but its own.
 fn tuscan(len: usize, row: usize) -> Vec<usize> {
     let even = len.next_multiple_of(2);
     let zigzag = (0..even).map(|place| match place % 2 {

@@ -126,7 +126,8 @@ fn a_failure_that_does_not_repeat_is_non_deterministic() {
 
 #[test]
 fn a_test_that_fails_by_chance_is_not_blamed_on_a_choice() {
-    // Passes twice, then fails all seeds of the first level and their repetition, whatever the choices are.
+    // Passes twice, then fails all seeds of the first level and their repetition, whatever the
+    // choices are.
     let mut runs = 0;
     let (conclusion, _) = simulate(&options(), |_| {
         runs += 1;

@@ -6,7 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// Addresses that stand for the rest of the world: of the networks set aside for documentation (RFC 5737, RFC 3849).
+/// Addresses that stand for the rest of the world: of the networks set aside for documentation (RFC
+/// 5737, RFC 3849).
 const ELSEWHERE: [(&str, &str); 2] = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
 
 /// A name that has existed since 1992 and will not go away (RFC 2606).
@@ -24,8 +25,9 @@ pub struct Canary {
 }
 
 impl Canary {
-    /// A canary that looks for itself. First at the routing table, for which no packet is sent: without a route to anywhere
-    /// the machine is offline. With one, it looks up `example.com`, for three seconds at most.
+    /// A canary that looks for itself. First at the routing table, for which no packet is sent:
+    /// without a route to anywhere the machine is offline. With one, it looks up `example.com`, for
+    /// three seconds at most.
     #[must_use]
     pub const fn new() -> Self {
         Canary {
@@ -52,14 +54,15 @@ impl Canary {
         }
     }
 
-    /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in a run that blocks the
-    /// network.
+    /// Whether what tests do is offline. Takes up to three seconds when first asked, and nothing in
+    /// a run that blocks the network.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         self.is_blocked || self.is_machine_offline()
     }
 
-    /// Whether the machine is offline, for what no run can block. Takes up to three seconds when first asked.
+    /// Whether the machine is offline, for what no run can block. Takes up to three seconds when
+    /// first asked.
     #[must_use]
     pub fn is_machine_offline(&self) -> bool {
         *self.machine.get_or_init(|| !has_route() || !resolves())

@@ -1,8 +1,10 @@
-//! The network: whether a failed run is explained by its absence, a pure function of records and the [`Canary`]'s answer.
+//! The network: whether a failed run is explained by its absence, a pure function of records and
+//! the [`Canary`]'s answer.
 //!
-//! What counts is the target and the error. The message counts for one thing only: whether a route that was not found, for
-//! which nothing is sent, is what the failure speaks of. The runtime records operations on other machines only, so that the
-//! loopback is out of it already, unless it is down.
+//! What counts is the target and the error. The message counts for one thing only: whether a route
+//! that was not found, for which nothing is sent, is what the failure speaks of. The runtime
+//! records operations on other machines only, so that the loopback is out of it already, unless it
+//! is down.
 
 use std::collections::BTreeSet;
 
@@ -85,8 +87,8 @@ pub fn seen(evidence: &Evidence, policy: &Policy) -> Seen {
     seen
 }
 
-/// Whether an operation failed on another machine: what is only known of a program is that it failed, and of a datagram that
-/// nobody asked for an answer.
+/// Whether an operation failed on another machine: what is only known of a program is that it
+/// failed, and of a datagram that nobody asked for an answer.
 fn has_failed(record: &NetworkRecord) -> bool {
     !record.is_child()
         && !matches!(
@@ -128,8 +130,8 @@ fn reservation(record: &NetworkRecord) -> Option<String> {
     })
 }
 
-/// The operations of a failed run, which ended so, that explain its failure; none when the network is not to blame. `passing`
-/// are the operations of every run of the test that passed.
+/// The operations of a failed run, which ended so, that explain its failure; none when the network
+/// is not to blame. `passing` are the operations of every run of the test that passed.
 fn reason<'a>(
     failing: &'a [NetworkRecord],
     ending: Ending<'_>,
@@ -149,7 +151,8 @@ fn reason<'a>(
     failing.iter().filter(counts).collect()
 }
 
-/// Whether a run that passed met the same error, and did not reach the machine otherwise, at another of its addresses.
+/// Whether a run that passed met the same error, and did not reach the machine otherwise, at
+/// another of its addresses.
 fn is_met_by(record: &NetworkRecord, passed: &[NetworkRecord]) -> bool {
     passed.iter().any(|other| {
         other.outcome == record.outcome

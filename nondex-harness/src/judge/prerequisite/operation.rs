@@ -17,7 +17,8 @@ pub struct Operations {
     pub operations: Vec<String>,
     /// Some of [`ERRORS`](nondex_core::protocol::operation::ERRORS).
     pub errors: Vec<String>,
-    /// What the target must match, when it does not matter to be any: an address with its port, a path, or a program.
+    /// What the target must match, when it does not matter to be any: an address with its port, a
+    /// path, or a program.
     pub target: Option<GlobMatcher>,
 }
 

@@ -22,7 +22,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The policy of a mode. When the network is blocked, tests are offline, whatever the machine is.
+    /// The policy of a mode. When the network is blocked, tests are offline, whatever the machine
+    /// is.
     #[must_use]
     pub fn new(mode: NetworkMode, allow: Vec<String>, sanitise: bool) -> Self {
         let canary = match mode {
@@ -38,8 +39,8 @@ impl Policy {
         }
     }
 
-    /// The run that tells whether a failure under `spec`, in which the network was blocked, came from that: the same with
-    /// the network. `None` unless that is asked for.
+    /// The run that tells whether a failure under `spec`, in which the network was blocked, came
+    /// from that: the same with the network. `None` unless that is asked for.
     #[must_use]
     pub fn verification(&self, spec: &RunSpec) -> Option<RunSpec> {
         let can_tell = self.verify && self.mode == NetworkMode::Block;

@@ -22,7 +22,8 @@ use Op::{Add, Load, Lock, Store, Unlock};
 
 type Program = &'static [&'static [Op]];
 
-/// Threads that begin together; each has a register of its own, and all share a variable and a lock.
+/// Threads that begin together; each has a register of its own, and all share a variable and a
+/// lock.
 #[derive(Clone)]
 struct State {
     program: Program,
@@ -71,7 +72,8 @@ impl State {
     }
 }
 
-/// All sequences with at most so many preemptions, and what the variable is in the end: by going through all of them.
+/// All sequences with at most so many preemptions, and what the variable is in the end: by going
+/// through all of them.
 fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     fn go(state: &State, left: u32, found: &mut BTreeSet<(Vec<usize>, u64)>) {
         let able = (0..state.at.len()).filter(|&thread| state.can_go_on(thread));
@@ -94,7 +96,8 @@ fn all(program: Program, preemptions: u32) -> BTreeSet<(Vec<usize>, u64)> {
     found
 }
 
-/// A run as the scheduler makes it: the threads in their order, each until it waits or ends, but for the stops of the seed.
+/// A run as the scheduler makes it: the threads in their order, each until it waits or ends, but
+/// for the stops of the seed.
 fn run(program: Program, spec: &RunSpec) -> (State, Course) {
     let stops: Vec<Stop> = match spec.choices {
         Selection::None => Vec::new(),

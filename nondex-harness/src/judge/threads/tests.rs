@@ -21,8 +21,8 @@ use crate::judge::sampling;
 use crate::judge::simulation::{made, options, point, run, runs_at, simulate, site};
 use crate::judge::timing::Timing;
 
-/// A simulated test of two threads. The first does some operations, each at a line of its own; whenever it is held back, the second goes on
-/// with its own, one in 100 ns.
+/// A simulated test of two threads. The first does some operations, each at a line of its own;
+/// whenever it is held back, the second goes on with its own, one in 100 ns.
 struct Threads {
     /// How many operations the first one does.
     operations: u32,

@@ -66,8 +66,8 @@ impl Call<'_> {
             command.arg(format!("-Clinker={link}")).env(LINKER, linker);
         }
         if self.is_merging() {
-            // A program of several doctests needs the crate `test`. One that cannot be read makes rustdoc do without such a
-            // program, as it does when the doctests do not fit together.
+            // A program of several doctests needs the crate `test`. One that cannot be read makes
+            // rustdoc do without such a program, as it does when the doctests do not fit together.
             let unreadable = self.dir.join("libtest.rlib");
             fs::write(&unreadable, "").map_err(|e| failed(&unreadable, e))?;
             command.arg(format!("--extern=test={unreadable}"));
@@ -90,7 +90,8 @@ impl Call<'_> {
         Ok(command)
     }
 
-    /// Whether std is not replaced though it is elsewhere: what is built for the host, as proc macros are, has the host's own.
+    /// Whether std is not replaced though it is elsewhere: what is built for the host, as proc
+    /// macros are, has the host's own.
     pub(super) fn has_own_std(&self) -> bool {
         self.compiler.runtime.is_some() && self.value("--target").is_none()
     }

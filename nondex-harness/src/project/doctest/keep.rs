@@ -1,6 +1,8 @@
-//! What this program does when rustdoc, or the compiler it starts, starts it: it keeps executables instead of running them.
+//! What this program does when rustdoc, or the compiler it starts, starts it: it keeps executables
+//! instead of running them.
 //!
-//! As linker of a doctest it also writes down which lines of the source the compiler was given, which nobody tells later.
+//! As linker of a doctest it also writes down which lines of the source the compiler was given,
+//! which nobody tells later.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -9,7 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// The first argument of a call as the program that runs a doctest. The folder to keep it in comes next.
+/// The first argument of a call as the program that runs a doctest. The folder to keep it in comes
+/// next.
 pub(super) const KEEP: &str = "__doctest";
 
 /// The environment variable that makes this program the linker that it names.

@@ -18,7 +18,8 @@ pub(super) fn place_in(name: &str) -> Option<(String, u32)> {
     Some((file.to_owned(), line.strip_suffix(')')?.parse().ok()?))
 }
 
-/// The name of the executable of a doctest. The number is only there for those that share their name.
+/// The name of the executable of a doctest. The number is only there for those that share their
+/// name.
 pub(super) fn file_name(name: &str, number: Option<&str>) -> String {
     const LONGEST: usize = 80;
     let mut text = String::new();

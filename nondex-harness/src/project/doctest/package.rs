@@ -145,7 +145,8 @@ impl Package<'_> {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        // Once more and one after the other, so that they are kept in the order in which rustdoc tells of them.
+        // Once more and one after the other, so that they are kept in the order in which rustdoc
+        // tells of them.
         let words: Vec<&str> = names.iter().map(|name| word(name)).collect();
         let again = match self.rustdoc("should-panic", 1, &words)? {
             Ok(again) => again,
@@ -184,8 +185,8 @@ impl Package<'_> {
             .collect())
     }
 
-    /// Lets rustdoc compile, and keep in the folder `dir`, what has one of these words in its name. Its own words when it
-    /// could not begin.
+    /// Lets rustdoc compile, and keep in the folder `dir`, what has one of these words in its name.
+    /// Its own words when it could not begin.
     fn rustdoc(
         &self,
         dir: &str,
@@ -259,8 +260,8 @@ impl Package<'_> {
     }
 }
 
-/// Sorts tests by name, and numbers those that share one, as those that a macro makes may: by their programs, in an order that
-/// is the same every time.
+/// Sorts tests by name, and numbers those that share one, as those that a macro makes may: by their
+/// programs, in an order that is the same every time.
 fn number(tests: &mut [TestCase]) {
     let program = |test: &TestCase| {
         let doctest = test.doctest.as_ref();

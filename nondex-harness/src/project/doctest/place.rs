@@ -14,7 +14,8 @@ pub(super) fn place_of(text: &str) -> Option<DocPlace> {
     })
 }
 
-/// The lines of the doctest at a line of a source, from 1, without what makes them documentation: first what opens the block, then the code.
+/// The lines of the doctest at a line of a source, from 1, without what makes them documentation:
+/// first what opens the block, then the code.
 pub fn block(source: &str, line: u32) -> Vec<&str> {
     let first = (line as usize).saturating_sub(1);
     let mut lines = source.lines().skip(first).map(unmarked);
@@ -43,7 +44,8 @@ pub fn same(source: &str, lines: &[&str]) -> Vec<u32> {
     (1..=count).filter(opens).collect()
 }
 
-/// Whether rustdoc adds `extern crate` to the doctest at a line of a source: when it names the crate and does not do so itself.
+/// Whether rustdoc adds `extern crate` to the doctest at a line of a source: when it names the
+/// crate and does not do so itself.
 pub(super) fn is_crate_added(source: &str, line: u32, target: &str) -> bool {
     let code = block(source, line);
     let has = |text: &str| code.iter().skip(1).any(|line| line.contains(text));

@@ -15,7 +15,8 @@ pub(super) struct Told {
 pub(super) enum Fate {
     /// It failed as every program does here, and was kept under this number.
     Kept(u64),
-    /// It failed, and that made it pass: a program that must panic. It was kept, but nothing says under which number.
+    /// It failed, and that made it pass: a program that must panic. It was kept, but nothing says
+    /// under which number.
     ShouldPanic,
     /// It was only compiled, and that went as it had to.
     Compiled,

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 /// The environment variable that moves the cache.
 pub const CACHE_VARIABLE: &str = "NONDEX_CACHE_DIR";
 
-/// The per-user folder of built runtimes: `NONDEX_CACHE_DIR`, else `nondex` below the platform's cache folder.
+/// The per-user folder of built runtimes: `NONDEX_CACHE_DIR`, else `nondex` below the platform's
+/// cache folder.
 ///
 /// # Errors
 /// When no home folder is known.
@@ -32,8 +33,8 @@ pub fn cache_dir() -> Result<Utf8PathBuf> {
         })
 }
 
-/// How old a folder must be that is taken for what an interrupted build left. No build takes so long, and on a cache that is shared
-/// between containers, process ids alone would not tell.
+/// How old a folder must be that is taken for what an interrupted build left. No build takes so
+/// long, and on a cache that is shared between containers, process ids alone would not tell.
 pub(super) const ABANDONED: Duration = Duration::from_mins(15);
 
 /// Removes what interrupted builds left: folders that end with the id of a process that is gone.

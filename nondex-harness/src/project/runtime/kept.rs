@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Runtime;
 
-/// The start of the file name of the library that is put before libc in the programs that tests start.
+/// The start of the file name of the library that is put before libc in the programs that tests
+/// start.
 const PRELOAD: &str = "libnondex_preload.";
 
 /// The file that says a built runtime is whole.
@@ -25,8 +26,8 @@ pub(super) struct Manifest {
     libraries: Vec<Library>,
 }
 
-/// A file of the cache, and how it is known to be whole: at the same length and time it is not read, else its content
-/// decides (a cache that was copied or restored has other times).
+/// A file of the cache, and how it is known to be whole: at the same length and time it is not
+/// read, else its content decides (a cache that was copied or restored has other times).
 #[derive(Debug, Serialize, Deserialize)]
 struct Library {
     name: String,
@@ -37,7 +38,8 @@ struct Library {
 }
 
 impl Manifest {
-    /// Copies the libraries that cargo left in `built` to `home`; an error that says what failed, or what is missing.
+    /// Copies the libraries that cargo left in `built` to `home`; an error that says what failed,
+    /// or what is missing.
     pub(super) fn collect(built: &Utf8Path, home: &Utf8Path) -> Result<Self, String> {
         let mut manifest = Manifest::default();
         for (dir, extension) in [
@@ -112,7 +114,8 @@ impl Library {
     }
 }
 
-/// The runtime in `home`: `None` when there is none, an error that says what is wrong when it is not whole.
+/// The runtime in `home`: `None` when there is none, an error that says what is wrong when it is
+/// not whole.
 pub(super) fn load(home: &Utf8Path, key: &str) -> Result<Option<Runtime>, String> {
     let Ok(text) = fs::read_to_string(home.join(MANIFEST)) else {
         return if home.exists() {

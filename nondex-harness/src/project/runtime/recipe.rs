@@ -20,7 +20,8 @@ static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs
 /// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph.
 const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=no -Cdebuginfo=0";
 
-/// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and the longest begins last.
+/// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and
+/// the longest begins last.
 const JOBS: usize = 4;
 
 /// What a runtime is built for, and how.
@@ -78,7 +79,8 @@ impl Recipe<'_> {
 
     /// Writes the workspace of the runtime to `source`.
     fn write_sources(&self, source: &Utf8Path) -> Result<(), String> {
-        // The crate root of the driver's library names its modules; the runtime has only one of them.
+        // The crate root of the driver's library names its modules; the runtime has only one of
+        // them.
         let root = (
             "nondex-harness/src/lib.rs",
             "//! The in-process harness.\n\npub mod inprocess;\npub use inprocess::main;\n",
@@ -97,8 +99,9 @@ impl Recipe<'_> {
         Ok(())
     }
 
-    /// Compiles it. What was downloaded to build this program is enough, so the network is asked only when that fails. Where this
-    /// program was not built with its own lock file, what it was built with serves too.
+    /// Compiles it. What was downloaded to build this program is enough, so the network is asked
+    /// only when that fails. Where this program was not built with its own lock file, what it was
+    /// built with serves too.
     fn compile(&self, source: &Utf8Path, wrapper: Option<&str>) -> Result<()> {
         let (mut status, mut said) = self.cargo(source, true, wrapper)?;
         if !status.success() && !self.offline {
@@ -114,10 +117,12 @@ impl Recipe<'_> {
         }
     }
 
-    /// Calls cargo, and shows what it compiles unless it is to be quiet. How it ended, and what else it said.
+    /// Calls cargo, and shows what it compiles unless it is to be quiet. How it ended, and what
+    /// else it said.
     ///
     /// # Errors
-    /// When it cannot be run, and when a signal ended it: somebody does not want to wait, so it is not to be tried again.
+    /// When it cannot be run, and when a signal ended it: somebody does not want to wait, so it is
+    /// not to be tried again.
     fn cargo(
         &self,
         source: &Utf8Path,
@@ -198,7 +203,8 @@ impl Recipe<'_> {
     }
 }
 
-/// A manifest without what only the repository has: tests, benches, the driver's binary, and other members.
+/// A manifest without what only the repository has: tests, benches, the driver's binary, and other
+/// members.
 fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
     let mut manifest: toml::Table = text.parse().map_err(|e| format!("{name}: {e}"))?;
     for part in ["bin", "test", "bench", "dev-dependencies", "lints"] {
@@ -224,7 +230,8 @@ fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
     {
         let mut members = vec!["nondex-harness/runtime/std", "nondex-harness/runtime/test"];
         members.extend(network.then_some("nondex-harness/runtime/preload"));
-        // Path dependencies are members too; built as such, the driver's own dependencies would be compiled.
+        // Path dependencies are members too; built as such, the driver's own dependencies would be
+        // compiled.
         workspace.insert("default-members".into(), toml::Value::from(members.clone()));
         workspace.insert("members".into(), toml::Value::from(members));
         workspace.remove("exclude");
@@ -234,9 +241,10 @@ fn slim(name: &str, text: &str, network: bool) -> Result<String, String> {
     toml::to_string(&manifest).map_err(|e| format!("{name}: {e}"))
 }
 
-/// How much each crate of the runtime is optimised: what decides and what iterates fully, for it is called millions of times. What
-/// runs once in a process is, too: generic functions of a crate that is not optimised, those of atomics among them, would be
-/// taken from it by the user's crates, where they are calls of the scheduler. Only what no test is linked with is not.
+/// How much each crate of the runtime is optimised: what decides and what iterates fully, for it is
+/// called millions of times. What runs once in a process is, too: generic functions of a crate that
+/// is not optimised, those of atomics among them, would be taken from it by the user's crates,
+/// where they are calls of the scheduler. Only what no test is linked with is not.
 fn profile() -> toml::Table {
     toml::toml! {
         [release]

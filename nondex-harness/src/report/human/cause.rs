@@ -1,7 +1,7 @@
 //! What tests depend on: the calls that are responsible, and the tests that fail because of them.
 //!
-//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one that says most is drawn in full, the
-//! others are listed under it.
+//! Most flaky tests fail in clusters. Tests with the same culprits are one finding: the one that
+//! says most is drawn in full, the others are listed under it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,7 +15,8 @@ use super::wording::{called, is_elsewhere, package, what};
 use super::{View, fixes, interleaving, short, timing};
 use crate::report::schema::{Advice, Culprit, ElementReport, TestReport};
 
-/// Tests whose outcome depends on the same calls, the one that says most first. A test without a culprit is by itself.
+/// Tests whose outcome depends on the same calls, the one that says most first. A test without a
+/// culprit is by itself.
 #[derive(Debug)]
 pub(super) struct Cause<'r> {
     tests: Vec<&'r TestReport>,

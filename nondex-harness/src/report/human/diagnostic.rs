@@ -66,8 +66,8 @@ impl<'s> Diagnostic<'s> {
         }
     }
 
-    /// The source line of a guilty call, with carets and a label, which may be empty. The file of the first one is that of
-    /// `-->`. Of a line that cannot be read there is only the place.
+    /// The source line of a guilty call, with carets and a label, which may be empty. The file of
+    /// the first one is that of `-->`. Of a line that cannot be read there is only the place.
     pub(super) fn primary(&mut self, place: Location<'_>, label: String) {
         self.mark(AnnotationKind::Primary, place, label);
     }
@@ -122,7 +122,8 @@ impl<'s> Diagnostic<'s> {
         self.parts.push(Part::Unreadable(elements));
     }
 
-    /// ` = label: message`, further lines of the message under its first. Escape sequences in it are left out.
+    /// ` = label: message`, further lines of the message under its first. Escape sequences in it
+    /// are left out.
     pub(super) fn note(&mut self, label: &str, message: &str) {
         let text = strip_str(message).to_string();
         let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
@@ -152,7 +153,8 @@ impl<'s> Diagnostic<'s> {
     }
 }
 
-/// The bytes that a place points at: a path or method name; without a column the line's text. `None` when there is no such line.
+/// The bytes that a place points at: a path or method name; without a column the line's text.
+/// `None` when there is no such line.
 fn span(source: &str, line: u32, column: Option<u32>) -> Option<Range<usize>> {
     let index = (line as usize).checked_sub(1)?;
     let text = source.split_inclusive('\n').nth(index)?;
@@ -169,7 +171,8 @@ fn span(source: &str, line: u32, column: Option<u32>) -> Option<Range<usize>> {
     Some(start_of_line + range.start..start_of_line + range.end)
 }
 
-/// The length of the path or method name that `text` begins with, borrowed or not; at least one character.
+/// The length of the path or method name that `text` begins with, borrowed or not; at least one
+/// character.
 fn name(text: &str) -> usize {
     let borrowed = text.len() - text.trim_start_matches('&').len();
     let name = text[borrowed..]

@@ -17,8 +17,8 @@ const OUTPUT_LINES: usize = 40;
 /// How many lines of a difference are shown unless the view is verbose.
 const DIFFERENCE_LINES: usize = 12;
 
-/// Draws what is known of a test; nothing for one that is stable, or not run unless the view is verbose, or that has
-/// a [cause](super::cause).
+/// Draws what is known of a test; nothing for one that is stable, or not run unless the view is
+/// verbose, or that has a [cause](super::cause).
 pub(super) fn render(test: &TestReport, view: &View<'_>) -> String {
     if let Some(known) = &test.known {
         return line("note", test, &[known.to_string()]);
@@ -83,7 +83,8 @@ fn unjudged(test: &TestReport) -> String {
     why.to_owned()
 }
 
-/// How a test differs from run to run; one that races with another does not, as long as they meet at the same access.
+/// How a test differs from run to run; one that races with another does not, as long as they meet
+/// at the same access.
 fn non_deterministic(test: &TestReport) -> String {
     match &test.race {
         None => "differs between runs with the same choices".to_owned(),
@@ -117,7 +118,8 @@ fn line(severity: &str, test: &TestReport, why: &[String]) -> String {
     )
 }
 
-/// The rates at each level, and what the run that is reproduced said; every failing run in a verbose view.
+/// The rates at each level, and what the run that is reproduced said; every failing run in a
+/// verbose view.
 pub(super) fn failures(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // Alone, it fails everywhere, most often by implication.
     let fails_everywhere = matches!(
@@ -199,7 +201,8 @@ fn message(test: &TestReport, failure: &FailureReport) -> String {
     format!("{message}:{separator}{said}")
 }
 
-/// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a verbose view.
+/// What the first failing run wrote otherwise than a passing one; the end of all that it wrote in a
+/// verbose view.
 pub(super) fn output(diagnostic: &mut Diagnostic<'_>, test: &TestReport, view: &View<'_>) {
     // What a deadlock writes is told by what each thread waits for.
     if let Some(difference) = test.difference.as_ref().filter(|_| !is_deadlock(test)) {
@@ -244,7 +247,8 @@ pub(super) fn close(diagnostic: &mut Diagnostic<'_>, test: &TestReport) {
     }
 }
 
-/// The user's own line, if it can be shown, at which the run ended that has only what the culprits do, or else the one that is told of.
+/// The user's own line, if it can be shown, at which the run ended that has only what the culprits
+/// do, or else the one that is told of.
 pub(super) fn failing_place<'r>(test: &'r TestReport, view: &View<'_>) -> Option<Location<'r>> {
     let explained = test
         .interleaving

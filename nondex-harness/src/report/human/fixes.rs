@@ -9,7 +9,8 @@ pub(super) fn of_threads(test: &TestReport, reason: Timing) -> Vec<&'static str>
     let waits = test.scheduled.iter().flat_map(|one| &one.waits);
     let operations: Vec<&str> = waits.map(|wait| wait.operation.as_str()).collect();
     let waits_in = |word: &str| operations.iter().any(|one| one.contains(word));
-    // Suspects of several kinds ask for several things, of which all but one may be beside the point.
+    // Suspects of several kinds ask for several things, of which all but one may be beside the
+    // point.
     let is_known = test.has_one_kind_of_culprits();
     let has_kind = |kind| is_known && test.culprits.iter().any(|culprit| culprit.kind == kind);
     let mut fixes = Vec::new();

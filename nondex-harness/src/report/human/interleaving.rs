@@ -22,7 +22,8 @@ pub(super) fn named(test: &TestReport, thread: &str) -> String {
     }
 }
 
-/// The name of a thread, if no other one has it, as those of a pool do: the system keeps only its first 15 bytes.
+/// The name of a thread, if no other one has it, as those of a pool do: the system keeps only its
+/// first 15 bytes.
 pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
     let lanes = test.interleaving.iter().flat_map(|found| &found.threads);
     let lanes = lanes.map(|lane| (&lane.thread, &lane.name));
@@ -38,7 +39,8 @@ pub(super) fn name<'r>(test: &'r TestReport, thread: &str) -> Option<&'r str> {
     own.1.as_deref().filter(|_| !is_shared)
 }
 
-/// Which step is the delay of a culprit: of its thread, and at its place, or as long where the place is not the user's.
+/// Which step is the delay of a culprit: of its thread, and at its place, or as long where the
+/// place is not the user's.
 fn delay(test: &TestReport, culprit: &Culprit) -> Option<usize> {
     let found = test.interleaving.as_ref()?;
     let thread = culprit.call.as_ref()?.thread.as_str();
@@ -73,7 +75,8 @@ pub(super) fn called<'r>(test: &'r TestReport, culprit: &Culprit) -> Option<&'r 
 /// Of a thread that is delayed before it has done anything.
 pub(super) const BEGINS: &str = "before it begins";
 
-/// Where a delayed thread is stopped, when that is not where its culprit's line says: before what it does there, or after.
+/// Where a delayed thread is stopped, when that is not where its culprit's line says: before what
+/// it does there, or after.
 pub(super) fn stopped(test: &TestReport, culprit: &Culprit) -> Option<&'static str> {
     let found = test.interleaving.as_ref()?;
     let at = delay(test, culprit)?;

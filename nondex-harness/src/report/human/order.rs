@@ -1,4 +1,5 @@
-//! Tests that depend on those before them: one diagnostic for each cause, which is the tests that make the difference.
+//! Tests that depend on those before them: one diagnostic for each cause, which is the tests that
+//! make the difference.
 
 use std::fmt::Write;
 
@@ -32,7 +33,8 @@ pub(super) fn causes(tests: &[TestReport]) -> Vec<(&Order, Vec<&TestReport>)> {
     causes
 }
 
-/// The tests of the first set; all polluters or setters in a report of a version that did not part them.
+/// The tests of the first set; all polluters or setters in a report of a version that did not part
+/// them.
 fn first(order: &Order) -> &[String] {
     match order.sets.first() {
         Some(set) => set,

@@ -14,8 +14,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The sources of the workspace at `root`, an absolute path, and of the dependencies in `cargo_home`. Reads the
-    /// directory of registries.
+    /// The sources of the workspace at `root`, an absolute path, and of the dependencies in
+    /// `cargo_home`. Reads the directory of registries.
     #[must_use]
     pub fn new(root: &Utf8Path, cargo_home: Option<&Utf8Path>) -> Self {
         let mut dependencies = Vec::new();

@@ -45,7 +45,8 @@ pub(super) fn raced_for(state: &SharedState) -> String {
     format!("{}: {certain}", named(&state.kind, &state.name))
 }
 
-/// What a test leaves changed that others use, though none is known to fail for it, a sentence each.
+/// What a test leaves changed that others use, though none is known to fail for it, a sentence
+/// each.
 pub(super) fn leaves(test: &TestReport) -> impl Iterator<Item = String> {
     test.leaves.iter().map(|left| {
         format!(

@@ -190,8 +190,9 @@ fn verdicts(report: &Report, causes: &[Cause<'_>]) -> String {
     )
 }
 
-/// The calls on which only the output of passing tests depends: `latent: tests::prints passes, but what it writes depends on HashMap::iter at
-/// src/lib.rs:4 (ONE)`. Without `all` a few, and how many there are besides.
+/// The calls on which only the output of passing tests depends:
+/// `latent: tests::prints passes, but what it writes depends on HashMap::iter at src/lib.rs:4
+/// (ONE)`. Without `all` a few, and how many there are besides.
 fn latent(report: &Report, all: bool) -> Vec<String> {
     let mut tests: BTreeMap<String, Vec<&TestReport>> = BTreeMap::new();
     for test in &report.tests {
@@ -250,7 +251,8 @@ fn named(report: &Report, all: bool, holds: impl Fn(&TestReport) -> bool) -> (us
     (ids.len(), first(&ids, most))
 }
 
-/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be told, each.
+/// Which tests passed in all schedules with few preemptions: how many or, if `all` is to be told,
+/// each.
 fn schedules(report: &Report, all: bool) -> Vec<String> {
     let tests = report.tests.iter();
     let known = tests.filter_map(|test| Some((test, test.schedules?)));
@@ -287,8 +289,10 @@ fn schedules(report: &Report, all: bool) -> Vec<String> {
     known.map(sentence).collect()
 }
 
-/// Which tests are stable as far as real runs tell, because what they wait for has a time of its own: `1 stable test starts programs or waits for
-/// others, whose time no seed chooses, and may fail in up to 14 % of runs, with 95 % confidence: a`.
+/// Which tests are stable as far as real runs tell, because what they wait for has a time of its
+/// own:
+/// `1 stable test starts programs or waits for others, whose time no seed chooses, and may fail in
+/// up to 14 % of runs, with 95 % confidence: a`.
 fn beyond_seeds(report: &Report, all: bool) -> Option<String> {
     let is_beyond = |test: &TestReport| {
         let is_unsure = |scheduled: &Scheduled| !scheduled.repeatable;
@@ -318,7 +322,8 @@ fn with(preemptions: u32) -> String {
     }
 }
 
-/// At which levels something holds for how many tests: `verified for all orders: 3 tests at ONE, 1 test at FULL`.
+/// At which levels something holds for how many tests:
+/// `verified for all orders: 3 tests at ONE, 1 test at FULL`.
 fn at_levels(
     report: &Report,
     what: &str,
@@ -333,7 +338,8 @@ fn at_levels(
     (!counts.is_empty()).then(|| format!("{what}: {}", counts.join(", ")))
 }
 
-/// Which tests other tests disturb: `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
+/// Which tests other tests disturb:
+/// `2 tests fail when other tests run at the same time .. : they were run alone: a, b`.
 fn run_alone(report: &Report, all: bool) -> String {
     let (count, names) = named(report, all, |test| test.run_alone);
     let (whose, were) = match count {

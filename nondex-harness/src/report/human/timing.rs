@@ -11,7 +11,8 @@ use crate::judge::timing::is_of_timing;
 use crate::report::schema::{Culprit, TestReport, Timing, WaitCause, WaitCauseKind, WaitReport};
 use crate::report::thread::who;
 
-/// Up to so many nanoseconds a thread is not late, but only stopped while others do a few operations.
+/// Up to so many nanoseconds a thread is not late, but only stopped while others do a few
+/// operations.
 const MOMENT: u64 = 100_000;
 
 /// For no longer a clock stands still, in nanoseconds.
@@ -49,7 +50,8 @@ pub(super) fn what(culprit: &Culprit) -> Option<String> {
     Some(of(culprit, &who, "here"))
 }
 
-/// As [`what`], of the test that it is a culprit of: with the name of the thread, and where it is stopped.
+/// As [`what`], of the test that it is a culprit of: with the name of the thread, and where it is
+/// stopped.
 pub(super) fn what_in(test: &TestReport, culprit: &Culprit) -> Option<String> {
     let thread = culprit.call.as_ref().map(|call| call.thread.as_str());
     let Some(thread) = thread.filter(|_| is_of(culprit)) else {

@@ -8,7 +8,8 @@ use super::timing;
 use crate::report::schema::{CallReport, Culprit, NumberReport, Position};
 use crate::report::thread::{nth, who};
 
-/// Whether it is the directory order that C code, or the inside of a library, asks for: no call of std's has that place.
+/// Whether it is the directory order that C code, or the inside of a library, asks for: no call of
+/// std's has that place.
 pub(super) fn is_elsewhere(culprit: &Culprit) -> bool {
     culprit.family == Family::Directory && culprit.site.is_some()
 }

@@ -56,7 +56,8 @@ impl<'a> Basis<'a> {
         specs::clean_spec(&self.test.name, self.options)
     }
 
-    /// The strongest level of which runs tell a rate: above the weakest one that fails only what other runs imply is known.
+    /// The strongest level of which runs tell a rate: above the weakest one that fails only what
+    /// other runs imply is known.
     pub(super) fn highest(&self) -> Level {
         match self.conclusion() {
             Some(Conclusion::Dependent(dependence) | Conclusion::Artefact(dependence))
@@ -69,7 +70,8 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// The failing runs that are shown: those above the [highest](Self::highest) level show the same again, less realistically.
+    /// The failing runs that are shown: those above the [highest](Self::highest) level show the
+    /// same again, less realistically.
     pub(super) fn failing(&self) -> Vec<(&'a RunSpec, &'a Run)> {
         let mut failing = failing_runs(self.evidence, self.options);
         let highest = self.highest();

@@ -17,7 +17,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         }
         return None;
     };
-    // Whatever was concluded, from runs of which one is none: the executable is gone, for instance, because it is built anew meanwhile.
+    // Whatever was concluded, from runs of which one is none: the executable is gone, for instance,
+    // because it is built anew meanwhile.
     let mut runs = basis.evidence.all().map(|(_, run)| run);
     if let Some(missing) = runs.find(|run| run.is_missing) {
         report.unjudged = true;

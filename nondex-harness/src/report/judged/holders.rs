@@ -7,7 +7,8 @@ use super::function::short;
 use crate::report::schema::{WaitCause, WaitCauseKind};
 use crate::report::workspace::Workspace;
 
-/// Why the thread with this path waits in `call` at the end of a trace, when that can be told from the operations.
+/// Why the thread with this path waits in `call` at the end of a trace, when that can be told from
+/// the operations.
 pub(super) fn cause(
     trace: &Trace,
     path: &str,
@@ -64,13 +65,15 @@ pub(super) fn cause(
     let tried = trace.operations.iter().rev();
     let tried = tried.filter(|of| of.thread == thread);
     let mut tried = tried.take_while(|of| workspace.nearest(frames(trace, of), cwd) == here);
-    // Of what it took itself it waits only for the very thing: an executor keeps much in the call in which it waits for work.
+    // Of what it took itself it waits only for the very thing: an executor keeps much in the call
+    // in which it waits for work.
     let is_waited_for = |of: &&TracedOperation| of.thread != thread || of.address == wait.address;
     let holder = tried.find_map(|of| holder(trace, of.address?).filter(is_waited_for));
     holder.map(|of| told(WaitCauseKind::Has, of))
 }
 
-/// The operation by which what is at an address was taken that nobody has given free since: from 0, which is free.
+/// The operation by which what is at an address was taken that nobody has given free since: from 0,
+/// which is free.
 fn holder(trace: &Trace, address: u64) -> Option<&TracedOperation> {
     let mut holder = None;
     for operation in &trace.operations {

@@ -1,8 +1,9 @@
 //! What is reported of an interleaving: of thousands of operations the few that matter.
 //!
-//! An operation matters if it is on what several threads use and one of them changes. Those that a thread does in one place of the source
-//! without another one in between are one step. A delay is shown with the step that the thread did last, with what it does next, and
-//! with what the others do meanwhile to the same thing.
+//! An operation matters if it is on what several threads use and one of them changes. Those that a
+//! thread does in one place of the source without another one in between are one step. A delay is
+//! shown with the step that the thread did last, with what it does next, and with what the others
+//! do meanwhile to the same thing.
 
 use std::collections::BTreeSet;
 
@@ -120,7 +121,8 @@ pub(super) fn name_lines(
     }
 }
 
-/// Where among these steps the test has failed: what its own thread does from there on is to clean up, and decides nothing any more.
+/// Where among these steps the test has failed: what its own thread does from there on is to clean
+/// up, and decides nothing any more.
 fn failure(trace: &Trace, steps: &[Step]) -> usize {
     let is_own = |step: &Step| thread::is_own(&trace.threads[step.thread].path);
     let last = |step: &Step| is_own(step) && !step.unwinds;

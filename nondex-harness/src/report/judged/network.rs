@@ -6,7 +6,8 @@ use crate::judge::evidence::Evidence;
 use crate::judge::prerequisite::Policy;
 use crate::report::{TestReport, Verdict};
 
-/// What a run of the test with the network told, a sentence for the report; `None` when there was none.
+/// What a run of the test with the network told, a sentence for the report; `None` when there was
+/// none.
 #[must_use]
 pub fn verified(evidence: &Evidence, verification: &RunSpec, verdict: Verdict) -> Option<String> {
     let run = evidence.of(verification).first()?;

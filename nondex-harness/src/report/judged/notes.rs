@@ -13,7 +13,8 @@ use crate::project::TestCase;
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
 
-/// Why a test is judged from runs that were not scheduled. Where they end in two ways when they are, that need not be for the schedule.
+/// Why a test is judged from runs that were not scheduled. Where they end in two ways when they
+/// are, that need not be for the schedule.
 pub(super) fn real_threads(evidence: &Evidence, asked: &Options) -> &'static str {
     let is_settled = evidence.contradiction(asked.is_scheduled()).is_none();
     match is_settled || evidence.all().any(|(_, run)| run.is_cut()) {

@@ -43,7 +43,8 @@ fn order(found: &Dependence, names: &[impl AsRef<str>]) -> Order {
     }
 }
 
-/// Writes into the report of a test that it depends on others; `names` are those of the numbered tests.
+/// Writes into the report of a test that it depends on others; `names` are those of the numbered
+/// tests.
 pub fn dependent(
     report: &mut TestReport,
     found: &Dependence,
@@ -114,7 +115,8 @@ pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
     format!("{failed} of {all} runs {} failed", place(before))
 }
 
-/// Writes that a test, which passes alone, failed beside others if it did: so often beside them and by itself, of so many processes.
+/// Writes that a test, which passes alone, failed beside others if it did: so often beside them and
+/// by itself, of so many processes.
 pub fn disturbed(report: &mut TestReport, [beside, alone]: [[usize; 2]; 2]) {
     if beside[0] > 0 {
         report.run_alone = true;
@@ -126,8 +128,8 @@ pub fn disturbed(report: &mut TestReport, [beside, alone]: [[usize; 2]; 2]) {
     }
 }
 
-/// Writes that a test fails alone, and depends on no other test: so often beside other processes and by itself, of so many processes, and
-/// in forks.
+/// Writes that a test fails alone, and depends on no other test: so often beside other processes
+/// and by itself, of so many processes, and in forks.
 pub fn failing(report: &mut TestReport, processes: [[usize; 2]; 2], forks: [usize; 2]) {
     let [failed, all] = processes
         .iter()
@@ -179,8 +181,8 @@ fn place(before: &[usize]) -> String {
     }
 }
 
-/// What makes a test fail that passes alone, after all; where chance may act, passing there proves less. Of one that `is_broken`, what was
-/// not tried.
+/// What makes a test fail that passes alone, after all; where chance may act, passing there proves
+/// less. Of one that `is_broken`, what was not tried.
 pub(super) fn left_behind(behind: &Behind, is_broken: bool, may_be_chance: bool) -> Option<String> {
     if is_broken && !behind.is_paired {
         return Some(

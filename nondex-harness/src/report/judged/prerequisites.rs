@@ -30,7 +30,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) {
     report.notes.extend(verified);
 }
 
-/// Writes what explains the failures. Without a network no more is known of the test; any other prerequisite leaves the verdict.
+/// Writes what explains the failures. Without a network no more is known of the test; any other
+/// prerequisite leaves the verdict.
 fn explain(report: &mut TestReport, explanation: &Explanation, basis: &Basis<'_>) {
     let operations = explanation.operations.iter().take(MAX_EVENTS);
     report.sanitised_by = Some(Sanitised {

@@ -7,7 +7,8 @@ use crate::judge::options::DEFAULT_TIMEOUT;
 use crate::report::schema::FailureReport;
 use crate::shell;
 
-/// The command that makes this failing run of the test with this id again. It needs nothing but the sources.
+/// The command that makes this failing run of the test with this id again. It needs nothing but the
+/// sources.
 pub(super) fn command(test_id: &str, failure: &FailureReport, options: &Options) -> String {
     let mut words: Vec<String> = ["cargo", "nondex", "replay"].map(str::to_owned).to_vec();
     let mut add = |new: &[&str]| words.extend(new.iter().map(|word| (*word).to_owned()));

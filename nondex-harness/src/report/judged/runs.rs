@@ -1,4 +1,5 @@
-//! What a report says of the runs of a test themselves: how many of which kind, how many failed, the failures, the call sites.
+//! What a report says of the runs of a test themselves: how many of which kind, how many failed,
+//! the failures, the call sites.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::judge::{Options, patience};
 use crate::report::schema::{FailureReport, PointReport, Step};
 use crate::report::{difference, id};
 
-/// What was done: clean runs, choices at levels from seeds, and the search for those that are responsible.
+/// What was done: clean runs, choices at levels from seeds, and the search for those that are
+/// responsible.
 pub(super) fn steps(evidence: &Evidence) -> Vec<Step> {
     let kind = |spec: &RunSpec| match spec.choices {
         Selection::None if spec.given.is_empty() && spec.operations == 0 => "clean",
@@ -57,8 +59,8 @@ pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
     (rate, implied)
 }
 
-/// The first failing run of each spec that makes no choice or all of them: clean first, then by level and seed. One of a seed that was cut
-/// has not failed.
+/// The first failing run of each spec that makes no choice or all of them: clean first, then by
+/// level and seed. One of a seed that was cut has not failed.
 pub(super) fn failing_runs<'a>(
     evidence: &'a Evidence,
     options: &Options,
@@ -113,8 +115,8 @@ pub(super) fn failure(
     }
 }
 
-/// Where the output of the first failing run departs from that of a passing one: best of all of one that made the same choices but
-/// the culprits', otherwise of one in base order.
+/// Where the output of the first failing run departs from that of a passing one: best of all of one
+/// that made the same choices but the culprits', otherwise of one in base order.
 pub(super) fn difference(evidence: &Evidence, failing: &[(&RunSpec, &Run)]) -> Option<String> {
     let (spec, run, output) = failing
         .iter()

@@ -24,7 +24,8 @@ pub(super) fn verified(test: &str, options: &Options, evidence: &Evidence) -> Op
     })
 }
 
-/// What the scheduler did in the first of the `failing` runs or, when there are none, in the first run of all.
+/// What the scheduler did in the first of the `failing` runs or, when there are none, in the first
+/// run of all.
 pub(super) fn report(
     evidence: &Evidence,
     failing: &[(&RunSpec, &Run)],
@@ -88,7 +89,8 @@ fn shown(evidence: &Evidence) -> Option<(&ScheduleRecord, &Trace)> {
     })
 }
 
-/// What the scheduler did in the run in which only the culprits' delays are made, where there is one with a trace.
+/// What the scheduler did in the run in which only the culprits' delays are made, where there is
+/// one with a trace.
 pub(super) fn traced(dependence: &Dependence) -> Option<(&Group, &ScheduleRecord, &Trace)> {
     dependence.culprits.groups.iter().find_map(|group| {
         let schedule = group.schedule.as_ref()?;

@@ -221,7 +221,8 @@ fn a_culprit_outside_the_workspace_is_shown_where_the_user_called_it() {
     let users = [(mine.as_str(), 3), (mine.as_str(), 4)];
     let all = [&[std, dependency], &users[..]].concat();
     let stack = ("stack:9baf4734e811ac81", 0, 0);
-    // The site, its stack, the culprit's place, the place that is shown, and the site that it keeps.
+    // The site, its stack, the culprit's place, the place that is shown, and the site that it
+    // keeps.
     for (site, frames, place, shown, identity) in [
         (
             ("dep-1.0.0/src/lib.rs", 9, 5),

@@ -1,4 +1,5 @@
-//! Findings that no implementation is likely to show: advice, not failures, unless the run is strict.
+//! Findings that no implementation is likely to show: advice, not failures, unless the run is
+//! strict.
 
 use nondex_core::choice::clock;
 use nondex_core::{Family, Level, Model};
@@ -20,7 +21,8 @@ pub enum Advice {
     Unmeasured,
     /// It fails only when the clock is set, or stands still while much is computed.
     Clock,
-    /// It fails only when the order with a hasher other than `RandomState` does not follow from its hashes and from what was inserted and removed.
+    /// It fails only when the order with a hasher other than `RandomState` does not follow from its
+    /// hashes and from what was inserted and removed.
     FixedHasher,
 }
 
@@ -64,7 +66,8 @@ impl TestReport {
         !self.culprits.is_empty() && self.culprits.iter().all(is_clock)
     }
 
-    /// Whether what is responsible is known, or all that is suspected is of one kind and family, so that the same can be said of each.
+    /// Whether what is responsible is known, or all that is suspected is of one kind and family, so
+    /// that the same can be said of each.
     #[must_use]
     pub fn has_one_kind_of_culprits(&self) -> bool {
         let kind = |culprit: &Culprit| (culprit.kind, culprit.family);
@@ -95,8 +98,8 @@ impl TestReport {
         self.failures.iter().any(|failure| failure.level.is_none())
     }
 
-    /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base order fails today, whatever else
-    /// it depends on.
+    /// Why this finding is advice; `None` when it is none, or no finding. A test that fails in base
+    /// order fails today, whatever else it depends on.
     #[must_use]
     pub fn advice(&self) -> Option<Advice> {
         if !self.is_dependent() || self.fails_in_base_order() {

@@ -10,7 +10,8 @@ pub use crate::judge::change::{Blame, Witness};
 pub struct ChangeReport {
     /// `flaky`: nothing; `regression`: it may be its effect; `unknown`.
     pub verdict: Blame,
-    /// What says so: `coverage`, `file`, `culprit`, `rerun`, `same-process`, `clean-environment`, `order`, `network`, `base` or `history`; null when nothing does.
+    /// What says so: `coverage`, `file`, `culprit`, `rerun`, `same-process`, `clean-environment`,
+    /// `order`, `network`, `base` or `history`; null when nothing does.
     pub witness: Option<Witness>,
     /// The changed lines that it ran, those of the failing file and nearest to the failure first.
     pub lines: Vec<Line>,

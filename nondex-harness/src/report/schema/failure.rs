@@ -16,7 +16,8 @@ pub struct FailureReport {
     pub level: Option<Level>,
     /// The seed; null for a clean run.
     pub seed: Option<u64>,
-    /// Which order the seed means: not always what the campaign's own seeds mean, because a regression keeps its own schedule.
+    /// Which order the seed means: not always what the campaign's own seeds mean, because a
+    /// regression keeps its own schedule.
     #[serde(default, skip_serializing_if = "Schedule::is_default")]
     pub schedule: Schedule,
     /// The panic message, the error the test returned, or how the process ended.
@@ -28,11 +29,12 @@ pub struct FailureReport {
     /// How the run ended: `"failed"`, `"timed_out"`, `{"exited": code}` or `{"signalled": number}`.
     #[serde(default = "failed")]
     pub outcome: Outcome,
-    /// How long it must be allowed to take so that it ends as it did, in milliseconds, when that is longer than the run's time limit: it
-    /// ended late, or a hang was proven so. Absent otherwise.
+    /// How long it must be allowed to take so that it ends as it did, in milliseconds, when that is
+    /// longer than the run's time limit: it ended late, or a hang was proven so. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_ms: Option<u64>,
-    /// The tests that ran before it in the same process, in this order; absent when it was the first one.
+    /// The tests that ran before it in the same process, in this order; absent when it was the
+    /// first one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
     /// Whether its threads and its time were scheduled; absent when they were real.

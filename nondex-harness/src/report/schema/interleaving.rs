@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Line;
 
-/// The operations that matter, of a run in which nothing is delayed but what the culprits delay, in the order in which they were done.
+/// The operations that matter, of a run in which nothing is delayed but what the culprits delay, in
+/// the order in which they were done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterleavingReport {
     /// The threads that do them.
     pub threads: Vec<LaneReport>,
     /// The operations, the first one first.
     pub steps: Vec<LaneStepReport>,
-    /// What the delayed thread and another one do to the same thing, once for each delay of which it is known.
+    /// What the delayed thread and another one do to the same thing, once for each delay of which
+    /// it is known.
     pub conflicts: Vec<ConflictReport>,
     /// Where that run fails, if it is known: not always where the run of the seed does.
     #[serde(default)]
@@ -45,26 +47,30 @@ pub struct LaneStepReport {
     pub left: Option<u64>,
     /// Whether the thread waits there for another one.
     pub waits: bool,
-    /// Of a delay, which stands where the thread is stopped, how long it is, in nanoseconds of virtual time.
+    /// Of a delay, which stands where the thread is stopped, how long it is, in nanoseconds of
+    /// virtual time.
     pub delay_ns: Option<u64>,
     /// How many steps are left out before this one.
     pub skipped: u64,
 }
 
 impl LaneStepReport {
-    /// Whether it is a delay of a thread that has not called anything yet: its stack has no frame that is known.
+    /// Whether it is a delay of a thread that has not called anything yet: its stack has no frame
+    /// that is known.
     #[must_use]
     pub fn is_before_all(&self) -> bool {
         self.delay_ns.is_some() && self.file.is_none() && self.what == HELD_BACK
     }
 }
 
-/// A thread is delayed between what it does to something, and another one does something to it meanwhile.
+/// A thread is delayed between what it does to something, and another one does something to it
+/// meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConflictReport {
     /// What it is: `lock`, `channel`, `file:config`, `env:HOME`, `memory`.
     pub object: String,
-    /// The last step before the delay that the delayed thread does to it, of [`InterleavingReport::steps`].
+    /// The last step before the delay that the delayed thread does to it, of
+    /// [`InterleavingReport::steps`].
     pub before: Option<usize>,
     /// The delay.
     pub delay: usize,

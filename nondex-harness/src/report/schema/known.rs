@@ -38,7 +38,8 @@ pub struct Overdue {
     pub reason: OverdueReason,
     /// Its last day.
     pub expires: String,
-    /// Of tests that are stable: the failure rate that their runs leave possible, with a confidence of 95 percent.
+    /// Of tests that are stable: the failure rate that their runs leave possible, with a confidence
+    /// of 95 percent.
     #[serde(default)]
     pub failure_bound: Option<f64>,
 }

@@ -17,7 +17,8 @@ pub struct NetworkEvent {
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
-    /// The logical path of the thread, `0` for the test's own; in a program that the test started, `p` and a number come first.
+    /// The logical path of the thread, `0` for the test's own; in a program that the test started,
+    /// `p` and a number come first.
     #[serde(default)]
     pub thread: String,
     /// How long it took to fail, in milliseconds; null when it had not ended.
@@ -26,7 +27,8 @@ pub struct NetworkEvent {
 }
 
 impl std::fmt::Display for NetworkEvent {
-    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on the 2nd thread that the test starts`.
+    /// `connect 192.0.2.1:80: ETIMEDOUT after 30 s at src/lib.rs:3, on the 2nd thread that the test
+    /// starts`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}: {}", self.operation, self.address, self.error)?;
         if let Some(seconds) = self.elapsed_ms.map(|ms| ms / 1000)

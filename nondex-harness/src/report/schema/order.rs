@@ -14,11 +14,13 @@ pub struct Order {
     pub setters: Vec<String>,
     /// Undo what the first of the sets does when they run between.
     pub cleaners: Vec<String>,
-    /// The polluters, or the setters, by what is needed: each of these lists makes the difference by itself, its tests in this order, and
-    /// without any of them it does not. The smallest comes first.
+    /// The polluters, or the setters, by what is needed: each of these lists makes the difference
+    /// by itself, its tests in this order, and without any of them it does not. The smallest comes
+    /// first.
     #[serde(default)]
     pub sets: Vec<Vec<String>>,
-    /// Whether the search for these tests came to its end: otherwise there may be others, and fewer may do.
+    /// Whether the search for these tests came to its end: otherwise there may be others, and fewer
+    /// may do.
     #[serde(default)]
     pub complete: bool,
     /// Threads that the tests ran on: `"each"`, one for each test, as libtest runs them. Reports of
@@ -34,7 +36,8 @@ pub struct Order {
     pub choices: Vec<Culprit>,
 }
 
-/// One of the orders in which all tests of a binary ran in a process, without those that are known to end it.
+/// One of the orders in which all tests of a binary ran in a process, without those that are known
+/// to end it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriedOrder {
     /// The id of the binary.
@@ -50,7 +53,8 @@ pub struct TriedOrder {
     pub ended: Option<String>,
 }
 
-/// Something that a test leaves changed and others of its binary use, without any that is known to fail for it.
+/// Something that a test leaves changed and others of its binary use, without any that is known to
+/// fail for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftState {
     /// What it is: `static`, `env`, `cwd` or `file`.
@@ -74,14 +78,16 @@ pub struct SharedState {
     pub written: Option<WrittenLine>,
     /// The line at which the test meets it.
     pub read: Option<Line>,
-    /// Whether the test ends as it does alone once only this is put back; of a race, as if the other test had not changed this.
+    /// Whether the test ends as it does alone once only this is put back; of a race, as if the
+    /// other test had not changed this.
     pub confirmed: bool,
     /// Whether that takes all parts of the state that are confirmed, put back together.
     #[serde(default)]
     pub joint: bool,
 }
 
-/// A test that fails when it and another one run at the same time: the whole of one of them in the middle of the other.
+/// A test that fails when it and another one run at the same time: the whole of one of them in the
+/// middle of the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Race {
     /// The other one.
@@ -91,7 +97,8 @@ pub struct Race {
     pub within: bool,
     /// The access to what they share at which it is stopped in whose middle the other runs, from 0.
     pub access: u64,
-    /// The access of that other one at which it waits until the stopped one has ended, from 0; `null` when all of it runs meanwhile.
+    /// The access of that other one at which it waits until the stopped one has ended, from 0;
+    /// `null` when all of it runs meanwhile.
     #[serde(default)]
     pub until: Option<u64>,
     /// What they share.

@@ -17,14 +17,16 @@ pub struct Scheduled {
     pub time_us: u64,
     /// How often a thread slept where the scheduler could not see it.
     pub leaks: u64,
-    /// How often a thread waited for what no thread of the test does: another process, a device, another machine.
+    /// How often a thread waited for what no thread of the test does: another process, a device,
+    /// another machine.
     pub outside: u64,
     /// How often a thread was stopped between two operations, because it came to none for long.
     pub asynchronous: u64,
     /// Whether a replay is certain to take the same course: the three counts before this are 0.
     pub repeatable: bool,
-    /// Why the scheduler ended the process: `deadlock`, `outside` (nothing outside the test let a thread go on), `livelock` (threads look for
-    /// ever at what none changes), `steps` or `time` (the limits of these); null when it did not.
+    /// Why the scheduler ended the process: `deadlock`, `outside` (nothing outside the test let a
+    /// thread go on), `livelock` (threads look for ever at what none changes), `steps` or `time`
+    /// (the limits of these); null when it did not.
     pub end: Option<String>,
     /// What each thread waited for then.
     #[serde(default)]
@@ -38,7 +40,8 @@ pub struct Schedules {
     pub preemptions: u32,
     /// How many schedules these are: each was run.
     pub count: u64,
-    /// With one preemption more there are at least so many, more than were to be tried; null when that is not why it ends here.
+    /// With one preemption more there are at least so many, more than were to be tried; null when
+    /// that is not why it ends here.
     pub beyond: Option<u64>,
 }
 

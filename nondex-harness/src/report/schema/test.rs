@@ -30,20 +30,21 @@ pub struct TestReport {
     pub line: Option<u32>,
     /// What is concluded.
     pub verdict: Verdict,
-    /// Of verdict `ND`, what is responsible if only delays of its threads are: `race` when one is held back while others go on, `time` when
-    /// one wakes late.
+    /// Of verdict `ND`, what is responsible if only delays of its threads are: `race` when one is
+    /// held back while others go on, `time` when one wakes late.
     #[serde(default)]
     pub reason: Option<Timing>,
     /// Choice points that its first clean run reached.
     pub choice_points: u64,
     /// The most realistic level at which the outcome depends on the seed.
     pub weakest_level: Option<Level>,
-    /// Of a test with a `reason`: the weakest level whose delays are known to be long enough. It may be weaker than `weakest_level`, at which
-    /// a seed shows it first.
+    /// Of a test with a `reason`: the weakest level whose delays are known to be long enough. It
+    /// may be weaker than `weakest_level`, at which a seed shows it first.
     #[serde(default)]
     pub delay_level: Option<Level>,
-    /// The failing runs, in the order clean, then by level and seed; at most [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without
-    /// the runs that the search for a culprit made.
+    /// The failing runs, in the order clean, then by level and seed; at most
+    /// [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without the runs that the search
+    /// for a culprit made.
     pub failures: Vec<FailureReport>,
     /// How many seeds failed, of how many, at each level that was run. A seed that was not run,
     /// because its choices are provably those of another run, does not count. Levels above the
@@ -66,15 +67,16 @@ pub struct TestReport {
     pub network: Vec<NetworkEvent>,
     /// The tests its outcome depends on, for order-dependent tests.
     pub order: Option<Order>,
-    /// Another test that makes it fail when it runs in the middle of it, as tests of one process do that run at the same time. Absent when none
-    /// is known.
+    /// Another test that makes it fail when it runs in the middle of it, as tests of one process do
+    /// that run at the same time. Absent when none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
-    /// What it leaves changed that other tests use, though none is known to fail for it: in another order, or when they change, one may. Absent
-    /// when nothing is known.
+    /// What it leaves changed that other tests use, though none is known to fail for it: in another
+    /// order, or when they change, one may. Absent when nothing is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<LeftState>,
-    /// Whether it ends the same when it runs twice in one process; null when that was not tried, and of a test that fails by chance.
+    /// Whether it ends the same when it runs twice in one process; null when that was not tried,
+    /// and of a test that fails by chance.
     #[serde(default)]
     pub idempotent: Option<bool>,
     /// The command that shows the failure again, when there is one.
@@ -94,37 +96,43 @@ pub struct TestReport {
     /// Results that follow from another of its runs.
     #[serde(default)]
     pub implied: u64,
-    /// Whether it ends differently when other runs of the campaign come before or at the same time, most likely because they share
-    /// something outside the process, such as a path or the processors. All that is said about it then comes from runs during which no other test ran.
+    /// Whether it ends differently when other runs of the campaign come before or at the same time,
+    /// most likely because they share something outside the process, such as a path or the
+    /// processors. All that is said about it then comes from runs during which no other test ran.
     #[serde(default)]
     pub run_alone: bool,
-    /// The other machines that it asked for, by name or address, whether they were reached or not. Sorted.
+    /// The other machines that it asked for, by name or address, whether they were reached or not.
+    /// Sorted.
     #[serde(default)]
     pub hosts: Vec<String>,
     /// Of [`runs`](Self::runs), those that the search for its culprits took.
     #[serde(default)]
     pub search_runs: u64,
-    /// Where the output of the first failing run departs from that of a passing run: a unified diff, without what differs
-    /// from run to run, such as thread ids, addresses and times. Null when no passing run was kept, or they are the same.
+    /// Where the output of the first failing run departs from that of a passing run: a unified
+    /// diff, without what differs from run to run, such as thread ids, addresses and times. Null
+    /// when no passing run was kept, or they are the same.
     #[serde(default)]
     pub difference: Option<String>,
-    /// The levels at which it passed with every order there is: nothing is left that a further seed could choose.
+    /// The levels at which it passed with every order there is: nothing is left that a further seed
+    /// could choose.
     #[serde(default)]
     pub verified: Vec<Level>,
-    /// Of a stable test with few decisions about which thread goes on: the schedules under which all it passed, with all other choices as in
-    /// its clean runs. Null when they were not listed.
+    /// Of a stable test with few decisions about which thread goes on: the schedules under which
+    /// all it passed, with all other choices as in its clean runs. Null when they were not listed.
     #[serde(default)]
     pub schedules: Option<Schedules>,
-    /// The levels at which not all seeds were tried, because one run already draws often at every place with a choice: a property
-    /// test, say. `failure_rate` has how many were; no entry where none was, because only destructors, clones and comparisons see an
-    /// order, and those were varied at other levels.
+    /// The levels at which not all seeds were tried, because one run already draws often at every
+    /// place with a choice: a property test, say. `failure_rate` has how many were; no entry where
+    /// none was, because only destructors, clones and comparisons see an order, and those were
+    /// varied at other levels.
     #[serde(default)]
     pub sampled: Vec<Level>,
-    /// What it uses that no choice controls: a clock, sleeping, threads, programs that it starts. It is run more often before it is called
-    /// stable.
+    /// What it uses that no choice controls: a clock, sleeping, threads, programs that it starts.
+    /// It is run more often before it is called stable.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// Of a stable test: the failure rate that its runs leave possible, with a confidence of 95 percent, if chance decides.
+    /// Of a stable test: the failure rate that its runs leave possible, with a confidence of 95
+    /// percent, if chance decides.
     #[serde(default)]
     pub failure_bound: Option<f64>,
     /// Of a stable test: the choices on which what it writes depends, though it never fails.
@@ -141,7 +149,8 @@ pub struct TestReport {
     /// What was tried of it, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// What explains every failing run, so that they are not held against the code: a test of verdict `network` always has it.
+    /// What explains every failing run, so that they are not held against the code: a test of
+    /// verdict `network` always has it.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
     /// What its failure has to do with a change, where that was asked for.
@@ -150,21 +159,23 @@ pub struct TestReport {
     /// Why it does not fail the run although it is flaky: it is known to be so, by this cause.
     #[serde(default)]
     pub known: Option<KnownFlake>,
-    /// Of a test that fails in base order: in how many runs of an ordinary build, without this tool, it failed, of how many.
-    /// Null when it was not compared.
+    /// Of a test that fails in base order: in how many runs of an ordinary build, without this
+    /// tool, it failed, of how many. Null when it was not compared.
     #[serde(default)]
     pub ordinary: Option<[u64; 2]>,
-    /// Whether it was run but not judged, because what this tool adds to it makes it fail, or because one of its runs could not be started; its
-    /// notes say what.
+    /// Whether it was run but not judged, because what this tool adds to it makes it fail, or
+    /// because one of its runs could not be started; its notes say what.
     #[serde(default)]
     pub unjudged: bool,
     /// How long its runs took together, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,
-    /// How the operations of its threads follow each other when it fails; null unless delays of threads are the culprits.
+    /// How the operations of its threads follow each other when it fails; null unless delays of
+    /// threads are the culprits.
     #[serde(default)]
     pub interleaving: Option<InterleavingReport>,
-    /// What the scheduler did in its first failing run or, when none failed, in the first one; null when nothing was scheduled.
+    /// What the scheduler did in its first failing run or, when none failed, in the first one; null
+    /// when nothing was scheduled.
     #[serde(default)]
     pub scheduled: Option<Scheduled>,
     /// What its failing runs have in common; null when none failed.
@@ -196,7 +207,8 @@ impl TestReport {
         self.verdict == Verdict::ImplementationDependent || self.reason.is_some() || is_of_level
     }
 
-    /// The lower end of the interval in which its rate of failures lies, by all of its runs, those in an ordinary build among them.
+    /// The lower end of the interval in which its rate of failures lies, by all of its runs, those
+    /// in an ordinary build among them.
     #[must_use]
     pub fn least_rate(&self) -> f64 {
         let steps = self.steps.iter().map(|step| [step.failures, step.runs]);
@@ -229,8 +241,8 @@ pub struct Step {
     pub failures: u64,
 }
 
-/// Choices on which only the output of a passing test depends: "potential flakiness" of Lam et al., "A large-scale longitudinal study of
-/// flaky tests" (OOPSLA 2020).
+/// Choices on which only the output of a passing test depends: "potential flakiness" of Lam et al.,
+/// "A large-scale longitudinal study of flaky tests" (OOPSLA 2020).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latent {
     /// The most realistic level at which the output depends on the seed.
@@ -244,7 +256,8 @@ pub struct Latent {
 /// What is needed to make a failing run of a test again, besides the [`FailureReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
-    /// The id of the failing run that the command in `reproduce` makes again; null when there is no such command.
+    /// The id of the failing run that the command in `reproduce` makes again; null when there is no
+    /// such command.
     pub primary: Option<String>,
     /// The kind of the test's target.
     pub kind: String,

@@ -24,8 +24,8 @@ pub enum Verdict {
     /// Order-dependent: it fails alone and passes after another test.
     #[serde(rename = "OD-brittle")]
     OrderDependentBrittle,
-    /// Non-deterministic: two runs with every choice the same ended differently, or it depends on when its threads run or wake: then it has a
-    /// [reason](super::TestReport::reason).
+    /// Non-deterministic: two runs with every choice the same ended differently, or it depends on
+    /// when its threads run or wake: then it has a [reason](super::TestReport::reason).
     #[serde(rename = "ND")]
     NonDeterministic,
     /// Flaky of unknown cause: it fails now and then in an ordinary build.

@@ -56,7 +56,8 @@ impl Changes {
 /// Lines that stand in the place of others.
 #[derive(Debug, Default)]
 struct Hunk {
-    /// The first of them afterwards, or the line before where there are none, and how many there are.
+    /// The first of them afterwards, or the line before where there are none, and how many there
+    /// are.
     new: (u32, u32),
     /// How many lines that are more than blank or a comment there were.
     before: u32,
@@ -90,7 +91,8 @@ impl Hunk {
         })
     }
 
-    /// The lines behind which something is gone: where the lines begin and where they end, if fewer of them say something than before.
+    /// The lines behind which something is gone: where the lines begin and where they end, if fewer
+    /// of them say something than before.
     fn deletions(&self) -> BTreeSet<u32> {
         let (first, count) = self.new;
         match (self.after < self.before, count) {

@@ -1,6 +1,7 @@
 //! What kind of file it is that changed.
 
-/// What kind of file it is: the kinds of Lam et al., "A large-scale longitudinal study of flaky tests" (OOPSLA 2020), table 3.
+/// What kind of file it is: the kinds of Lam et al., "A large-scale longitudinal study of flaky
+/// tests" (OOPSLA 2020), table 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// The file that the test is in.

@@ -2,7 +2,8 @@
 
 use syn::punctuated::Punctuated;
 
-/// Whether one of these attributes, or a derive, is not known to leave alone what documents the item.
+/// Whether one of these attributes, or a derive, is not known to leave alone what documents the
+/// item.
 pub(in crate::repository) fn may_be_read(attributes: &[syn::Attribute]) -> bool {
     const QUIET: [&str; 22] = [
         "allow",

@@ -3,8 +3,9 @@
 use super::Reach;
 use super::scope::Scope;
 
-/// What an `impl` with functions acts on when it is new, in a module with these names, besides what calls these: a call of another type's function may
-/// now be one of what its trait provides for all.
+/// What an `impl` with functions acts on when it is new, in a module with these names, besides what
+/// calls these: a call of another type's function may now be one of what its trait provides for
+/// all.
 pub(super) fn new_impl(item: &syn::ItemImpl, scope: &Scope) -> Option<Reach> {
     // What these of std's provide is made of what an `impl` gives them.
     const FROM_ITS_OWN: [&str; 20] = [

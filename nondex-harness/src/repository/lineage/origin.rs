@@ -5,7 +5,8 @@ use super::super::git::Git;
 use super::place::{Place, SAME_NAME};
 use crate::error::Result;
 
-/// How alike two bodies are at least that are one function under two names: the tests of a file are often alike.
+/// How alike two bodies are at least that are one function under two names: the tests of a file are
+/// often alike.
 const OTHER_NAME: f64 = 0.8;
 
 /// A body with fewer tokens says nothing about a function whose name is another.
@@ -51,7 +52,8 @@ pub(super) fn before(
     }))
 }
 
-/// Which of the functions of a commit, `olds`, one of its child was that is new there, among all functions of the files that the child changed.
+/// Which of the functions of a commit, `olds`, one of its child was that is new there, among all
+/// functions of the files that the child changed.
 fn origin(
     own: &(String, Function),
     olds: &[(String, Function)],
@@ -91,7 +93,8 @@ fn origin(
     Some(Place::of(file, function, all))
 }
 
-/// The Rust sources that differ between two commits, as they are called in each; empty where there is none.
+/// The Rust sources that differ between two commits, as they are called in each; empty where there
+/// is none.
 fn changed_files(git: &Git, before: &str, after: &str) -> Result<Vec<(String, String)>> {
     let text = git.read(&[
         "diff",

@@ -19,7 +19,8 @@ pub(super) struct Place {
     is_word: bool,
 }
 
-/// What a commit has at a place: the function, or none of it where the file cannot be split into tokens.
+/// What a commit has at a place: the function, or none of it where the file cannot be split into
+/// tokens.
 pub(super) type Found = Option<Function>;
 
 impl Place {
@@ -41,7 +42,8 @@ impl Place {
         }
     }
 
-    /// The function of a test: that with its name whose modules end its path, or else one that the macro writes.
+    /// The function of a test: that with its name whose modules end its path, or else one that the
+    /// macro writes.
     pub(super) fn first(file: &str, text: &str, test: &str) -> Option<Self> {
         let segments: Vec<&str> = test.split("::").collect();
         let all = functions(text).unwrap_or_default();
@@ -94,7 +96,8 @@ impl Place {
         Some(Some(same.swap_remove(own)))
     }
 
-    /// The first commit of those that lead to `commit` that has this function in this file, and what it is there.
+    /// The first commit of those that lead to `commit` that has this function in this file, and
+    /// what it is there.
     pub(super) fn introduced(&self, git: &Git, commit: &str) -> Result<Option<(String, Found)>> {
         let name = &self.name;
         let word = format!("-G(^|[^[:alnum:]_]){name}($|[^[:alnum:]_])");

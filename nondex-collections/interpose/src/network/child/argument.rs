@@ -1,13 +1,14 @@
 //! Hosts that a program is told of in its arguments.
 //!
-//! Much looks like a host that is none: `main.rs`, `1.0.2`, `a@b.c`. What counts is a URL, an address of another machine,
-//! and `user@host:path` as `scp` and `git` take it.
+//! Much looks like a host that is none: `main.rs`, `1.0.2`, `a@b.c`. What counts is a URL, an
+//! address of another machine, and `user@host:path` as `scp` and `git` take it.
 
 use ::std::net::{IpAddr, SocketAddr};
 
 use super::super::address::{is_local, is_remote_name};
 
-/// The other machine that `argument` names, if it is one word, or an option with one: `--url=https://example.com/`.
+/// The other machine that `argument` names, if it is one word, or an option with one:
+/// `--url=https://example.com/`.
 pub(super) fn host(argument: &str) -> Option<&str> {
     if argument.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return None;
@@ -67,7 +68,8 @@ fn of_address(text: &str) -> Option<&str> {
     is_remote(address.parse().ok()?).then_some(address)
 }
 
-/// Whether this is the address of one other machine, and no version, mask or path of a module that reads like one.
+/// Whether this is the address of one other machine, and no version, mask or path of a module that
+/// reads like one.
 fn is_remote(ip: IpAddr) -> bool {
     let is_unicast = match ip {
         IpAddr::V4(ip) => (1..224).contains(&ip.octets()[0]),

@@ -35,7 +35,8 @@ unsafe fn execute(
     }
 }
 
-/// Declares one of the functions that run a program in place of this one. Those without an environment take our own.
+/// Declares one of the functions that run a program in place of this one. Those without an
+/// environment take our own.
 macro_rules! exec {
     ($name:ident($($environment:ident)?), $original:literal, $find:path) => {
         #[unsafe(no_mangle)]
@@ -65,7 +66,8 @@ exec!(execv(), c"execve", program::by_path);
 exec!(execvpe(environment), c"execvpe", program::by_name);
 exec!(execvp(), c"execvpe", program::by_name);
 
-/// The path of an open file, and of what is found from there, for as long as this process has it open.
+/// The path of an open file, and of what is found from there, for as long as this process has it
+/// open.
 fn path_of<'a>(buffer: &'a mut [u8], file: c_int, rest: &[u8]) -> Option<&'a CStr> {
     let mut digits = [0; 10];
     let mut start = digits.len();

@@ -1,6 +1,8 @@
-//! What a program that is to be started is: whether its loader loads our library, and whether that sees all it does.
+//! What a program that is to be started is: whether its loader loads our library, and whether that
+//! sees all it does.
 //!
-//! It is looked at between `fork` and `exec`, where little is allowed, so nothing here takes memory from the heap.
+//! It is looked at between `fork` and `exec`, where little is allowed, so nothing here takes memory
+//! from the heap.
 
 use ::std::ffi::{CStr, c_int};
 
@@ -10,7 +12,8 @@ use crate::libc;
 /// A program that is to be started. The default is one that does not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
-    /// Whether its loader is glibc's, of our own machine type, and loads the library. Any other would only complain.
+    /// Whether its loader is glibc's, of our own machine type, and loads the library. Any other
+    /// would only complain.
     pub(super) loads: bool,
     /// Whether it asks the kernel, not libc, for what it does, or does not load the library.
     pub(super) is_opaque: bool,
@@ -49,12 +52,13 @@ impl File {
         read.try_into().unwrap_or(0)
     }
 
-    /// Whether the program gains rights when it starts: its loader then loads nothing that the environment names.
+    /// Whether the program gains rights when it starts: its loader then loads nothing that the
+    /// environment names.
     fn gains_rights(&self) -> bool {
         // SAFETY: a `stat` is plain data, for which zeros are valid.
         let mut stat = unsafe { ::std::mem::zeroed::<libc::stat64>() };
-        // SAFETY: `stat` is valid for writes; the other functions only ask for numbers. Without a buffer, the length of
-        // an attribute is asked for.
+        // SAFETY: `stat` is valid for writes; the other functions only ask for numbers. Without a
+        // buffer, the length of an attribute is asked for.
         unsafe {
             if libc::fstat64(self.0, &raw mut stat) != 0 {
                 return false;
@@ -67,7 +71,8 @@ impl File {
     }
 }
 
-/// Whether a program of this mode, user and group is run as these when `own` user and group start it.
+/// Whether a program of this mode, user and group is run as these when `own` user and group start
+/// it.
 const fn is_run_as_another(
     mode: libc::mode_t,
     (user, group): (libc::uid_t, libc::gid_t),
@@ -156,7 +161,8 @@ pub(super) fn by_name(name: &CStr, library: &Library) -> Program {
     if name.to_bytes().contains(&b'/') {
         return by_path(name, library);
     }
-    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment, as for libc itself.
+    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment,
+    // as for libc itself.
     let path = unsafe { libc::getenv(c"PATH".as_ptr()) };
     let folders = if path.is_null() {
         b"/bin:/usr/bin"

@@ -1,8 +1,8 @@
 //! Commands of the shell: `system` and `popen`.
 //!
-//! libc starts the shell itself, without asking us, and gives it the environment as it is. So the command is one that
-//! starts the shell again, with our library: that one is observed like any other program, and neither it nor what it
-//! starts sees the library. It costs one `exec` more.
+//! libc starts the shell itself, without asking us, and gives it the environment as it is. So the
+//! command is one that starts the shell again, with our library: that one is observed like any
+//! other program, and neither it nor what it starts sees the library. It costs one `exec` more.
 
 use ::std::ffi::{CStr, CString, c_char, c_int};
 
@@ -23,7 +23,8 @@ fn observed(command: &CStr) -> Option<CString> {
     if !program::by_path(SHELL, library).loads {
         return None;
     }
-    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment, as for libc itself.
+    // SAFETY: the name ends with NUL; what is returned stays while nobody changes the environment,
+    // as for libc itself.
     let others = unsafe {
         let value = libc::getenv(c"LD_PRELOAD".as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value).to_bytes())

@@ -38,7 +38,8 @@ unsafe fn spawn_and_open(
     environment: Strings,
 ) -> c_int {
     let mut pid = 0;
-    // SAFETY: the caller's arguments, with a place for the number. The system call and the others take any number.
+    // SAFETY: the caller's arguments, with a place for the number. The system call and the others
+    // take any number.
     unsafe {
         let error = spawn(
             &raw mut pid,
@@ -63,8 +64,8 @@ unsafe fn spawn_and_open(
     }
 }
 
-/// Declares one of the functions that start a child, and what is called where libc has none of that name. It tells the
-/// child's number, or a descriptor from which `$pid` knows it.
+/// Declares one of the functions that start a child, and what is called where libc has none of that
+/// name. It tells the child's number, or a descriptor from which `$pid` knows it.
 macro_rules! spawn {
     ($name:ident, $original:literal, $find:path, $pid:expr, $missing:expr) => {
         #[unsafe(no_mangle)]
@@ -147,7 +148,8 @@ mod tests {
         let environment: [*const c_char; 1] = [::std::ptr::null()];
         for spawn in [pidfd_spawn, pidfd_spawnp] {
             let mut descriptor = -1;
-            // SAFETY: the arguments are lists of strings, the places are valid for writes, and zeros are valid information.
+            // SAFETY: the arguments are lists of strings, the places are valid for writes, and
+            // zeros are valid information.
             unsafe {
                 let error = spawn(
                     &raw mut descriptor,

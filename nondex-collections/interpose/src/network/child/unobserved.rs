@@ -1,7 +1,9 @@
-//! Programs that cannot be observed, and were told of another machine: whether they succeeded is all that is known.
+//! Programs that cannot be observed, and were told of another machine: whether they succeeded is
+//! all that is known.
 //!
-//! One that was started by `posix_spawn` is known by its number from then on. One that runs in place of a forked child is
-//! known to that child alone, so the child announces it in memory that both share.
+//! One that was started by `posix_spawn` is known by its number from then on. One that runs in
+//! place of a forked child is known to that child alone, so the child announces it in memory that
+//! both share.
 
 use ::std::cell::UnsafeCell;
 use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -28,7 +30,8 @@ type Told<'a> = (&'a str, &'a str);
 /// What `program` is told, if that names another machine.
 ///
 /// # Safety
-/// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as must each with NUL.
+/// `program` must be null or end with NUL; `arguments` must be null or end with a null pointer, as
+/// must each with NUL.
 unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a>> {
     if program.is_null() || arguments.is_null() || network::mode() == NetworkMode::Off {
         return None;
@@ -115,7 +118,8 @@ pub(super) fn prepare() {
     places();
 }
 
-/// The announcement of a program that is about to run in place of this process; taken back when it does not.
+/// The announcement of a program that is about to run in place of this process; taken back when it
+/// does not.
 pub(super) struct Announcement(&'static Slot);
 
 impl Drop for Announcement {
@@ -209,7 +213,8 @@ unsafe fn waited(
     pid
 }
 
-/// Declares one of the functions that wait for a child, and names the argument that is the place for its status.
+/// Declares one of the functions that wait for a child, and names the argument that is the place
+/// for its status.
 macro_rules! wait {
     ($name:ident, $original:literal, $status:ident, $options:expr, ($($argument:ident: $type:ty),*)) => {
         #[unsafe(no_mangle)]

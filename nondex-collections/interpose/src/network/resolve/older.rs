@@ -80,7 +80,8 @@ macro_rules! reentrant_entries {
             ) -> c_int) else {
                 return libc::ENOSYS;
             };
-            // SAFETY: the caller gives a name that ends with NUL, and places for the result and the reason.
+            // SAFETY: the caller gives a name that ends with NUL, and places for the result and the
+            // reason.
             unsafe {
                 let lookup = look_up("gethostbyname", $name);
                 reentrant(lookup, result, reason, || {

@@ -1,10 +1,12 @@
-//! Queries for records of names: `res_query` and its kin, which programs that were linked long ago know by other names.
+//! Queries for records of names: `res_query` and its kin, which programs that were linked long ago
+//! know by other names.
 
 use ::std::ffi::{c_char, c_int, c_uchar, c_void};
 
 use super::{by_h_errno, look_up, original};
 
-/// Declares functions that ask for the records of a name, one of their arguments, and return a length or -1.
+/// Declares functions that ask for the records of a name, one of their arguments, and return a
+/// length or -1.
 macro_rules! queries {
     ($($function:ident $c_name:literal of $name:ident ($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]

@@ -1,7 +1,8 @@
 //! Names that are looked up later: `getaddrinfo_a`.
 //!
-//! libc resolves what is queued on threads of its own, without asking us. How a request ended is known when the program
-//! asks for it; until then, or when it gives up and cancels it, the request is pending. One that is refused is never queued.
+//! libc resolves what is queued on threads of its own, without asking us. How a request ended is
+//! known when the program asks for it; until then, or when it gives up and cancels it, the request
+//! is pending. One that is refused is never queued.
 
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
@@ -27,7 +28,8 @@ struct Request {
     reserved: [c_int; 5],
 }
 
-/// `GAI_WAIT` of `netdb.h`. In the other mode a request may have ended, and been freed, when the call returns.
+/// `GAI_WAIT` of `netdb.h`. In the other mode a request may have ended, and been freed, when the
+/// call returns.
 const WAIT: c_int = 0;
 
 /// `EAI_INPROGRESS` of `netdb.h`.
@@ -36,7 +38,8 @@ const IN_PROGRESS: c_int = -100;
 /// `EAI_CANCELED` of `netdb.h`.
 const CANCELLED: c_int = -101;
 
-/// What was begun, by the address of its request, which the program must not use for anything else meanwhile.
+/// What was begun, by the address of its request, which the program must not use for anything else
+/// meanwhile.
 static QUEUED: ForkLock<SortedMap<usize, (String, Box<Operation>)>> = ForkLock::new(SortedMap::new);
 
 pub(in crate::network) fn before_fork() {
@@ -73,7 +76,8 @@ unsafe extern "C" fn getaddrinfo_a(
             *request = ::std::ptr::null_mut();
         }
     }
-    // SAFETY: the caller's arguments, with fewer requests; the list itself is only read in this call.
+    // SAFETY: the caller's arguments, with fewer requests; the list itself is only read in this
+    // call.
     let call = || unsafe { original(mode, requests.as_mut_ptr(), count, event) };
     // Those threads let no signal come, and read the clock.
     let result = counter::allowed(call);

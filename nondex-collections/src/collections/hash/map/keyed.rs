@@ -8,7 +8,8 @@ use ::std::mem;
 use super::super::slots::{Inserted, Slots};
 use super::{Entry, HashMap};
 
-/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on its way out.
+/// Gives the key in a slot another value. As in std, the equal key is dropped after the value is on
+/// its way out.
 pub(super) fn replace<K, V>(slots: &mut Slots<K, V>, slot: u32, _key: K, value: V) -> V {
     mem::replace(&mut slots.get_mut(slot).1, value)
 }
@@ -93,7 +94,8 @@ where
         self.store.slots.get_disjoint_mut(found)
     }
 
-    /// As [`get_disjoint_mut`](HashMap::get_disjoint_mut), which in this mirror it is: equal keys panic here too.
+    /// As [`get_disjoint_mut`](HashMap::get_disjoint_mut), which in this mirror it is: equal keys
+    /// panic here too.
     ///
     /// # Safety
     /// In std, no two keys may be equal and there.

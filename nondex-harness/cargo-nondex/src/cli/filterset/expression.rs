@@ -32,7 +32,8 @@ impl Expression {
     /// Replaces what the expression says of packages by the packages of `workspace`.
     ///
     /// # Errors
-    /// When a predicate about packages or binaries matches none in the workspace: then it is mistyped.
+    /// When a predicate about packages or binaries matches none in the workspace: then it is
+    /// mistyped.
     pub fn resolve(&self, workspace: &Workspace) -> Result<Filterset, FiltersetError> {
         let tree = self.tree.try_map(&mut |(predicate, span)| {
             let set = Set::of(predicate, workspace);

@@ -11,8 +11,8 @@ pub(super) enum Matcher {
     Contains(String),
     /// `/regex/`: some part matches.
     Regex(Regex),
-    /// `#glob`: the whole matches. Kept as the regex that globset makes of it, because its own matcher treats names as
-    /// paths.
+    /// `#glob`: the whole matches. Kept as the regex that globset makes of it, because its own
+    /// matcher treats names as paths.
     Glob(Regex),
 }
 
@@ -44,7 +44,8 @@ impl Matcher {
     /// When the pattern is not a glob.
     pub(super) fn glob(pattern: &str) -> Result<Self, String> {
         let glob = globset::GlobBuilder::new(pattern)
-            // As nextest: metacharacters are escaped by brackets, and `foo{.exe,}` also matches `foo`.
+            // As nextest: metacharacters are escaped by brackets, and `foo{.exe,}` also matches
+            // `foo`.
             .backslash_escape(false)
             .empty_alternates(true)
             .build()

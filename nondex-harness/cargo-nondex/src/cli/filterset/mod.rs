@@ -1,11 +1,12 @@
 //! Nextest's language for sets of tests, by our own parser.
 //!
 //! `package(serde) and not test(/^slow_/)`: predicates, combined by operators. The reference is
-//! <https://nexte.st/docs/filtersets/reference>; the differences are that `default()` is all tests (there is no
-//! configured default filter here), that `group()` is refused (so are groups), and that a tab counts as a space.
+//! <https://nexte.st/docs/filtersets/reference>; the differences are that `default()` is all tests
+//! (there is no configured default filter here), that `group()` is refused (so are groups), and
+//! that a tab counts as a space.
 //!
-//! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a [`Workspace`] it is a
-//! [`Filterset`], which says of each test whether it belongs to the set.
+//! An [`Expression`] is parsed text. [Resolved](Expression::resolve) against the packages of a
+//! [`Workspace`] it is a [`Filterset`], which says of each test whether it belongs to the set.
 
 mod error;
 mod expression;

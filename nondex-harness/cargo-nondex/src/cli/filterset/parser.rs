@@ -13,7 +13,8 @@ use super::error::FiltersetError;
 use super::matcher::{Bare, Matcher};
 use super::tree::{Predicate, Tree};
 
-/// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the stack.
+/// How deeply `not` and parentheses may nest: far beyond any use, and far below the end of the
+/// stack.
 const MAX_DEPTH: usize = 200;
 
 /// What can stand where an operand is expected.
@@ -240,7 +241,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The pattern up to the next `/` that is not escaped. `\/` is a slash; every other escape is the regex's own.
+    /// The pattern up to the next `/` that is not escaped. `\/` is a slash; every other escape is
+    /// the regex's own.
     fn regex(&mut self) -> Result<Matcher> {
         let start = self.at;
         let mut pattern = String::new();
@@ -270,7 +272,8 @@ impl<'a> Parser<'a> {
         Ok(matcher)
     }
 
-    /// The text up to the next `)` or `,` that is not escaped, spaces at its end included, as nextest reads it.
+    /// The text up to the next `)` or `,` that is not escaped, spaces at its end included, as
+    /// nextest reads it.
     fn string(&mut self) -> Result<String> {
         let mut text = String::new();
         while let Some(next) = self.rest().chars().next() {

@@ -19,8 +19,8 @@ pub(super) enum Predicate {
     Platform(Platform),
 }
 
-/// A tree over leaves. `and` and `or` hold all their operands, so that a long chain is not deep; `a - b` is `a and not
-/// b`.
+/// A tree over leaves. `and` and `or` hold all their operands, so that a long chain is not deep;
+/// `a - b` is `a and not b`.
 #[derive(Clone, Debug)]
 pub(super) enum Tree<L> {
     Or(Vec<Tree<L>>),

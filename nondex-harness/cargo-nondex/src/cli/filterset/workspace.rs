@@ -1,23 +1,27 @@
-//! The packages of a workspace and which of them depend on which: what `package()`, `deps()` and `rdeps()` ask.
+//! The packages of a workspace and which of them depend on which: what `package()`, `deps()` and
+//! `rdeps()` ask.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Metadata, PackageId, TargetKind};
 
-/// The members of a workspace by name, with their dependencies among each other and the names of their binaries.
+/// The members of a workspace by name, with their dependencies among each other and the names of
+/// their binaries.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
-    /// Each member with all packages of the project it depends on, itself included: members, and others whose sources it has.
+    /// Each member with all packages of the project it depends on, itself included: members, and
+    /// others whose sources it has.
     dependencies: BTreeMap<String, BTreeSet<String>>,
     binaries: BTreeSet<String>,
     binary_ids: BTreeSet<String>,
 }
 
 impl Workspace {
-    /// Reads what `cargo metadata` says. Without a resolved graph (`--no-deps`) each member depends on itself only.
+    /// Reads what `cargo metadata` says. Without a resolved graph (`--no-deps`) each member depends
+    /// on itself only.
     ///
-    /// As in nextest a dependency of any kind counts: normal, build, dev, optional ones that are enabled. Costs a walk
-    /// of the graph for each member.
+    /// As in nextest a dependency of any kind counts: normal, build, dev, optional ones that are
+    /// enabled. Costs a walk of the graph for each member.
     #[must_use]
     pub fn new(metadata: &Metadata) -> Self {
         let edges: BTreeMap<&PackageId, &[PackageId]> = metadata

@@ -53,7 +53,8 @@ impl Category {
                 let before = before.unwrap_or_else(|| all.iter().take(1).cloned().collect());
                 Ok(Category::Order {
                     before,
-                    // It passes alone and fails behind a polluter; with a setter it is the other way round.
+                    // It passes alone and fails behind a polluter; with a setter it is the other
+                    // way round.
                     fails,
                 })
             }

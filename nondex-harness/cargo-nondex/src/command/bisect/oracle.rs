@@ -153,7 +153,8 @@ impl<'a> Oracle<'a> {
             }
         };
         let Some((suite, case)) = self.find(&project) else {
-            // Before it was introduced it cannot be flaky; where it was away for a while, nothing can be said.
+            // Before it was introduced it cannot be flaky; where it was away for a while, nothing
+            // can be said.
             let introduced = self.introduced.as_ref();
             let was_away = introduced.is_some_and(|first| self.git.leads_to(first, commit));
             let tried = match was_away {
@@ -182,7 +183,8 @@ impl<'a> Oracle<'a> {
         Ok(trial.filter(|_| !self.stop.is_set()))
     }
 
-    /// The test, by its id, or else by the name of its function, in its own binary or else in the only one that has it.
+    /// The test, by its id, or else by the name of its function, in its own binary or else in the
+    /// only one that has it.
     fn find<'p>(&self, project: &'p Project) -> Option<(&'p Suite, &'p TestCase)> {
         let own = project
             .suites
@@ -197,7 +199,8 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// The test of a binary that the report calls so, or else the only one whose function has one of its names.
+    /// The test of a binary that the report calls so, or else the only one whose function has one
+    /// of its names.
     fn named<'p>(&self, suite: &'p Suite, name: &str) -> Option<&'p TestCase> {
         let same = suite.tests.iter().find(|case| case.name == name);
         same.or_else(|| {
@@ -325,7 +328,8 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Runs the test in base order, with real threads and real time, until it has passed and failed: what is scheduled ends as it did.
+    /// Runs the test in base order, with real threads and real time, until it has passed and
+    /// failed: what is scheduled ends as it did.
     fn by_chance(
         &mut self,
         project: &Project,

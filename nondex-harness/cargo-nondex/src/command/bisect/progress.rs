@@ -20,7 +20,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Those of earlier searches for the same test in the same way. A file that cannot be read has none.
+    /// Those of earlier searches for the same test in the same way. A file that cannot be read has
+    /// none.
     pub(super) fn read(folder: &Utf8Path, key: &str) -> Self {
         let path = folder.join(format!("{:016x}.json", hash::of(&key)));
         let text = fs::read_to_string(&path).unwrap_or_default();

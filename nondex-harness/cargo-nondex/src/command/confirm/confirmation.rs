@@ -20,8 +20,8 @@ pub(super) struct Confirmed {
     /// The runs that count.
     #[serde(flatten)]
     pub(super) rate: Rate,
-    /// The runs at the time of which others of the same test were made, when some of them failed; those that count were then made
-    /// one at a time.
+    /// The runs at the time of which others of the same test were made, when some of them failed;
+    /// those that count were then made one at a time.
     pub(super) beside_itself: Option<Rate>,
     /// The seeds with which it failed twice, when entropy was seeded: those that count.
     pub(super) failing_seeds: Option<Vec<u64>>,
@@ -36,7 +36,8 @@ pub(super) struct Confirmed {
 }
 
 impl Confirmed {
-    /// What the test is called. One that ever passed is not broken, also where all of its runs failed that were made one at a time.
+    /// What the test is called. One that ever passed is not broken, also where all of its runs
+    /// failed that were made one at a time.
     pub(super) fn word(&self) -> &'static str {
         let has_passed = |rate: &Rate| rate.failures < rate.runs;
         match self.rate {
@@ -53,7 +54,8 @@ impl Confirmed {
 pub(super) struct Rate {
     pub(super) failures: u64,
     pub(super) runs: u64,
-    /// The interval in which the probability of a failure lies with a confidence of 95 %; see [`wilson`].
+    /// The interval in which the probability of a failure lies with a confidence of 95 %; see
+    /// [`wilson`].
     pub(super) interval: [f64; 2],
 }
 

@@ -48,8 +48,9 @@ struct Failed {
 }
 
 impl OrdinaryRuns<'_> {
-    /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one at a time: runs of one
-    /// test may disturb each other, and then it is not the test that is flaky.
+    /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one
+    /// at a time: runs of one test may disturb each other, and then it is not the test that is
+    /// flaky.
     pub(super) fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
         let all: Vec<u64> = (0..runs).collect();
         let mut counted = self.run(&all, jobs.get())?;
@@ -74,7 +75,8 @@ impl OrdinaryRuns<'_> {
         })
     }
 
-    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once more, one at a time.
+    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once
+    /// more, one at a time.
     pub(super) fn confirm_seeds(
         &self,
         id: String,

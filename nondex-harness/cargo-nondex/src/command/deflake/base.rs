@@ -21,7 +21,8 @@ use nondex_harness::repository::{Copy, Git};
 /// How often a test is run in base order that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
 
-/// How long the runs may take together that are made to see whether it fails by chance without the change, too.
+/// How long the runs may take together that are made to see whether it fails by chance without the
+/// change, too.
 const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// The project as it was.
@@ -38,7 +39,8 @@ pub(super) struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    /// The project at `commit`, and whether all sources of it are in the commit; `now` is the project as it is.
+    /// The project at `commit`, and whether all sources of it are in the commit; `now` is the
+    /// project as it is.
     pub(super) fn of(
         git: &'a Git,
         (commit, is_whole): (&'a str, bool),
@@ -89,8 +91,9 @@ impl<'a> Base<'a> {
         project::build(&plan, self.console.quiet)
     }
 
-    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried. What is remembered is tried again when
-    /// the test may have `met` the change: what made it fail may have changed meanwhile.
+    /// How a test ends, which had one of these `names`: as it is remembered, or else it is tried.
+    /// What is remembered is tried again when the test may have `met` the change: what made it fail
+    /// may have changed meanwhile.
     pub(super) fn of_test(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let is_named_so = names.contains(&test.name);
         let tree = self.tree.as_ref().filter(|_| is_named_so);
@@ -114,8 +117,8 @@ impl<'a> Base<'a> {
         }
     }
 
-    /// How a test ends: it is run as it was run with the change, and at least so often that chance shows. Where the test may have `met` the change, it
-    /// matters how often that is.
+    /// How a test ends: it is run as it was run with the change, and at least so often that chance
+    /// shows. Where the test may have `met` the change, it matters how often that is.
     fn tried(&self, test: &TestReport, names: &[String], met: bool) -> Result<AtBase> {
         let Some(project) = self.project() else {
             return Ok(AtBase::Untried);
@@ -158,7 +161,8 @@ impl<'a> Base<'a> {
         })
     }
 
-    /// Runs a test that passed with real threads and real time, until it fails or it is clear that it does not do so by chance.
+    /// Runs a test that passed with real threads and real time, until it fails or it is clear that
+    /// it does not do so by chance.
     fn by_chance(
         &self,
         suite: &Suite,

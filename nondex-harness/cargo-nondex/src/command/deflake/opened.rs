@@ -1,4 +1,5 @@
-//! Which changed files a test opens, itself or by a program that it starts: the system says so of every file that is watched.
+//! Which changed files a test opens, itself or by a program that it starts: the system says so of
+//! every file that is watched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +19,8 @@ pub(super) struct Watched {
     files: BTreeMap<WatchDescriptor, Vec<String>>,
     /// The names of the changed files that are there and are no sources, by their paths.
     paths: BTreeMap<Utf8PathBuf, String>,
-    /// Files of which nobody sees whether a test has to do with them: those that are gone, that the compiler or a build script may have read, or that
-    /// cannot be watched.
+    /// Files of which nobody sees whether a test has to do with them: those that are gone, that the
+    /// compiler or a build script may have read, or that cannot be watched.
     unseen: Vec<Unseen>,
 }
 
@@ -63,7 +64,8 @@ impl Watched {
                 let (path, name) = (file.path.clone(), file.name.clone());
                 watched.paths.insert(path, name);
             }
-            // Nobody sees who asks for what is not there; what a source that is gone acts on is known otherwise.
+            // Nobody sees who asks for what is not there; what a source that is gone acts on is
+            // known otherwise.
             let may_be_read = !file.is_note || file.is_named || file.is_gone && !is_source;
             let is_for_build = !file.for_build.is_empty() && !file.is_note;
             if may_be_read && (is_for_build || is_compiled || !is_watched) {
@@ -99,7 +101,8 @@ impl Watched {
         watched.into_iter().collect()
     }
 
-    /// What a run is to watch, so that it is seen whether the test asks what is said of a changed file without opening it.
+    /// What a run is to watch, so that it is seen whether the test asks what is said of a changed
+    /// file without opening it.
     pub(super) fn states(&self) -> Vec<StateId> {
         let states = self.paths.keys().map(|path| StateId {
             kind: StateKind::File,
@@ -136,15 +139,16 @@ impl Watched {
     }
 }
 
-/// Every file that a compiler read for the executables of a project, as it wrote it down, and the crates that it was read for; `None` when that is not
-/// found.
+/// Every file that a compiler read for the executables of a project, as it wrote it down, and the
+/// crates that it was read for; `None` when that is not found.
 fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet<String>>> {
     let executables = project.suites.iter().map(|suite| &suite.binary.executable);
     let folders = executables.filter_map(|executable| executable.parent());
     let folders: BTreeSet<&Utf8Path> = folders
         .filter(|folder| folder.file_name() == Some("deps"))
         .collect();
-    // Procedural macros are compiled for the machine that compiles, beside the folder of the target.
+    // Procedural macros are compiled for the machine that compiles, beside the folder of the
+    // target.
     let of_host = folders.iter().filter_map(|folder| {
         let profile = folder.parent()?;
         let all = profile.parent()?.parent()?;
@@ -173,7 +177,8 @@ fn read_by_compilers(project: &Project) -> Option<BTreeMap<Utf8PathBuf, BTreeSet
     is_known.then_some(found)
 }
 
-/// The packages that have crates with these names; `None` where one of them is of none that is known.
+/// The packages that have crates with these names; `None` where one of them is of none that is
+/// known.
 fn packages<'c>(
     project: &Project,
     crates: impl Iterator<Item = &'c String>,

@@ -23,8 +23,9 @@ use nondex_harness::report::TestReport;
 /// How often a failing test is run until it fails.
 const RUNS: usize = 5;
 
-/// Runs a test once, in one process behind the tests that it depends on if there are such, and watches these states: a run of each, the last one its
-/// own. None of any where one of these tests is not there; `None` when it was stopped.
+/// Runs a test once, in one process behind the tests that it depends on if there are such, and
+/// watches these states: a run of each, the last one its own. None of any where one of these tests
+/// is not there; `None` when it was stopped.
 pub(super) fn behind(
     launcher: &Launcher<'_>,
     suite: &Suite,
@@ -136,7 +137,8 @@ impl<'a> Trials<'a> {
         trial
     }
 
-    /// Runs a test that always fails once more in the same process, and once in a clean environment: how, when it passes.
+    /// Runs a test that always fails once more in the same process, and once in a clean
+    /// environment: how, when it passes.
     pub(super) fn again(&self, test: &TestReport) -> Result<Option<Witness>> {
         let found = project::find(&self.project.suites, &test.binary, &test.name);
         let Some((suite, case)) = found else {

@@ -1,4 +1,5 @@
-//! What the difference between two trees acts on: a commit and the working tree, or two in which tests ran.
+//! What the difference between two trees acts on: a commit and the working tree, or two in which
+//! tests ran.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +41,8 @@ struct Source<'a> {
 }
 
 impl Effects {
-    /// None yet of a change in these files; which ones are there before it, and which ones after it.
+    /// None yet of a change in these files; which ones are there before it, and which ones after
+    /// it.
     fn none(
         metadata: &Metadata,
         changes: &Changes,
@@ -64,7 +66,8 @@ impl Effects {
         }
     }
 
-    /// What is different between a commit and the working tree acts on. `metadata` has the graph of dependencies.
+    /// What is different between a commit and the working tree acts on. `metadata` has the graph of
+    /// dependencies.
     pub(in crate::command) fn of(git: &Git, base: &str, metadata: &Metadata) -> Result<Self> {
         let changes = since(git, base)?;
         let packages = Packages::of(metadata);
@@ -124,8 +127,8 @@ impl Effects {
         Ok(found)
     }
 
-    /// What is different between a tree in which tests ran and another one acts on, as lines of the one in which they ran: whoever ran none of
-    /// them runs the same code in both.
+    /// What is different between a tree in which tests ran and another one acts on, as lines of the
+    /// one in which they ran: whoever ran none of them runs the same code in both.
     pub(in crate::command) fn behind(
         snapshots: &Snapshots,
         ran: &str,
@@ -242,7 +245,8 @@ impl Effects {
         });
     }
 
-    /// An import in a source with this text, which may be the root of a crate: the modules below it have it, too.
+    /// An import in a source with this text, which may be the root of a crate: the modules below it
+    /// have it, too.
     fn import(
         &mut self,
         path: &Utf8Path,
@@ -305,7 +309,8 @@ impl Effects {
         }
     }
 
-    /// Adds what is different in a source, which may be the root of a crate; `names` is whether there was something of a name before.
+    /// Adds what is different in a source, which may be the root of a crate; `names` is whether
+    /// there was something of a name before.
     fn code(&mut self, source: &Source<'_>, is_root: bool, names: &dyn Fn(&str) -> bool) {
         let Source {
             path,

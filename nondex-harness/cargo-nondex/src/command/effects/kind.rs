@@ -10,7 +10,8 @@ use nondex_harness::repository::Git;
 /// What a file is for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It decides how the package is built, or everything where there is none: a manifest, a build script, a procedural macro, a submodule.
+    /// It decides how the package is built, or everything where there is none: a manifest, a build
+    /// script, a procedural macro, a submodule.
     Build(Option<String>),
     /// It decides which dependencies the project is built with.
     Lock,
@@ -159,7 +160,8 @@ impl<'a> Packages<'a> {
         own.map(|(_, package)| package.name.to_string()).collect()
     }
 
-    /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as a module, or another source names the file.
+    /// The executable of which alone a file is: `tests/name.rs`, unless a neighbour may have it as
+    /// a module, or another source names the file.
     pub(super) fn only_target(&self, path: &Utf8Path, git: &Git) -> Option<String> {
         let mut targets = self.around(path)?.1.targets.iter();
         let is_own = |target: &&Target| {
@@ -184,7 +186,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// A package whose sources are not in this folder, and not those of a registry or a repository either.
+/// A package whose sources are not in this folder, and not those of a registry or a repository
+/// either.
 pub(in crate::command) fn outside<'a>(metadata: &'a Metadata, root: &Utf8Path) -> Option<&'a str> {
     let mut packages = metadata.packages.iter();
     let package = packages.find(|package| {
@@ -217,8 +220,8 @@ pub(super) fn resolved(path: &Utf8Path) -> Utf8PathBuf {
     path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a build script with this text may list the sources of a package, in `folder`, and a file among them: one in a folder that the text names, or
-/// in any if it names none.
+/// Whether a build script with this text may list the sources of a package, in `folder`, and a file
+/// among them: one in a folder that the text names, or in any if it names none.
 fn lists(text: &str, folder: &Utf8Path, path: &Utf8Path) -> bool {
     if !["read_dir", "WalkDir", "glob"]
         .iter()

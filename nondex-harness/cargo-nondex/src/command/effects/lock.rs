@@ -1,18 +1,21 @@
-//! Whom a change of `Cargo.lock` acts on: packages of the project that depend on what is locked otherwise.
+//! Whom a change of `Cargo.lock` acts on: packages of the project that depend on what is locked
+//! otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-/// A package of the project on which a change of the lock file acts, and a line of the file that says so.
+/// A package of the project on which a change of the lock file acts, and a line of the file that
+/// says so.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Locked {
     pub(super) package: String,
     pub(super) line: u32,
 }
 
-/// The packages of the project on which what is different between two lock files acts; `None` where that cannot be said. What is locked otherwise may
-/// ask for other features of all that it depends on, or did.
+/// The packages of the project on which what is different between two lock files acts; `None` where
+/// that cannot be said. What is locked otherwise may ask for other features of all that it depends
+/// on, or did.
 pub(super) fn locked(before: &str, after: &str) -> Option<Vec<Locked>> {
     let [old, new] = [before, after].map(File::of);
     let (old, new) = old.zip(new)?;
@@ -110,7 +113,8 @@ fn line_of(text: &str, package: &str) -> u32 {
 mod tests {
     use super::*;
 
-    /// A lock file of these packages: the name, the version, what it depends on; those in capitals are of the project.
+    /// A lock file of these packages: the name, the version, what it depends on; those in capitals
+    /// are of the project.
     fn file(packages: &[(&str, u8, &[&str])]) -> String {
         let mut text = "version = 4\n".to_owned();
         for (name, version, others) in packages {

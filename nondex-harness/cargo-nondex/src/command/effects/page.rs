@@ -40,7 +40,8 @@ impl Page {
 }
 
 impl Effects {
-    /// The source of a doctest that is in a changed file, with its line, and with its text before the change and after it.
+    /// The source of a doctest that is in a changed file, with its line, and with its text before
+    /// the change and after it.
     fn doctest(&self, test: &TestReport) -> Option<(&Utf8PathBuf, u32, &[String; 2])> {
         let is_doctest = test.binary.contains("::doc/");
         let (file, line) = test.file.as_ref().zip(test.line).filter(|_| is_doctest)?;
@@ -69,7 +70,8 @@ impl Effects {
         moved.unwrap_or_else(|| vec![test.name.clone()])
     }
 
-    /// Whether a page was changed that may be a part of the documentation of a crate, and not the one that a doctest is known to be in.
+    /// Whether a page was changed that may be a part of the documentation of a crate, and not the
+    /// one that a doctest is known to be in.
     pub(in crate::command) fn may_have_doctest(&self, test: &TestReport) -> bool {
         let is_page = |path: &Utf8PathBuf| path.extension() == Some("md");
         test.binary.contains("::doc/")

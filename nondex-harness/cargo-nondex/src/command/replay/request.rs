@@ -92,8 +92,8 @@ fn state_of(suite: &Suite, text: &str, root: &Utf8Path) -> Result<StateId> {
     }
 }
 
-/// The tests that are to run before `test`, as they are written or by their ids: names of its own binary, ids of others, whose tests run
-/// in processes before.
+/// The tests that are to run before `test`, as they are written or by their ids: names of its own
+/// binary, ids of others, whose tests run in processes before.
 fn before(
     project: &Project,
     suite: &Suite,

@@ -10,8 +10,8 @@ use nondex_harness::report::workspace::Workspace;
 /// How many operations are recorded for it, the last ones.
 pub(super) const MOST: u64 = 1_000_000;
 
-/// The operations in the order in which they were done: virtual time in microseconds, thread, operation, what it is on, and the nearest line
-/// of the user's own.
+/// The operations in the order in which they were done: virtual time in microseconds, thread,
+/// operation, what it is on, and the nearest line of the user's own.
 pub(super) fn text(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> String {
     let mut text = String::from("schedule: µs, thread, operation, object, line\n");
     if trace.skipped > 0 {

@@ -38,7 +38,8 @@ impl<'a> Request<'a> {
     /// Looks at all of it; `filter` is that of `args`.
     ///
     /// # Errors
-    /// When it names what the workspace does not have, or a file of the configuration cannot be understood.
+    /// When it names what the workspace does not have, or a file of the configuration cannot be
+    /// understood.
     pub(super) fn new(
         args: &'a RunArgs,
         asked: &'a Asked,
@@ -170,7 +171,8 @@ impl<'a> Request<'a> {
 /// What is built.
 fn plan(args: &TestingArgs, asked: &Asked, console: &Console) -> Result<BuildPlan> {
     let mut plan = selection::plan(&args.project.build, console)?;
-    // An override may look at the network for single tests, and sanitisers look at the same functions.
+    // An override may look at the network for single tests, and sanitisers look at the same
+    // functions.
     let config = &asked.config;
     plan.without_network = args.network.network == Some(NetworkMode::Off)
         && config.profile.overrides.is_empty()

@@ -1,7 +1,8 @@
 //! What a confined process may ask of the kernel.
 //!
-//! It may read, compute, start threads, sleep, and use what ends with it: memory, pipes, pairs of sockets, timers. It may not create,
-//! open for writing, lock, rename or remove anything in a file system, nor start a process, send a signal, or use the network.
+//! It may read, compute, start threads, sleep, and use what ends with it: memory, pipes, pairs of
+//! sockets, timers. It may not create, open for writing, lock, rename or remove anything in a file
+//! system, nor start a process, send a signal, or use the network.
 
 #![expect(
     unsafe_code,
@@ -21,8 +22,8 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-/// The system calls that only the calling process notices, whatever their arguments. Executing a file is among them: a confined
-/// process has to begin, and stays confined.
+/// The system calls that only the calling process notices, whatever their arguments. Executing a
+/// file is among them: a confined process has to begin, and stays confined.
 const HARMLESS: &[libc::c_long] = &[
     // Memory and threads.
     libc::SYS_brk,
@@ -205,7 +206,8 @@ const DEVICE: &[libc::Ioctl] = &[
     libc::TIOCGWINSZ,
 ];
 
-/// The filters: the first one makes newer libraries start threads in the older way, whose flags can be seen.
+/// The filters: the first one makes newer libraries start threads in the older way, whose flags can
+/// be seen.
 static FILTERS: LazyLock<Option<[BpfProgram; 2]>> = LazyLock::new(|| {
     if !is_action_known() {
         return None;
@@ -230,7 +232,8 @@ pub(super) fn apply(command: &mut Command) -> bool {
     true
 }
 
-/// What ends a confined run is no crash. With room for one byte, a core dump goes neither to a file nor to a program.
+/// What ends a confined run is no crash. With room for one byte, a core dump goes neither to a file
+/// nor to a program.
 fn without_core_dump() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -290,7 +293,8 @@ fn confinement() -> Result<BpfProgram, seccompiler::Error> {
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
-/// `clone3` is what the kernel does not know, as before Linux 5.3: its flags are in memory, where a filter cannot look.
+/// `clone3` is what the kernel does not know, as before Linux 5.3: its flags are in memory, where a
+/// filter cannot look.
 fn without_clone3() -> Result<BpfProgram, seccompiler::Error> {
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     let unknown = SeccompAction::Errno(libc::ENOSYS as u32);

@@ -1,6 +1,7 @@
 //! Which tests undo what the polluters of a victim did.
 //!
-//! They are looked for by halves among the tests that did not come between polluter and victim where the victim failed.
+//! They are looked for by halves among the tests that did not come between polluter and victim
+//! where the victim failed.
 
 use std::collections::HashSet;
 
@@ -9,7 +10,8 @@ use nondex_core::hash::mix;
 use super::{Agreement, Dependence, Search};
 use crate::judge::order::experiments::{Wanted, gather};
 
-/// So many tests are tried first for one that undoes what others did, the likeliest ones; then twice as many, and so on.
+/// So many tests are tried first for one that undoes what others did, the likeliest ones; then
+/// twice as many, and so on.
 const FIRST_PART: usize = 4;
 
 /// With fewer others, the cleaners of several victims are looked for one victim after the other.
@@ -18,8 +20,9 @@ const MIN_TOGETHER: usize = 64;
 /// How likely a test undoes it that alone came between, as an integer.
 const CERTAIN: usize = 1 << 20;
 
-/// Orders that ask for the cleaners of several victims at once: the polluters of all, a third of the other tests, drawn, and the victims.
-/// They only narrow down where each victim's cleaners are looked for.
+/// Orders that ask for the cleaners of several victims at once: the polluters of all, a third of
+/// the other tests, drawn, and the victims. They only narrow down where each victim's cleaners are
+/// looked for.
 pub(super) fn together(
     victims: &[(usize, &Dependence)],
     tests: usize,
@@ -60,7 +63,8 @@ pub(super) fn together(
 }
 
 impl Search<'_> {
-    /// The tests that undo what the first set does to a victim, and whether the search came to its end.
+    /// The tests that undo what the first set does to a victim, and whether the search came to its
+    /// end.
     pub(super) fn cleaners(&self, sets: &[Vec<usize>]) -> Result<(Vec<usize>, bool), Wanted> {
         let mut cleaners = Vec::new();
         let polluting = self.mask(sets);
@@ -78,7 +82,8 @@ impl Search<'_> {
             }
         }
         let mut candidates: Vec<usize> = (0..self.tests).filter(|test| !excluded[*test]).collect();
-        // One of those between the last polluter and it, where it passed all the same, is one: the fewer there are, the likelier each.
+        // One of those between the last polluter and it, where it passed all the same, is one: the
+        // fewer there are, the likelier each.
         let mut likely = vec![0; self.tests];
         for (before, _) in self.seen.iter().filter(|(_, passed)| *passed) {
             let last = before.iter().rposition(|test| sets[0].contains(test));
@@ -111,8 +116,9 @@ impl Search<'_> {
         Ok((cleaners.collect(), left > 0))
     }
 
-    /// Finds those of `part` that undo what `set` does. Whether there are any, or `None` when that is not to be known. It is known
-    /// already to undo it if the whole did that it is one half of, and the other half does not.
+    /// Finds those of `part` that undo what `set` does. Whether there are any, or `None` when that
+    /// is not to be known. It is known already to undo it if the whole did that it is one half of,
+    /// and the other half does not.
     fn clean(
         &self,
         set: &[usize],

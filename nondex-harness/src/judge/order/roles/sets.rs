@@ -19,8 +19,8 @@ impl Search<'_> {
         mask
     }
 
-    /// The smallest part of `found`, which makes the difference, that still does; and whether the search came to its end. `changed` are
-    /// all orders that do.
+    /// The smallest part of `found`, which makes the difference, that still does; and whether the
+    /// search came to its end. `changed` are all orders that do.
     pub(super) fn smallest(
         &self,
         found: &[usize],
@@ -64,7 +64,8 @@ impl Search<'_> {
         Ok((set, smallest.is_complete))
     }
 
-    /// Adds the sets that make the difference without the tests of the first one. Whether all that there may be were looked for.
+    /// Adds the sets that make the difference without the tests of the first one. Whether all that
+    /// there may be were looked for.
     pub(super) fn other_sets(
         &self,
         sets: &mut Vec<Vec<usize>>,

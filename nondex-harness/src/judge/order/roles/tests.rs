@@ -67,7 +67,8 @@ fn planned(tests: usize, seed: u64) -> Vec<Vec<usize>> {
     .concat()
 }
 
-/// What is concluded of these tests, with the processes it took besides those that found the suspects.
+/// What is concluded of these tests, with the processes it took besides those that found the
+/// suspects.
 fn concluded(
     bodies: &[Body],
     asked: &[usize],

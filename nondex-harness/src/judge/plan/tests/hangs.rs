@@ -150,7 +150,8 @@ fn a_run_that_ends_later_than_a_proven_hang_is_still_waited_for() {
 
 #[test]
 fn what_is_slow_at_the_level_that_is_said_is_no_hang_because_it_hangs_at_another() {
-    // It hangs at ONE, which alone was asked for, and is slow at STD, which is tried because a finding's level is the weakest.
+    // It hangs at ONE, which alone was asked for, and is slow at STD, which is tried because a
+    // finding's level is the weakest.
     let mut options = options();
     options.levels = vec![Level::One];
     let (conclusion, evidence) = simulate_within(&options, |spec, limit| {

@@ -1,4 +1,5 @@
-//! Tests that the scheduler's own doing may make fail, judged with real threads, and runs that it ends.
+//! Tests that the scheduler's own doing may make fail, judged with real threads, and runs that it
+//! ends.
 
 use super::*;
 
@@ -137,7 +138,8 @@ fn threads_that_look_for_ever_under_some_seed_are_a_failure() {
     assert!(found.culprits.confirmed);
 }
 
-/// What is found of a test that fails when its ninth operation is late, and which is cut, or passes, whenever `stops` says so.
+/// What is found of a test that fails when its ninth operation is late, and which is cut, or
+/// passes, whenever `stops` says so.
 fn found_beside(cut: bool, stops: impl Fn(&[u64]) -> bool) -> (Dependence, usize) {
     let threads = Threads::new(40);
     let options = options();

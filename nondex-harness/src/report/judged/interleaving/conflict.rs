@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::step::{Delay, Object, Step};
 
-/// How many steps of the delayed thread, on each side of its delay, are looked at for what others do meanwhile.
+/// How many steps of the delayed thread, on each side of its delay, are looked at for what others
+/// do meanwhile.
 const REACH: usize = 12;
 
-/// The steps around a delay: those of its thread from the nearest one on, and those of the others while it lasts.
+/// The steps around a delay: those of its thread from the nearest one on, and those of the others
+/// while it lasts.
 pub(super) struct Around {
     pub(super) delay: usize,
     pub(super) before: Vec<usize>,
@@ -70,8 +72,8 @@ impl Around {
         }
     }
 
-    /// What the delayed thread and another one do to the same thing: best if the delayed one does something on both sides of its delay,
-    /// and the nearer the better.
+    /// What the delayed thread and another one do to the same thing: best if the delayed one does
+    /// something on both sides of its delay, and the nearer the better.
     pub(super) fn conflict(&self, steps: &[Step]) -> Option<Conflict> {
         let objects: BTreeSet<Object> = self
             .meanwhile
@@ -92,7 +94,8 @@ impl Around {
                     .iter()
                     .filter(|at| steps[**at].changes(object));
                 let changing: Vec<usize> = changing.copied().collect();
-                // A lock is changed by whoever takes it; what is done under it the second time is news.
+                // A lock is changed by whoever takes it; what is done under it the second time is
+                // news.
                 let other = before.and_then(|(_, before)| {
                     changing
                         .iter()

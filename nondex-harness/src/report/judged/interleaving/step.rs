@@ -1,4 +1,5 @@
-//! The steps of an interleaving: what a thread does in one place of the source without another one in between.
+//! The steps of an interleaving: what a thread does in one place of the source without another one
+//! in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +55,8 @@ pub(super) struct Own {
     pub(super) place: Option<(String, u32)>,
     pub(super) what: Option<String>,
     pub(super) is_count: bool,
-    /// Whether that is a function of std's own: one that ends with a call of another is not on the stack.
+    /// Whether that is a function of std's own: one that ends with a call of another is not on the
+    /// stack.
     pub(super) is_inner: bool,
 }
 

@@ -17,7 +17,8 @@ fn workspace() -> (tempfile::TempDir, Workspace, Utf8PathBuf) {
     (folder, Workspace::new(root.clone()), root)
 }
 
-/// A trace of two threads: thread, line of the user's own, the function that is called there, and the operation.
+/// A trace of two threads: thread, line of the user's own, the function that is called there, and
+/// the operation.
 fn trace(operations: &[(u64, u32, &str, TracedOperation)]) -> Trace {
     let stacks = operations.iter().map(|(_, line, function, _)| {
         let frame = |function: &str, file: &str, line| Frame {
