@@ -293,9 +293,18 @@ fn no_circle(root: &Path, folders: impl Iterator<Item = PathBuf>) {
 #[test]
 fn comments_end_at_column_100() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = root.ancestors().find(|folder| folder.join("CHANGELOG.md").exists()).unwrap();
+    let root = root
+        .ancestors()
+        .find(|folder| folder.join("CHANGELOG.md").exists())
+        .unwrap();
     let mut wide = Vec::new();
-    for folder in ["docs", "nondex-core", "nondex-collections", "nondex-harness", "tests/e2e"] {
+    for folder in [
+        "docs",
+        "nondex-core",
+        "nondex-collections",
+        "nondex-harness",
+        "tests/e2e",
+    ] {
         for file in files(&root.join(folder)) {
             let text = fs::read_to_string(&file).unwrap();
             for (number, line) in text.lines().enumerate() {
