@@ -87,7 +87,7 @@ fn what_is_said_of_the_published_crates_adds_up() {
 
 #[test]
 fn what_is_said_of_tests_without_a_network_adds_up() {
-    let page = Page::of_book("network");
+    let page = Page::of_book("evidence");
     let header = "| crate | tests | labelled | sanitised | rightly | other failures |";
     let table = rows(&page, header);
     let expected = list("network.json");
