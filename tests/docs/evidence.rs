@@ -154,7 +154,7 @@ mod schedules;
 
 #[test]
 fn what_is_said_of_the_schedules_is_what_is_measured() {
-    let page = Page::of_book("schedules");
+    let page = Page::of_book("evidence");
     // The shortest collections, and with them the first columns: the others take long without
     // optimisation.
     let lens = [2, 3, 5];

@@ -1,6 +1,7 @@
 //! Parts of pages that are written by the code.
 //! `INSTA_UPDATE=always cargo test -p cargo-nondex --test docs` writes them anew.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -65,6 +66,8 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
     let models: serde_json::Value = serde_json::from_str(&json).unwrap();
     let models = models.as_array().unwrap();
     let of = |model: &serde_json::Value, key: &str| model[key].as_str().unwrap().to_owned();
+    let row_of = |model: &serde_json::Value| ["api", "promise", "url"].map(|key| of(model, key));
+    let mut listed: BTreeMap<[String; 3], String> = BTreeMap::new();
     let mut text = String::new();
     for family in models.chunk_by(|a, b| a["family"] == b["family"]) {
         let first = &family[0];
@@ -75,7 +78,16 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
             let does = of(&first["levels"], level.name());
             let _ = writeln!(text, "| `{level}` | {} |", cell(&does));
         }
-        let _ = writeln!(text, "\n| API | what is open |\n|---|---|");
+        // A family whose rows are all those of earlier families names these instead.
+        let repeated = family.iter().map(|model| listed.get(&row_of(model)));
+        if let Some(earlier) = repeated.collect::<Option<BTreeSet<&String>>>() {
+            let earlier: Vec<String> = earlier.iter().map(|name| format!("`{name}`")).collect();
+            let _ = writeln!(text, "\nThe APIs of {}.", earlier.join(" and "));
+            continue;
+        }
+        let name = of(first, "family");
+        listed.extend(family.iter().map(|model| (row_of(model), name.clone())));
+        let _ = writeln!(text, "\n| API | what is unspecified |\n|---|---|");
         for model in family {
             let _ = writeln!(
                 text,
