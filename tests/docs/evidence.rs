@@ -44,7 +44,7 @@ fn what_is_said_of_the_published_crates_adds_up() {
     let page = Page::of_book("evidence");
     let all = rows(
         &page,
-        "| crate | version | pass plainly | pass in base order | choice points | runs | campaign | `nextest run` | ratio |",
+        "| crate | version | pass plainly | pass in canonical order | choice points | runs | campaign | `nextest run` | ratio |",
     );
     let tests = sum(&all, 3);
     let thousands = format!("{},{:03}", tests / 1000, tests % 1000);
@@ -121,7 +121,7 @@ fn what_is_said_of_tests_that_depend_on_each_other_is_what_is_looked_for() {
     let page = Page::of_book("evidence");
     let table = rows(
         &page,
-        "| crate | version | tests | found | what reading the source says |",
+        "| crate | version | tests | found | what reading the source shows |",
     );
     let expected = list("order.json");
     assert_eq!(table.len(), expected.len());
