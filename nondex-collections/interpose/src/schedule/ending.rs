@@ -12,7 +12,7 @@ use super::kernel;
 use super::lock::Lock;
 use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
-use super::{Operation, SELF, slept, systematic, trace};
+use super::{Operation, SELF, real_time, slept, systematic, trace};
 use crate::libc;
 
 /// The run and the test.
@@ -75,6 +75,7 @@ pub(super) fn record(shared: &Shared) -> ScheduleRecord {
         time_us: NOW.load(Ordering::Relaxed) / 1000,
         delayed_us: shared.delayed / 1000,
         longest_sleep: slept::longest(),
+        visible_lead_us: real_time::visible_lead() / 1000,
         leaks: counts.leaks,
         outside: counts.outside,
         asynchronous: counts.asynchronous,

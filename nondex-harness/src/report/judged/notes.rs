@@ -54,17 +54,28 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
     ))
 }
 
-/// Says that some runs were ended before they had any.
-pub(super) fn cut(evidence: &Evidence, options: &Options) -> Option<String> {
-    let cut = threads::cut(evidence, options).count();
-    let runs = match cut {
-        0 => return None,
-        1 => "1 of its runs was ended and says".to_owned(),
-        many => format!("{many} of its runs were ended and say"),
+/// Says that some runs have no result, and why.
+pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
+    let has_lead = |run: &&Run| run.has_visible_lead();
+    let ahead = threads::cut(evidence, options).filter(has_lead).count();
+    let ended = threads::cut(evidence, options).count() - ahead;
+    let runs = |count| match count {
+        1 => "1 of its runs has".to_owned(),
+        many => format!("{many} of its runs have"),
     };
-    Some(format!(
-        "{runs} nothing, because its threads did as many operations as they may: see `--max-steps`"
-    ))
+    let ended = (ended > 0).then(|| {
+        format!(
+            "{} no result, because its threads reached the limit of operations: see `--max-steps`",
+            runs(ended)
+        )
+    });
+    let ahead = (ahead > 0).then(|| {
+        format!(
+            "{} no result, because virtual time was ahead of the clock that its children read",
+            runs(ahead)
+        )
+    });
+    ended.into_iter().chain(ahead).collect()
 }
 
 pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> String {
