@@ -8,7 +8,7 @@ use crate::judge::conclusion::Dependence;
 use crate::judge::evidence::Evidence;
 use crate::judge::isolation::{Interference, Reason};
 use crate::judge::run::Run;
-use crate::judge::{Options, patience, threads};
+use crate::judge::{Options, certainty, patience, threads};
 use crate::project::TestCase;
 use crate::report::schema::{FailureReport, TestReport, Verdict};
 use crate::statistics::wilson;
@@ -101,6 +101,18 @@ pub(super) fn uncontrolled(sources: &[Source]) -> String {
             .to_owned(),
         all => format!("no seed controls all that it uses: {}", all.join(", ")),
     }
+}
+
+/// How often a test may pass that failed in each of `runs` runs and uses what no seed controls.
+pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
+    let names: Vec<&str> = sources.iter().map(|source| of_source(*source)).collect();
+    let bound = (certainty::bound(runs) * 100.0).ceil();
+    (!names.is_empty()).then(|| {
+        format!(
+            "it failed in each of {runs} runs. No seed controls {}, so it may pass in up to {bound} % of runs, with 95 % confidence",
+            names.join(" and ")
+        )
+    })
 }
 
 /// What a source is.
