@@ -2,8 +2,8 @@
 
 use ::std::panic::Location;
 
-use nondex_core::protocol::site::portable_path;
-use nondex_core::{Caller, Frame, context};
+use nondex_core::context::stack::Stack;
+use nondex_core::{Caller, context};
 
 use crate::known::Known;
 use crate::system;
@@ -32,13 +32,9 @@ pub(crate) fn of(place: &'static Location<'static>) -> Caller {
     Caller::from(place)
 }
 
-/// A place as a frame, unless it is the mirror's or std's.
-pub(crate) fn visible(place: &Location<'_>) -> Option<Frame> {
-    (!is_hidden(place.file())).then(|| Frame {
-        function: String::new(),
-        file: portable_path(place.file()).to_owned(),
-        line: place.line(),
-    })
+/// A place as a stack, unless it is the mirror's or std's.
+pub(crate) fn visible(place: &'static Location<'static>) -> Option<Stack> {
+    (!is_hidden(place.file())).then(|| Stack::at(Caller::from(place)))
 }
 
 /// Whether a source file is the mirror's or std's.

@@ -13,6 +13,7 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use allocator_api2::alloc::{AllocError, Allocator};
 
@@ -25,6 +26,25 @@ pub struct Arena;
 
 /// Size of what is mapped at a time for blocks.
 const REGION: usize = 1 << 22;
+
+/// Where the regions begin, as far as there is room; 0 where there is none.
+static REGIONS: [AtomicUsize; 256] = [const { AtomicUsize::new(0) }; 256];
+
+/// Whether memory at this address is in a region of the arena.
+pub fn has(address: usize) -> bool {
+    let starts = REGIONS.iter().map(|start| start.load(Ordering::Relaxed));
+    let mut starts = starts.take_while(|start| *start != 0);
+    starts.any(|start| (start..start + REGION).contains(&address))
+}
+
+fn region() -> Option<NonNull<u8>> {
+    let start = pages::anonymous(REGION)?;
+    let is_free = |region: &&AtomicUsize| region.load(Ordering::Relaxed) == 0;
+    if let Some(free) = REGIONS.iter().find(is_free) {
+        free.store(start.addr().get(), Ordering::Relaxed);
+    }
+    Some(start)
+}
 
 /// The exponents of the smallest and the largest size of blocks.
 const SMALLEST: u32 = 4;
@@ -66,7 +86,7 @@ impl Blocks {
         // Blocks are aligned to their size. What is skipped for that is lost.
         let skipped = self.next.addr().wrapping_neg() & (size - 1);
         if self.left < skipped + size {
-            self.next = pages::anonymous(REGION)?.as_ptr();
+            self.next = region()?.as_ptr();
             self.left = REGION;
             return self.take(exponent);
         }
@@ -177,6 +197,8 @@ mod tests {
         }
         let layout = Layout::new::<[u8; 100]>();
         let first = Arena.allocate(layout).unwrap();
+        assert!(has(first.cast::<u8>().addr().get()));
+        assert!(!has((&raw const layout).addr()));
         // SAFETY: as above.
         unsafe { Arena.deallocate(first.cast(), layout) };
     }

@@ -3,6 +3,15 @@
 //! Every choice draws from a generator of its own, keyed by the seed and by what its level looks
 //! at, never from one running stream: turning one choice off leaves every other as it was.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types
+    )
+)]
+
 mod arrange;
 pub mod between;
 pub mod clock;
@@ -18,7 +27,7 @@ pub mod stops;
 
 pub use arrange::arrange;
 pub use clock::age;
-pub use decision::{Decision, Intermediate};
+pub use decision::{Decision, Element, Intermediate};
 pub use generator::{ChaCha8Rng, Xoshiro256};
 pub use hold::hold;
 pub use number::{entropy, foreign_keys, number, seen_key, table_key, unrecorded_entropy};

@@ -5,6 +5,17 @@
 //! inherits both, and extends the logical thread path. While a thread is [paused](pause), the
 //! tool's own code runs: nothing is chosen or recorded.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types
+    )
+)]
+
+mod attempt;
+mod backtrace;
 pub mod end;
 mod entered;
 mod failures;
@@ -15,7 +26,7 @@ mod keys;
 pub mod network;
 pub mod operation;
 pub(crate) mod orders;
-mod points;
+pub(crate) mod points;
 mod process;
 mod run;
 mod sites;

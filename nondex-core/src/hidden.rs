@@ -73,6 +73,35 @@ impl Text {
     }
 }
 
+impl Text {
+    /// Appends a string.
+    pub fn push_str(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    /// Text of bytes; what is not UTF-8 becomes the replacement character, as with
+    /// [`String::from_utf8_lossy`].
+    #[must_use]
+    pub fn lossy(bytes: &[u8]) -> Self {
+        let mut text = Text::new();
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push_str("\u{fffd}");
+            }
+        }
+        text
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Text {}
+
 impl Default for Text {
     fn default() -> Self {
         Text::new()
@@ -87,7 +116,7 @@ impl From<&str> for Text {
 
 impl fmt::Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.extend_from_slice(text.as_bytes());
+        self.push_str(text);
         Ok(())
     }
 }

@@ -11,6 +11,7 @@
 #[cfg(feature = "serde")]
 mod bridge;
 pub(crate) mod define;
+mod object;
 mod read;
 mod write;
 
@@ -18,6 +19,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use define::{object, tagged, variants, words};
+pub use object::Object;
 pub(crate) use write::string;
 
 /// What is wrong with a text or a value.

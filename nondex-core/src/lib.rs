@@ -32,7 +32,9 @@ pub mod word;
 
 pub use catalogue::family::Scale;
 pub use catalogue::{Family, Kind, Level, Model, model};
-pub use choice::{Aspect, Decision, Intermediate, Permutation, decide, decide_at, entropy};
+pub use choice::{
+    Aspect, Decision, Element, Intermediate, Permutation, decide, decide_at, entropy,
+};
 pub use context::Context;
 pub use protocol::choice::Choice;
 pub use protocol::covered::CoveredRecord;

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 
+use camino::Utf8Path;
 use nondex_core::channel;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
+use nondex_harness::project::addresses;
 
 use crate::compile::{compile_threads, fixture};
 
@@ -69,7 +71,8 @@ pub(crate) fn run_as(
     let recorded = channel::read(&fs::File::open(&path).unwrap());
     let recorded = recorded.unwrap().expect("a channel");
     let _ = fs::remove_file(path);
-    let events = RunRecord::parse_events(&recorded.events).unwrap();
+    let mut events = RunRecord::parse_events(&recorded.events).unwrap();
+    addresses::resolve(Utf8Path::from_path(executable).unwrap(), &mut events);
     let record = RunRecord::fold(&spec, events, end);
     let text = recorded.events.join(&b'\n');
     (String::from_utf8(text).unwrap(), record)

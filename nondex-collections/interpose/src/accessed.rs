@@ -2,25 +2,42 @@
 //! the functions that make them.
 
 use ::std::cell::Cell;
-use ::std::path::Path;
+use ::std::ffi::c_long;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::context::stack::Stack;
-use nondex_core::context::system::{Access, Tell};
+use nondex_core::context::system::{Access, Manner, Tell};
 use nondex_core::context::{is_forked_beside_threads, level, pause};
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden::{self, Text};
 use nondex_core::{StateId, StateKind};
 
-use crate::{Errno, meeting};
+use crate::{Errno, libc, meeting, system};
 
 /// How many accesses of a test are kept.
 const MAX_ACCESSES: usize = 64;
 
-#[derive(Default)]
 struct Watched {
-    states: Vec<StateId>,
-    accesses: Vec<Access>,
+    states: hidden::Vec<StateId>,
+    accesses: hidden::Vec<(State, Manner)>,
     tell: Option<Tell>,
+}
+
+impl Watched {
+    const fn nothing() -> Self {
+        Watched {
+            states: hidden::vec(),
+            accesses: hidden::vec(),
+            tell: None,
+        }
+    }
+}
+
+/// A part of the state that is accessed: a [`StateId`], as an interposed call knows it.
+#[derive(Clone)]
+struct State {
+    kind: StateKind,
+    name: Text,
 }
 
 static IS_WATCHING: AtomicBool = AtomicBool::new(false);
@@ -30,7 +47,7 @@ thread_local! {
     static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
 }
 
-static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::default);
+static WATCHED: ForkLock<Watched> = ForkLock::new(Watched::nothing);
 
 /// Watches those of `states` that functions access, for all threads; `tell` hears of each that is
 /// kept.
@@ -38,12 +55,12 @@ pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
     let is_bytes =
         |state: &StateId| matches!(state.kind, StateKind::Static | StateKind::ThreadLocal);
     let states = states.iter().filter(|state| !is_bytes(state));
-    let states: Vec<StateId> = states.cloned().collect();
+    let states = hidden::collect(states.cloned());
     let is_watching = !states.is_empty();
     if let Some(mut watched) = WATCHED.lock() {
         *watched = Watched {
             states,
-            accesses: Vec::new(),
+            accesses: hidden::vec(),
             tell,
         };
     }
@@ -52,6 +69,7 @@ pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
 }
 
 /// The end of what [`begin`] began: the accesses, in the order in which they happened.
+#[expect(clippy::disallowed_types, reason = "asked by the harness")]
 pub(crate) fn end() -> Vec<Access> {
     // A test that runs in the middle of this one may still have its moment to come.
     if meeting::is_meeting() {
@@ -63,25 +81,37 @@ pub(crate) fn end() -> Vec<Access> {
     take()
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "asked by the harness"
+)]
 fn take() -> Vec<Access> {
     IS_OF_TEST.set(false);
     let watched = WATCHED.lock();
-    watched.map_or_else(Vec::new, |mut watched| {
-        ::std::mem::take(&mut watched.accesses)
-    })
+    let accesses =
+        watched.map(|mut watched| ::std::mem::replace(&mut watched.accesses, hidden::vec()));
+    let access = |(State { kind, name }, manner): (State, Manner)| Access {
+        state: StateId {
+            kind,
+            name: (*name).to_owned(),
+        },
+        manner,
+    };
+    accesses.into_iter().flatten().map(access).collect()
 }
 
 /// Called by a function that is about to read, or to change if it `writes`, the state of this kind
 /// with this name; a path may be relative.
 #[inline]
-pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> String) {
+pub(crate) fn accessed(kind: StateKind, writes: bool, name: impl Fn() -> Text) {
     if IS_WATCHING.load(Ordering::Relaxed) {
         note(kind, writes, &name);
     }
 }
 
 #[cold]
-fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
+fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     // Not our own work, and not where memory may not be had.
     if level().is_none() || is_forked_beside_threads() {
         return;
@@ -91,16 +121,13 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
     let mut name = name();
     let is_relative = kind == StateKind::File && !name.starts_with('/');
     if is_relative {
-        let path = ::std::env::current_dir()
-            .unwrap_or_default()
-            .join(Path::new(&name));
-        name = path.to_string_lossy().into_owned();
+        name = in_current_directory(&name);
     }
-    let state = StateId { kind, name };
+    let state = State { kind, name };
     let is_wanted = is_watched(&state);
-    let in_folder = StateId {
+    let in_folder = State {
         kind: StateKind::Cwd,
-        name: String::new(),
+        name: Text::new(),
     };
     // It is looked for in the current directory.
     let is_of_folder = is_relative && is_watched(&in_folder);
@@ -122,17 +149,42 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> String) {
 
 /// Whether an access is one to what is watched, of the same kind: a name that is empty means all
 /// there are.
-fn is_of(watched: &StateId, accessed: &StateId) -> bool {
-    let port = |state: &StateId| state.name.rsplit(':').next().map(str::to_owned);
+fn is_of(watched: &StateId, accessed: &State) -> bool {
     watched.name.is_empty()
-        || watched.name == accessed.name
+        || *watched.name == *accessed.name
         // All variables are read at once.
         || accessed.kind == StateKind::Env && accessed.name.is_empty()
         // A port may be had at several addresses.
-        || accessed.kind == StateKind::Port && port(watched) == port(accessed)
+        || accessed.kind == StateKind::Port && port(&watched.name) == port(&accessed.name)
 }
 
-fn is_watched(state: &StateId) -> bool {
+fn port(address: &str) -> Option<&str> {
+    address.rsplit(':').next()
+}
+
+/// A relative path as one from the root.
+fn in_current_directory(path: &str) -> Text {
+    let mut room = [0_u8; libc::PATH_MAX as usize];
+    let arguments = [
+        room.as_mut_ptr().addr() as c_long,
+        room.len() as c_long,
+        0,
+        0,
+        0,
+        0,
+    ];
+    // SAFETY: no more is written than there is room for.
+    let len = unsafe { system::call(libc::SYS_getcwd, arguments) };
+    let written = usize::try_from(len).unwrap_or(0).saturating_sub(1);
+    let mut name = Text::lossy(&room[..written]);
+    if !name.is_empty() && !name.ends_with('/') {
+        name.push_str("/");
+    }
+    name.push_str(path);
+    name
+}
+
+fn is_watched(state: &State) -> bool {
     WATCHED.lock().is_some_and(|watched| {
         let mut wanted = watched.states.iter();
         wanted.any(|one| one.kind == state.kind && is_of(one, state))
@@ -141,7 +193,7 @@ fn is_watched(state: &StateId) -> bool {
 
 /// Keeps an access, if there is room for it. Where a thread is to be stopped, only that access
 /// counts, and the next one behind that.
-fn keep(state: &StateId, writes: bool, met: bool, is_next: bool) {
+fn keep(state: &State, writes: bool, met: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
     let is_kept = met
         || is_next
@@ -149,17 +201,16 @@ fn keep(state: &StateId, writes: bool, met: bool, is_next: bool) {
     if !is_kept {
         return;
     }
-    let access = Access {
-        state: state.clone(),
+    let manner = Manner {
         writes,
         met,
         own: IS_OF_TEST.get(),
     };
     let tell = WATCHED.lock().and_then(|mut watched| {
-        watched.accesses.push(access.clone());
+        watched.accesses.push((state.clone(), manner));
         watched.tell
     });
     if let Some(tell) = tell {
-        tell(access, &Stack::capture());
+        tell(state.kind, &state.name, manner, &Stack::capture());
     }
 }

@@ -8,8 +8,16 @@
 //! killed, its flags are in a file while it runs, where the linker gave them pages of their own.
 //! Where it did not, a file says meanwhile that this process still has to tell.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "called before `main`, and in a child that was just forked"
+)]
+
 use ::std::fs::{self, File};
 use ::std::io::{ErrorKind, Write};
+use ::std::mem::ManuallyDrop;
 use ::std::os::fd::AsRawFd;
 use ::std::path::{Path, PathBuf};
 use ::std::slice;
@@ -19,6 +27,8 @@ use ::std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use nondex_core::CoveredRecord;
 use nondex_core::context;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden;
+use nondex_core::json::Object;
 
 use crate::{PAGE, libc, origin, original};
 
@@ -71,26 +81,31 @@ fn instrumented() -> Option<(&'static [AtomicU8], &'static [[usize; 2]])> {
     })
 }
 
-fn program() -> String {
-    let program = ::std::env::current_exe().unwrap_or_default();
-    program.to_string_lossy().into_owned()
+/// The path of this program.
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
+fn program() -> &'static str {
+    PROGRAM.get_or_init(|| {
+        let program = ::std::env::current_exe().unwrap_or_default();
+        program.to_string_lossy().into_owned()
+    })
 }
 
-/// What ran so far; `None` when nothing is instrumented.
-pub(crate) fn covered() -> Option<CoveredRecord> {
-    let (flags, blocks) = instrumented()?;
+/// Writes what ran so far, the fields of a [`CoveredRecord`]; false when nothing is instrumented.
+pub(crate) fn covered(object: &mut Object<'_>) -> bool {
+    let Some((flags, blocks)) = instrumented() else {
+        return false;
+    };
     let (base, _) = origin::executable();
     let has_run = |flag: &AtomicU8| flag.load(Ordering::Relaxed) != 0;
     let ran = flags.iter().zip(blocks).filter(|(flag, _)| has_run(flag));
-    let mut blocks: Vec<u64> = ran
-        .filter_map(|(_, [block, _])| Some(block.checked_sub(base)? as u64))
-        .collect();
+    let mut blocks =
+        hidden::collect(ran.filter_map(|(_, [block, _])| Some(block.checked_sub(base)? as u64)));
     blocks.sort_unstable();
-    Some(CoveredRecord {
-        program: program(),
-        blocks,
-        is_lost: false,
-    })
+    object
+        .string("program", PROGRAM.get().map_or("", |program| program))
+        .numbers("blocks", blocks);
+    true
 }
 
 /// The file that has the flags while this process runs, and the process: a fork of it shares them.
@@ -105,7 +120,7 @@ static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 fn announce(record: &Path) -> Option<()> {
     instrumented()?;
     let (mut file, path) = created(record, ::std::process::id())?;
-    let tail = CoveredRecord::tail(0, &[], &program());
+    let tail = CoveredRecord::tail(0, &[], program());
     let _ = file.write_all(&tail);
     *PRIVATE.lock()? = Some((path, record.to_owned()));
     Some(())
@@ -137,7 +152,7 @@ fn share(record: &Path) -> Option<()> {
         .iter()
         .map(|flag| flag.load(Ordering::Relaxed))
         .collect();
-    let tail = CoveredRecord::tail(flags.len(), &addresses, &program());
+    let tail = CoveredRecord::tail(flags.len(), &addresses, program());
     let (mut file, path) = created(record, process)?;
     if file.write_all(&[&flags[..], &tail].concat()).is_err() {
         let _ = fs::remove_file(path);
@@ -214,31 +229,23 @@ fn created(record: &Path, process: u32) -> Option<(File, PathBuf)> {
 /// Writes down what ran, if the run asks for it, before this process ends by something else than
 /// the end of its test.
 pub(crate) fn note() {
-    let mut is_told = false;
-    context::note_covered(|| {
-        let covered = covered();
-        is_told = covered.is_some();
-        covered
-    });
+    let mut is_told = context::note_covered(covered);
     // Behind a test, what ran is of all tests that this process had.
     let behind = context::global().filter(|context| !is_told && context.spec().cover);
     if let Some(context) = behind {
         let _pause = context::pause();
-        if let Some(covered) = covered() {
-            let spec = context.spec();
-            for test in spec.before.iter().chain([&spec.test]) {
-                context.note_covered(test, covered.clone());
-            }
-            is_told = true;
+        let spec = context.spec();
+        for test in spec.before.iter().chain([&spec.test]) {
+            is_told |= context.note_covered(test, covered);
         }
     }
     let own = SHARED.get().filter(|(own, _)| *own == ::std::process::id());
-    let own = own.map(|(_, path)| path.clone());
     let private = || PRIVATE.lock().and_then(|mut private| private.take());
-    if let Some(path) = own
-        .or_else(|| private().map(|(path, _)| path))
-        .filter(|_| is_told)
-    {
+    // Not dropped: that would call the program's allocator.
+    let private = ManuallyDrop::new(if own.is_none() { private() } else { None });
+    let path = own.map(|(_, path)| path);
+    let path = path.or_else(|| private.as_ref().map(|(path, _)| path));
+    if let Some(path) = path.filter(|_| is_told) {
         let _pause = context::pause();
         let _ = fs::remove_file(path);
     }
@@ -249,6 +256,7 @@ pub(crate) fn prepare(record: Option<&Path>) {
     extern "C" fn at_exit() {
         note();
     }
+    program();
     if let Some(record) = record {
         let _pause = context::pause();
         let _ = share(record).or_else(|| announce(record));

@@ -1,6 +1,8 @@
 //! The variables of the environment that the process was given, apart from those that it has set
 //! itself.
 
+#![expect(clippy::disallowed_types, reason = "a caller's list is only read")]
+
 use ::std::ffi::{CStr, OsString, c_char};
 use ::std::os::unix::ffi::OsStrExt;
 use ::std::ptr;

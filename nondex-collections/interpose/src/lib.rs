@@ -19,6 +19,14 @@
     not(target_feature = "crt-static")
 ))]
 #![expect(unsafe_code, reason = "interposed functions have C's signatures")]
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types
+    )
+)]
 
 mod accessed;
 mod clock;

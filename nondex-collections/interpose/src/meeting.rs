@@ -2,9 +2,10 @@
 
 use ::std::cell::Cell;
 use ::std::sync::atomic::{AtomicBool, Ordering};
-use ::std::thread::{self, ThreadId};
 
 use nondex_core::fork_lock::ForkLock;
+
+use crate::own;
 
 /// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
 type Meet = fn() -> bool;
@@ -19,7 +20,7 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 static BEFORE: ForkLock<Option<Before>> = ForkLock::new(|| None);
 
 /// It, and this thread.
-type Before = (ThreadId, fn());
+type Before = (usize, fn());
 
 /// Whether there is something, so that most accesses need not ask.
 static HAS_BEFORE: AtomicBool = AtomicBool::new(false);
@@ -45,7 +46,7 @@ pub(crate) fn begin(access: u64, meet: Meet) {
 /// Does this before another thread than this one first accesses what is watched.
 pub(crate) fn before_another(action: fn()) {
     if let Some(mut before) = BEFORE.lock() {
-        *before = Some((thread::current().id(), action));
+        *before = Some((own::number(), action));
         HAS_BEFORE.store(true, Ordering::Release);
     }
 }
@@ -55,7 +56,7 @@ pub(crate) fn about_to_access() {
     if !HAS_BEFORE.load(Ordering::Acquire) {
         return;
     }
-    let own = thread::current().id();
+    let own = own::number();
     let before = BEFORE.lock();
     let before = before.and_then(|mut before| before.take_if(|(thread, _)| *thread != own));
     if let Some((_, action)) = before {

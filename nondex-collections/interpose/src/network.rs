@@ -22,8 +22,9 @@ use ::std::ffi::{c_int, c_long, c_uint};
 use ::std::net::SocketAddr;
 
 use nondex_core::choice::fault::injected;
-use nondex_core::context::network::{self, Operation, target};
-use nondex_core::{Caller, Model, NetworkMode, NetworkOutcome};
+use nondex_core::context::network::{self, End, Operation, target};
+use nondex_core::hidden::Text;
+use nondex_core::{Caller, Model, NetworkMode};
 
 pub(crate) use receive::received;
 pub(crate) use send::sent;
@@ -77,29 +78,34 @@ fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) ->
 }
 
 /// Records the begin of an operation on `target`.
-fn begin(operation: &str, target: &SocketAddr) -> Option<Operation> {
+fn begin(operation: &'static str, target: &SocketAddr) -> Option<Operation> {
     let host = address::host_of(target.ip());
-    network::begin(operation, target.to_string(), host, caller())
+    network::begin(operation, shown(target), host, caller())
+}
+
+/// An address with its port.
+fn shown(target: &SocketAddr) -> Text {
+    Text::of(format_args!("{target}"))
 }
 
 /// Records an operation on `target` that failed with `errno`.
-fn failed(operation: &str, target: &SocketAddr, errno: c_int) {
+fn failed(operation: &'static str, target: &SocketAddr, errno: c_int) {
     if let Some(mut operation) = begin(operation, target) {
-        operation.end(NetworkOutcome::Failed(error::name(errno)));
+        operation.end(End::Failed(error::name(errno)));
     }
 }
 
 /// Records an operation on `target` that is refused, and sets `errno`.
-fn refuse(operation: &str, target: &SocketAddr) {
+fn refuse(operation: &'static str, target: &SocketAddr) {
     failed(operation, target, libc::ENETUNREACH);
     set_errno(libc::ENETUNREACH);
 }
 
 /// Records an operation on `target` that the seed makes fail, and sets `errno`. The error is not
 /// the machine's, and explains no failure.
-fn inject(operation: &str, target: &SocketAddr, errno: c_int) {
+fn inject(operation: &'static str, target: &SocketAddr, errno: c_int) {
     if let Some(mut operation) = begin(operation, target) {
-        operation.end(NetworkOutcome::Failed(injected(&error::name(errno))));
+        operation.end(End::Failed(injected(&error::name(errno))));
     }
     set_errno(errno);
 }

@@ -13,6 +13,7 @@ use ::std::sync::atomic::{AtomicBool, Ordering};
 
 use nondex_core::Context;
 use nondex_core::context::operation;
+use nondex_core::hidden::Text;
 
 use super::{Errno, Original, errno, origin};
 
@@ -30,7 +31,7 @@ pub(crate) fn observe(context: &Context) {
 }
 
 /// Records that `operation` failed with `errno`, if that is asked for. Leaves `errno` as it is.
-pub(crate) fn failed(operation: &str, errno: c_int, target: impl FnOnce() -> String) {
+pub(crate) fn failed(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text) {
     if IS_OBSERVING.load(Ordering::Relaxed) {
         record(operation, errno, target, true);
     }
@@ -50,7 +51,7 @@ pub(crate) unsafe fn not_started(program: *const c_char, errno: c_int, is_child:
 }
 
 #[cold]
-fn record(operation: &str, errno: c_int, target: impl FnOnce() -> String, has_stack: bool) {
+fn record(operation: &'static str, errno: c_int, target: impl FnOnce() -> Text, has_stack: bool) {
     let _errno = Errno::save();
     let Some(error) = error::name(errno) else {
         return;
@@ -64,11 +65,11 @@ fn record(operation: &str, errno: c_int, target: impl FnOnce() -> String, has_st
 ///
 /// # Safety
 /// `text` must be null or end with NUL.
-pub(crate) unsafe fn text(text: *const c_char) -> String {
+pub(crate) unsafe fn text(text: *const c_char) -> Text {
     if text.is_null() {
-        return String::new();
+        return Text::new();
     }
     // SAFETY: it ends with NUL, as the caller promises.
     let text = unsafe { CStr::from_ptr(text) };
-    text.to_string_lossy().into_owned()
+    Text::lossy(text.to_bytes())
 }

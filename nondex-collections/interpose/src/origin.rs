@@ -8,8 +8,9 @@ use ::std::ffi::{c_int, c_void};
 use ::std::io::Write;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
+use nondex_core::context::stack;
 use nondex_core::fork_lock::ForkLock;
-use nondex_core::{Caller, hash, hidden};
+use nondex_core::{Caller, Context, hash, hidden};
 
 use crate::libc;
 use crate::own;
@@ -84,6 +85,22 @@ fn stack() -> u64 {
     // SAFETY: `frame` has the signature the unwinder expects, and `walk` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
     walk.hash
+}
+
+/// Lets stacks be return addresses in the executable, in a program that is built over the runtime.
+/// Called before `main`.
+#[expect(clippy::disallowed_methods, reason = "called before `main`")]
+pub(crate) fn walk_stacks(context: &Context) {
+    executable();
+    let program: &'static str = match context.is_own_process() {
+        true => "",
+        // The driver looks addresses up in the test's own executable, unless it is told another.
+        false => ::std::env::current_exe()
+            .ok()
+            .and_then(|path| path.into_os_string().into_string().ok())
+            .map_or("", |path| path.leak()),
+    };
+    stack::walk_by(|found| addresses(found).len(), program);
 }
 
 /// The return addresses within the executable that are on the stack, relative to where it is

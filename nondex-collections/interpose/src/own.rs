@@ -29,6 +29,11 @@ pub(crate) fn is_working() -> bool {
     WORKS.get() || nondex_core::context::is_own_work()
 }
 
+/// A number of this thread that no other one has while it lives; not 0.
+pub(crate) fn number() -> usize {
+    WORKS.with(|works| ::std::ptr::from_ref(works).addr())
+}
+
 /// Our own work in this thread, until it is dropped.
 pub(crate) struct Work(());
 

@@ -1,5 +1,12 @@
 //! What a test process can do to itself: see [`System`].
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "asked by the harness, before and after tests, and where it lets one test wait for another"
+)]
+
 mod children;
 mod files;
 mod fork;
@@ -17,8 +24,9 @@ use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
 use nondex_core::context::system::{Access, Company, ForkEnd, System, Tell};
+use nondex_core::json::Object;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
-use nondex_core::{CoveredRecord, RunSpec, ScheduleRecord, StateChange, StateId, StateKind};
+use nondex_core::{RunSpec, StateChange, StateId, StateKind};
 
 use crate::{accessed, covered, libc, meeting, schedule};
 
@@ -85,8 +93,8 @@ impl System for Process {
         schedule::begin(spec, test);
     }
 
-    fn end_schedule(&self) -> Option<ScheduleRecord> {
-        schedule::end()
+    fn end_schedule(&self) {
+        schedule::end();
     }
 
     fn accesses(&self) -> Vec<Access> {
@@ -96,8 +104,8 @@ impl System for Process {
         accesses
     }
 
-    fn covered(&self) -> Option<CoveredRecord> {
-        covered::covered()
+    fn covered(&self, object: &mut Object<'_>) -> bool {
+        covered::covered(object)
     }
 }
 

@@ -4,7 +4,7 @@ use nondex_core::Context;
 use nondex_core::{arena, context, fork_lock};
 
 use crate::given::{self, Words};
-use crate::{clock, covered, fork, operations, original, own, process, schedule, thread};
+use crate::{clock, covered, fork, operations, origin, original, own, process, schedule, thread};
 
 /// Begins the run of a test executable: reads its spec, so that no test sees our variable, and lets
 /// every function here be at work.
@@ -29,6 +29,8 @@ pub unsafe fn begin(variables: Words) {
     if let Some(context) = context {
         observe(context);
         context::system::provide(&process::Process);
+        origin::walk_stacks(context);
+        thread::read_arguments(context);
         if context.spec().cover {
             covered::prepare(context.spec().record.as_deref());
         }

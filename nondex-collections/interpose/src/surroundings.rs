@@ -4,6 +4,7 @@
 use ::std::ffi::{c_char, c_int, c_uint};
 
 use nondex_core::StateKind;
+use nondex_core::hidden::Text;
 
 use super::accessed::accessed;
 use super::operations::text;
@@ -46,13 +47,13 @@ functions! {
     readlink c"readlink" (path: *const c_char, buffer: *mut c_char, len: usize) -> isize, -1, File false => text path;
     realpath c"realpath" (path: *const c_char, buffer: *mut c_char) -> *mut c_char, ::std::ptr::null_mut(), File false => text path;
     chmod c"chmod" (path: *const c_char, mode: libc::mode_t) -> c_int, -1, File true => text path;
-    umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of String::new();
-    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of signal.to_string();
-    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX, Signal true => of signal.to_string();
-    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of MASK.to_owned();
-    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of MASK.to_owned();
-    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1, Limit false => of limit.to_string();
-    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1, Limit true => of limit.to_string();
+    umask c"umask" (mask: libc::mode_t) -> libc::mode_t, 0, Umask true => of Text::new();
+    sigaction c"sigaction" (signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int, -1, Signal !new.is_null() => of Text::of(format_args!("{signal}"));
+    signal c"signal" (signal: c_int, handler: libc::size_t) -> libc::size_t, usize::MAX, Signal true => of Text::of(format_args!("{signal}"));
+    pthread_sigmask c"pthread_sigmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
+    sigprocmask c"sigprocmask" (how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int, -1, Signal !new.is_null() => of Text::from(MASK);
+    getrlimit c"getrlimit" (limit: c_uint, value: *mut libc::rlimit) -> c_int, -1, Limit false => of Text::of(format_args!("{limit}"));
+    setrlimit c"setrlimit" (limit: c_uint, value: *const libc::rlimit) -> c_int, -1, Limit true => of Text::of(format_args!("{limit}"));
 }
 
 #[unsafe(no_mangle)]

@@ -102,12 +102,32 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
         (start, argument)
     };
     let result = start(argument);
-    if let Some(context) = test
-        && let Some(record) = schedule::end()
-    {
-        context.note_schedule(&context.spec().test, record);
+    if test.is_some() {
+        schedule::end();
     }
     result
+}
+
+/// Whether libtest runs one test in this process, on a thread of its own, as far as its arguments
+/// say.
+static IS_OF_LIBTEST: AtomicBool = AtomicBool::new(false);
+
+/// Reads the arguments of the process, before `main`.
+#[expect(clippy::disallowed_methods, reason = "called before `main`")]
+pub(crate) fn read_arguments(context: &Context) {
+    if !context.spec().scheduled {
+        return;
+    }
+    let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");
+    let has_threads = ::std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
+    let mut arguments = ::std::env::args_os().skip(1);
+    let is_named = arguments.next().is_some_and(|one| one == "--exact")
+        && arguments
+            .next()
+            .is_some_and(|name| *name == *context.spec().test);
+    let is_serial = arguments.any(|argument| argument == "--test-threads=1");
+    let is_of_libtest = is_named && has_threads && !is_serial && !is_one("RUST_TEST_THREADS");
+    IS_OF_LIBTEST.store(is_of_libtest, Ordering::Relaxed);
 }
 
 /// The run whose test the first thread of the process is, which is about to be started: where the
@@ -115,17 +135,13 @@ extern "C-unwind" fn begin(given: *mut c_void) -> *mut c_void {
 fn test_of_libtest() -> Option<&'static Arc<Context>> {
     static HAS_STARTED: AtomicBool = AtomicBool::new(false);
     let context = context::global()?;
-    let spec = context.spec();
-    if !spec.scheduled || HAS_STARTED.swap(true, Ordering::Relaxed) || context::has_harness() {
+    if !context.spec().scheduled
+        || HAS_STARTED.swap(true, Ordering::Relaxed)
+        || context::has_harness()
+    {
         return None;
     }
-    let is_one = |name: &str| ::std::env::var_os(name).is_some_and(|number| number == "1");
-    let has_threads = ::std::thread::available_parallelism().is_ok_and(|number| number.get() > 1);
-    let mut arguments = ::std::env::args_os().skip(1);
-    let is_named = arguments.next().is_some_and(|one| one == "--exact")
-        && arguments.next().is_some_and(|name| *name == *spec.test);
-    let is_serial = arguments.any(|argument| argument == "--test-threads=1");
-    (is_named && has_threads && !is_serial && !is_one("RUST_TEST_THREADS")).then_some(context)
+    IS_OF_LIBTEST.load(Ordering::Relaxed).then_some(context)
 }
 
 #[unsafe(no_mangle)]

@@ -2,13 +2,12 @@
 
 use std::hash::Hasher;
 
-use super::decision::Decision;
+use super::decision::{Decision, Element};
 use super::order::{Aspect, decide};
 use crate::catalogue::Model;
-use crate::context;
+use crate::context::{self, stack::Stack};
 use crate::hash::{self, FixedHasher};
-use crate::hidden::{self, Vec};
-use crate::protocol::point::ElementRecord;
+use crate::hidden::{self, Text, Vec};
 use crate::protocol::site::Caller;
 
 /// Arranges `items` as the run decides for this call. Outside a test they stay as they are; in a
@@ -84,16 +83,11 @@ fn follow(decision: Decision, names: &[&[u8]], given: usize) -> Vec<usize> {
         Decision::Permute(order) | Decision::PermuteContent(order) => hidden::collect(order),
         Decision::Intermediate(partly) => {
             let drawn = follow(partly.decision.clone(), names, given);
-            let describe = |rank: usize, _| ElementRecord {
-                name: Some(String::from_utf8_lossy(names[rank]).into_owned()),
-                ..ElementRecord::default()
+            let describe = |rank: usize, _| Element {
+                name: Some(Text::lossy(names[rank])),
+                ..Element::default()
             };
-            let ranks = hidden::collect(base);
-            hidden::collect(
-                partly
-                    .order(&ranks, &drawn, &describe, &std::vec::Vec::new)
-                    .into_iter(),
-            )
+            partly.order(&hidden::collect(base), &drawn, &describe, &Stack::default)
         }
     }
 }

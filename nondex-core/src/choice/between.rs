@@ -6,6 +6,8 @@
 //! after `n` steps and fails after `n + 1`, these two elements make the difference, and a binary
 //! search over the steps finds them in about 2·log2(elements) runs.
 
+use crate::hidden::{self, Vec};
+
 /// An order between two others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Between {
@@ -47,7 +49,7 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
     let Some((position, before, moved)) = moving else {
         return if steps.min(all) == 0 {
             Between {
-                ranks: (0..len).collect(),
+                ranks: hidden::collect(0..len),
                 steps: all,
                 last: None,
             }
@@ -55,11 +57,11 @@ pub fn between(drawn: &[usize], steps: u64) -> Between {
             between(drawn, all)
         };
     };
-    let mut is_placed = vec![false; len];
+    let mut is_placed = hidden::collect(std::iter::repeat_n(false, len));
     for &rank in &drawn[..=position] {
         is_placed[rank] = true;
     }
-    let mut ranks = drawn[..position].to_vec();
+    let mut ranks = hidden::copy(&drawn[..position]);
     ranks.extend((0..len).filter(|&rank| !is_placed[rank]));
     let at = position + before - moved;
     let first = drawn[position];
@@ -80,7 +82,9 @@ struct Waiting(Vec<usize>);
 
 impl Waiting {
     fn new(len: usize) -> Self {
-        Waiting((0..=len).map(|node| node & node.wrapping_neg()).collect())
+        Waiting(hidden::collect(
+            (0..=len).map(|node| node & node.wrapping_neg()),
+        ))
     }
 
     /// How many wait that come before `rank` in base order.
@@ -105,6 +109,8 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::super::generator::Xoshiro256;
 
     use super::super::permutation::Permutation;
@@ -132,7 +138,7 @@ mod tests {
                     } else {
                         assert_eq!(steps, 0);
                     }
-                    assert_eq!(found.ranks, order, "{drawn:?} after {steps} steps");
+                    assert_eq!(*found.ranks, *order, "{drawn:?} after {steps} steps");
                 }
                 assert_eq!(order, drawn);
                 assert_eq!(between(&drawn, u64::MAX), between(&drawn, all));

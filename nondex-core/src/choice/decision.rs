@@ -4,10 +4,11 @@
 use super::between::between;
 use super::permutation::Permutation;
 use crate::catalogue::{Family, Model};
-use crate::context;
-use crate::protocol::event::Event;
-use crate::protocol::point::{ElementRecord, StepRecord};
-use crate::protocol::site::{Caller, Frame, Site};
+use crate::context::stack::Stack;
+use crate::context::{self, points};
+use crate::hidden::{self, Box, Text, Vec};
+use crate::json::Object;
+use crate::protocol::site::Caller;
 
 /// What a shim does at one choice point.
 #[derive(Clone, Debug)]
@@ -72,46 +73,100 @@ impl Intermediate {
     /// The items in the order that is to be followed, where `base` has them in base order and
     /// `drawn` in the decision's. What the last step exchanged is recorded, as `describe` says it:
     /// it is given an item, and whether the run asks for stacks; then `created` is asked where the
-    /// collection is from.
+    /// collection is from. Takes no memory of the program's.
     #[must_use]
     pub fn order(
         &self,
         base: &[usize],
         drawn: &[usize],
-        describe: &dyn Fn(usize, bool) -> ElementRecord,
-        created: &dyn Fn() -> Vec<Frame>,
+        describe: &dyn Fn(usize, bool) -> Element,
+        created: &dyn Fn() -> Stack,
     ) -> Vec<usize> {
-        let mut ranks = vec![0; base.iter().max().map_or(0, |most| most + 1)];
+        let len = base.iter().max().map_or(0, |most| most + 1);
+        let mut ranks = hidden::collect(std::iter::repeat_n(0, len));
         for (rank, &item) in base.iter().enumerate() {
             ranks[item] = rank;
         }
-        let drawn: Vec<usize> = drawn.iter().map(|&item| ranks[item]).collect();
+        let drawn = hidden::collect(drawn.iter().map(|&item| ranks[item]));
         let found = between(&drawn, self.steps);
-        let site = Site::new(self.model, self.family, self.caller);
-        let is_traced = context::is_traced(&site);
+        let is_traced = context::is_traced(self.model, self.family, self.caller);
         let pause = context::pause();
-        let element = |rank: usize| ElementRecord {
-            rank: rank as u64,
-            ..describe(base[rank], is_traced)
-        };
-        let step = StepRecord {
-            thread: String::new(),
+        let exchanged = found.last.map(|step| {
+            let element = |rank: usize| (rank, describe(base[rank], is_traced));
+            [element(step.first), element(step.second)]
+        });
+        let step = Step {
+            call: (self.model, self.family, self.caller),
             ordinal: self.ordinal,
             len: base.len() as u64,
             steps: found.steps,
             position: found.last.map_or(0, |step| step.position as u64),
-            exchanged: found.last.map_or_else(Vec::new, |step| {
-                vec![element(step.first), element(step.second)]
-            }),
-            created: if is_traced { created() } else { Vec::new() },
-            number: None,
-            site,
+        };
+        let created = if is_traced {
+            created()
+        } else {
+            Stack::default()
         };
         drop(pause);
-        context::record(|test, thread| Event::Step {
-            test,
-            step: StepRecord { thread, ..step },
+        step.record(|object| {
+            if let Some(exchanged) = &exchanged {
+                object.objects("exchanged", exchanged, |(rank, element), object| {
+                    element.write(*rank as u64, object);
+                });
+            }
+            created.write("created", object);
         });
-        found.ranks.into_iter().map(|rank| base[rank]).collect()
+        hidden::collect(found.ranks.into_iter().map(|rank| base[rank]))
+    }
+}
+
+/// What is told of an element that was exchanged: see [`ElementRecord`](crate::ElementRecord).
+#[derive(Clone, Debug, Default)]
+pub struct Element {
+    /// Where it was in base order.
+    pub index: Option<u64>,
+    /// Its name, if it has one.
+    pub name: Option<Text>,
+    /// Where it was inserted, if the run asks for that.
+    pub stack: Stack,
+}
+
+impl Element {
+    fn write(&self, rank: u64, object: &mut Object<'_>) {
+        object
+            .number("rank", rank)
+            .optional_number("index", self.index)
+            .optional_string("name", self.name.as_deref());
+        self.stack.write("stack", object);
+    }
+}
+
+/// A call whose choice was given as steps: see [`StepRecord`](crate::StepRecord).
+pub(super) struct Step {
+    pub(super) call: (&'static Model, Family, Caller),
+    pub(super) ordinal: u64,
+    pub(super) len: u64,
+    pub(super) steps: u64,
+    pub(super) position: u64,
+}
+
+impl Step {
+    /// Records it, with what `others` writes. Takes no memory of the program's.
+    pub(super) fn record(&self, others: impl FnOnce(&mut Object<'_>)) {
+        let (model, family, caller) = self.call;
+        context::record("step", |thread, event| {
+            event.object("step", |object| {
+                object
+                    .object("site", |object| {
+                        points::site(model.api, family, caller, object);
+                    })
+                    .string("thread", thread)
+                    .number("ordinal", self.ordinal)
+                    .number("len", self.len)
+                    .number("steps", self.steps)
+                    .number("position", self.position);
+                others(object);
+            });
+        });
     }
 }

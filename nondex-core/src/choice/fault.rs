@@ -6,6 +6,7 @@ use rand_core::Rng;
 use super::number::number;
 use crate::catalogue::Model;
 use crate::context::network::mode;
+use crate::hidden::Text;
 use crate::protocol::network::NetworkMode;
 use crate::protocol::site::Caller;
 
@@ -43,6 +44,6 @@ pub fn drawn<E: Copy>(
 /// The name that an error is recorded under when the seed chose it: it is not the machine's, and
 /// explains no failure.
 #[must_use]
-pub fn injected(error: &str) -> String {
-    format!("{error} (from the seed)")
+pub fn injected(error: &str) -> Text {
+    Text::of(format_args!("{error} (from the seed)"))
 }

@@ -2,13 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use super::decision::Step;
 use super::generator::{ChaCha8Rng, generator};
 use crate::catalogue::{Family, Level, Model};
 use crate::context::{self, Reached};
 use crate::protocol::choice::Choice;
-use crate::protocol::event::Event;
-use crate::protocol::point::{NumberRecord, StepRecord};
-use crate::protocol::site::{Caller, Site};
+use crate::protocol::site::Caller;
 use crate::protocol::spec::GivenChoice;
 
 /// Decides a number at one call of `model` by `caller`: its base when the spec leaves the choice
@@ -75,23 +74,17 @@ fn decide_number(
         None => drawn(&reached),
         Some(&GivenChoice::Steps(steps)) => {
             let (number, all) = choice.between(drawn(&reached), steps);
-            let step = StepRecord {
-                site: Site::new(model, model.family, caller),
-                thread: String::new(),
+            let step = Step {
+                call: (model, model.family, caller),
                 ordinal: reached.ordinal,
                 len: choice.size(),
                 steps: all,
                 position: 0,
-                exchanged: Vec::new(),
-                created: Vec::new(),
-                number: Some(NumberRecord {
-                    base: *base,
-                    value: number,
-                }),
             };
-            context::record(|test, thread| Event::Step {
-                test,
-                step: StepRecord { thread, ..step },
+            step.record(|object| {
+                object.object("number", |object| {
+                    object.number("base", *base).number("value", number);
+                });
             });
             number
         }

@@ -8,6 +8,7 @@ use super::schedule::{DESIGNED_LEN, Key};
 use crate::catalogue::{Family, Level, Model};
 use crate::context::{self, Reached, ThreadState};
 use crate::hash;
+use crate::hidden;
 use crate::protocol::choice::Choice;
 use crate::protocol::point::{ChoiceRecord, Reading};
 use crate::protocol::schedule::Schedule;
@@ -116,7 +117,7 @@ fn decide_reached(
         None => seeded,
         Some(&GivenChoice::Steps(steps)) => {
             let partly = Intermediate::new(seeded, steps, model, family, caller, reached.ordinal);
-            Decision::Intermediate(Box::new(partly))
+            Decision::Intermediate(hidden::boxed(partly))
         }
         Some(GivenChoice::Ranks(ranks))
             if ranks.len() == len && Permutation::is_listed_once(ranks) =>

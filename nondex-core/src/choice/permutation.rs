@@ -175,7 +175,7 @@ impl Permutation {
     /// Whether a list has each position below its length once.
     #[must_use]
     pub fn is_listed_once(order: &[u32]) -> bool {
-        let mut is_there = vec![false; order.len()];
+        let mut is_there = hidden::collect(std::iter::repeat_n(false, order.len()));
         order.iter().all(|&position| {
             let seen = is_there.get_mut(position as usize);
             seen.is_some_and(|seen| !std::mem::replace(seen, true))

@@ -1,5 +1,7 @@
 //! The test that a thread enters, and what the threads that it starts inherit.
 
+#![expect(clippy::disallowed_methods, reason = "called by the harness")]
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,7 +13,6 @@ use super::thread::ThreadState;
 use crate::hidden::{self, Text};
 use crate::protocol::event::Event;
 use crate::protocol::outcome::Failure;
-use crate::protocol::scheduling::ScheduleRecord;
 
 /// A test that runs on this thread. Ends when dropped: what its thread did is then written.
 #[derive(Debug)]
@@ -58,25 +59,15 @@ impl Entered {
     /// Ends the test with its outcome.
     pub fn end(self, context: &Context, test: &str, failure: Option<Failure>, passed: bool) {
         let test = context.whose(test);
-        let schedule = self.end_schedule();
+        self.end_schedule();
         drop(self);
-        if let Some(schedule) = schedule {
-            context.note_schedule(test, schedule);
-        }
-        for operation in context.shared.failures.read(!passed) {
-            context.journal.append(&Event::Operation {
-                test: test.to_owned(),
-                operation,
-            });
-        }
-        for (id, network) in context.shared.stacks.read(!passed) {
-            context.journal.append(&Event::Network {
-                test: test.to_owned(),
-                id,
-                socket: None,
-                network,
-            });
-        }
+        let journal = &context.journal;
+        context.shared.failures.read(!passed, |failure, stack| {
+            journal.record("operation", test, |event| failure.write(stack, event));
+        });
+        context.shared.stacks.read(!passed, |operation, stack| {
+            journal.record("network", test, |event| operation.fields(stack, event));
+        });
         if context.is_own_process() {
             let sources = context.take_sources();
             if !sources.is_empty() {
@@ -93,10 +84,11 @@ impl Entered {
         }
     }
 
-    /// Lets the threads of the test run free; what was done, the first time.
-    fn end_schedule(&self) -> Option<ScheduleRecord> {
-        let system = system().filter(|_| self.context.spec.scheduled);
-        system?.end_schedule()
+    /// Lets the threads of the test run free, and records what was done, the first time.
+    fn end_schedule(&self) {
+        if let Some(system) = system().filter(|_| self.context.spec.scheduled) {
+            system.end_schedule();
+        }
     }
 }
 

@@ -9,6 +9,13 @@
 //! which of its children it is. One that is not told (what started it is linked statically, say) is
 //! known by its command line, and by how many children of that command line there were before it.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "called before `main`"
+)]
+
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;

@@ -5,7 +5,8 @@ use std::path::Path;
 #[cfg(unix)]
 use crate::channel::Channel;
 use crate::fork_lock::ForkLock;
-use crate::json;
+use crate::hidden::{self, Text};
+use crate::json::{self, Object};
 use crate::protocol::event::Event;
 
 /// The events of one run.
@@ -17,14 +18,17 @@ pub(crate) enum Journal {
     /// Not kept: the record cannot be opened, as in a child with another root folder. The driver
     /// sees a record without an end.
     Lost,
-    /// Kept for the caller.
-    Memory(ForkLock<Vec<Event>>),
+    /// Kept for the caller, each as its JSON.
+    Memory(ForkLock<hidden::Vec<Text>>),
 }
 
 impl Journal {
     /// The journal in the record at a path, which is mapped now, or in memory.
     pub(crate) fn new(record: Option<&Path>) -> Self {
-        record.map_or_else(|| Journal::Memory(ForkLock::new(Vec::new)), Journal::open)
+        record.map_or_else(
+            || Journal::Memory(ForkLock::new(hidden::vec)),
+            Journal::open,
+        )
     }
 
     #[cfg(unix)]
@@ -37,29 +41,31 @@ impl Journal {
         Journal::Lost
     }
 
+    /// Appends an event. Takes memory from the program's allocator, so it is for what is recorded
+    /// outside of interposed calls.
     pub(crate) fn append(&self, event: &Event) {
-        match self {
-            Journal::Memory(events) => {
-                let event = event.clone();
-                if let Some(mut events) = events.lock() {
-                    events.push(event);
-                }
-            }
-            #[cfg(unix)]
-            Journal::Channel(channel) => channel.append(json::to_string(event).as_bytes()),
-            Journal::Lost => {}
-        }
+        self.append_json(&json::to_string(event));
     }
 
-    /// Appends an event as its JSON, without memory; false when events are kept in memory.
-    pub(crate) fn append_json(&self, json: &str) -> bool {
+    /// Appends an event as its JSON. Takes no memory of the program's.
+    pub(crate) fn append_json(&self, json: &str) {
         match self {
-            Journal::Memory(_) => return false,
+            Journal::Memory(events) => {
+                let json = Text::from(json);
+                if let Some(mut events) = events.lock() {
+                    events.push(json);
+                }
+            }
             #[cfg(unix)]
             Journal::Channel(channel) => channel.append(json.as_bytes()),
             Journal::Lost => {}
         }
-        true
+    }
+
+    /// Appends an event of this kind in this test, with these fields. Takes no memory of the
+    /// program's.
+    pub(crate) fn record(&self, kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
+        self.append_json(&event(kind, test, fields));
     }
 
     /// How many events are kept in memory.
@@ -69,21 +75,48 @@ impl Journal {
     }
 
     /// The events that are kept in memory.
+    #[inline]
+    #[expect(clippy::disallowed_types, reason = "asked by the harness")]
     pub(crate) fn kept(&self) -> Vec<Event> {
         let events = self.memory().and_then(ForkLock::lock);
-        events.map_or_else(Vec::new, |events| events.clone())
+        events.map_or_else(Vec::new, |events| parsed(&events))
     }
 
     /// As [`kept`](Self::kept), and forgets them.
+    #[inline]
+    #[expect(clippy::disallowed_types, reason = "asked by the harness")]
     pub(crate) fn take(&self) -> Vec<Event> {
         let events = self.memory().and_then(ForkLock::lock);
-        events.map_or_else(Vec::new, |mut events| std::mem::take(&mut *events))
+        events.map_or_else(Vec::new, |mut events| {
+            parsed(&std::mem::replace(&mut *events, hidden::vec()))
+        })
     }
 
-    const fn memory(&self) -> Option<&ForkLock<Vec<Event>>> {
+    const fn memory(&self) -> Option<&ForkLock<hidden::Vec<Text>>> {
         match self {
             Journal::Memory(events) => Some(events),
             _ => None,
         }
     }
+}
+
+/// The JSON of an event of this kind in this test, with these fields.
+pub(super) fn event(kind: &str, test: &str, fields: impl FnOnce(&mut Object<'_>)) -> Text {
+    let mut text = Text::new();
+    Object::write(&mut text, |event| {
+        event.string("event", kind).string("test", test);
+        fields(event);
+    });
+    text
+}
+
+#[inline]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "asked by the harness"
+)]
+fn parsed(events: &[Text]) -> Vec<Event> {
+    let parse = |event: &Text| json::from_str(event).expect("the runtime writes events");
+    events.iter().map(parse).collect()
 }

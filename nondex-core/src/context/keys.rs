@@ -1,13 +1,22 @@
 //! The keys of `RandomState`s in one run.
 
-use super::stack;
+use super::stack::Stack;
 use crate::catalogue::{Family, Level, Model};
 use crate::fork_lock::ForkLock;
 use crate::hash;
 use crate::hidden;
 use crate::protocol::selection::Selection;
-use crate::protocol::site::{Caller, Frame, Site};
+use crate::protocol::site::{Caller, Site, portable_path};
 use crate::protocol::spec::RunSpec;
+
+/// What makes a site.
+type Call = (&'static Model, Family, Caller);
+
+/// Whether two calls are of the same site.
+fn is_same((a, one, x): &Call, (b, other, y): &Call) -> bool {
+    let place = |caller: &Caller| (portable_path(caller.file), caller.line, caller.column);
+    a.api == b.api && one == other && place(x) == place(y)
+}
 
 /// What all threads of a run share about its keys.
 #[derive(Debug)]
@@ -17,7 +26,7 @@ pub(super) struct Keys {
     /// Whether the run is asked where some of them are made.
     pub(super) are_traced: bool,
     /// Of those that were made where the run is asked for: the stack of the first.
-    created: ForkLock<Vec<(Site, Vec<Frame>)>>,
+    created: ForkLock<hidden::Vec<(Call, Stack)>>,
     /// What was decided for those that have clones.
     shared: ForkLock<hidden::Table<(u64, u64)>>,
 }
@@ -34,32 +43,31 @@ impl Keys {
                 0
             },
             are_traced: spec.trace.iter().any(is_of_keys),
-            created: ForkLock::new(Vec::new),
+            created: ForkLock::new(hidden::vec),
             shared: ForkLock::new(hidden::table),
         }
     }
 
     /// Keeps the stack of the creation of a state by `caller`, if the run is asked for it.
-    pub(super) fn note_creation(&self, model: &Model, caller: Caller, trace: &[Site]) {
-        // Without memory: an allocator may have started the thread that is noted.
+    pub(super) fn note_creation(&self, model: &'static Model, caller: Caller, trace: &[Site]) {
         let is_asked = |site: &Site| site.is_of(model, model.family, caller);
         if !trace.iter().any(is_asked) {
             return;
         }
-        let site = Site::new(model, model.family, caller);
-        let stack = stack::capture();
+        let call = (model, model.family, caller);
+        let stack = Stack::capture();
         if let Some(mut created) = self.created.lock()
-            && created.iter().all(|(known, _)| *known != site)
+            && !created.iter().any(|(known, _)| is_same(known, &call))
         {
-            created.push((site, stack));
+            created.push((call, stack));
         }
     }
 
     /// Where the first state of this site was created, when that was [noted](Keys::note_creation).
-    pub(super) fn created(&self, site: &Site) -> Option<Vec<Frame>> {
+    pub(super) fn created(&self, call: Call) -> Option<Stack> {
         let created = self.created.lock()?;
         let mut known = created.iter();
-        Some(known.find(|(known, _)| known == site)?.1.clone())
+        Some(known.find(|(known, _)| is_same(known, &call))?.1.clone())
     }
 
     /// The key that others see, as `decide` says when it is asked first: a state and its clones are

@@ -5,10 +5,12 @@ pub mod target;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+pub use super::attempt::{End, Operation};
 use super::slot;
-use crate::protocol::event::Event;
-use crate::protocol::network::{NetworkMode, NetworkOutcome, NetworkRecord, SEND};
-use crate::protocol::site::{Caller, Frame, portable_path};
+use super::stack::Stack;
+use crate::hidden::Text;
+use crate::protocol::network::{NetworkMode, SEND};
+use crate::protocol::site::Caller;
 use crate::protocol::spec::RunSpec;
 
 /// What is done about the network on this thread; [`NetworkMode::Off`] outside a test and while the
@@ -39,33 +41,15 @@ fn allows(spec: &RunSpec, host: &str) -> bool {
     })
 }
 
-/// An operation that was begun: what is recorded again when its end is known.
-#[derive(Clone, Debug)]
-pub struct Operation {
-    id: u64,
-    begun: Instant,
-    socket: Option<u64>,
-    /// What is known of it. Not ended until [`Operation::end`].
-    pub record: NetworkRecord,
-}
-
-/// Records the begin of an operation by this thread; `None` outside a test. Costs an append to a
-/// file.
+/// Records the begin of an operation by this thread; `None` outside a test.
 #[must_use]
 pub fn begin(
-    operation: &str,
-    target: String,
-    host: Option<String>,
+    name: &'static str,
+    target: Text,
+    host: Option<Text>,
     caller: Caller,
 ) -> Option<Operation> {
-    begin_as(
-        NetworkOutcome::Pending,
-        None,
-        operation,
-        target,
-        host,
-        caller,
-    )
+    begin_as(End::Pending, None, name, target, host, caller)
 }
 
 /// Records that a datagram is sent, through the socket with this number where it has one; as
@@ -73,110 +57,59 @@ pub fn begin(
 #[must_use]
 pub fn begin_datagram(
     socket: Option<u64>,
-    target: String,
-    host: Option<String>,
+    target: Text,
+    host: Option<Text>,
     caller: Caller,
 ) -> Option<Operation> {
-    begin_as(
-        NetworkOutcome::Unawaited,
-        socket,
-        SEND,
-        target,
-        host,
-        caller,
-    )
+    begin_as(End::Unawaited, socket, SEND, target, host, caller)
 }
 
 fn begin_as(
-    outcome: NetworkOutcome,
+    end: End,
     socket: Option<u64>,
-    operation: &str,
-    target: String,
-    host: Option<String>,
+    name: &'static str,
+    target: Text,
+    host: Option<Text>,
     caller: Caller,
 ) -> Option<Operation> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let id = u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
-    let mut record = NetworkRecord {
-        operation: operation.to_owned(),
+    let operation = Operation {
+        id,
+        begun: Instant::now(),
+        socket,
+        name,
         target,
         host,
-        outcome,
-        thread: String::new(),
-        site: caller.file.to_owned(),
-        count: 1,
+        end,
+        thread: slot::path()?,
+        caller,
         elapsed_ms: 0,
-        stack: Vec::new(),
     };
-    if let Some(place) = place(caller) {
-        record.site = format!("{}:{}:{}", place.file, place.line, caller.column);
-        record.stack.push(place);
-    }
-    let begun = Instant::now();
-    record.thread = slot::record_network(|test, thread| Event::Network {
-        test,
-        id,
-        socket,
-        network: NetworkRecord {
-            thread,
-            ..record.clone()
-        },
-    })?;
-    Some(Operation {
-        id,
-        begun,
-        socket,
-        record,
-    })
+    operation.write();
+    Some(operation)
 }
 
 /// Records that something was received through a socket on which this process knows of no
 /// operation, but another may.
 pub fn received(socket: u64) {
-    let _ = slot::record_network(|test, _| Event::Received { test, socket });
-}
-
-/// The place of a caller in the source; a caller that is known by its stack has none.
-fn place(caller: Caller) -> Option<Frame> {
-    (caller.line > 0).then(|| Frame {
-        function: String::new(),
-        file: portable_path(caller.file).to_owned(),
-        line: caller.line,
-    })
+    slot::record("received", |_, event| {
+        event.number("socket", socket);
+    });
 }
 
 impl Operation {
     /// Records the end, unless it is recorded already.
-    pub fn end(&mut self, outcome: NetworkOutcome) {
-        if self.learn(outcome) {
+    pub fn end(&mut self, end: End) {
+        if self.learn(end) {
             self.write();
         }
     }
 
-    /// Notes what became of it, without recording that yet: its end, or of a datagram that somebody
-    /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in
-    /// vain](NetworkOutcome::Pending). Whether that was not known.
-    pub fn learn(&mut self, outcome: NetworkOutcome) -> bool {
-        let is_new = outcome.rank() > self.record.outcome.rank();
-        if is_new {
-            if outcome.has_ended() {
-                let elapsed = self.begun.elapsed().as_millis();
-                self.record.elapsed_ms = u64::try_from(elapsed).unwrap_or(u64::MAX);
-            }
-            self.record.outcome = outcome;
-        }
-        is_new
-    }
-
     /// Records what is known of it.
     pub fn write(&self) {
-        let event = |test, _| Event::Network {
-            test,
-            id: self.id,
-            socket: self.socket,
-            network: self.record.clone(),
-        };
-        let _ = slot::record_network(event);
+        slot::keep_stack(self);
+        slot::record("network", |_, event| self.fields(&Stack::default(), event));
     }
 }
 
@@ -184,6 +117,7 @@ impl Operation {
 mod tests {
     use super::*;
     use crate::context::{Context, enter};
+    use crate::{Frame, NetworkOutcome};
 
     fn frame(line: u32) -> Frame {
         Frame {
@@ -203,7 +137,7 @@ mod tests {
             column: 9,
         };
         for caller in [caller("src/lib.rs", 3), caller("stack:1", 0)] {
-            assert!(begin("connect", "192.0.2.1:80".to_owned(), None, caller).is_some());
+            assert!(begin("connect", Text::from("192.0.2.1:80"), None, caller).is_some());
         }
         drop(test);
         let found = context.network_of("t");
@@ -212,6 +146,40 @@ mod tests {
             sites,
             [("src/lib.rs:3:9", &[frame(3)][..]), ("stack:1", &[])]
         );
+    }
+
+    #[test]
+    fn what_is_recorded_of_an_operation_is_what_became_of_it() {
+        let context = Context::new(RunSpec::clean("t"));
+        let caller = Caller {
+            file: "stack:1",
+            line: 0,
+            column: 0,
+        };
+        for (end, outcome) in [
+            (End::Awaited, NetworkOutcome::Awaited),
+            (End::Pending, NetworkOutcome::Pending),
+            (End::Answered, NetworkOutcome::Answered),
+            (
+                End::Failed(Text::from("E\"")),
+                NetworkOutcome::Failed("E\"".to_owned()),
+            ),
+        ] {
+            let test = enter(&context, "t");
+            let host = Some(Text::from("example.com"));
+            let target = Text::from("192.0.2.1:80");
+            let mut operation = begin_datagram(Some(7), target, host, caller).unwrap();
+            operation.end(end);
+            drop(test);
+            let found = context.network_of("t");
+            let _ = context.take_events();
+            let [found] = &found[..] else {
+                panic!("{found:?}");
+            };
+            assert_eq!(found.outcome, outcome);
+            assert_eq!((&*found.operation, &*found.target), (SEND, "192.0.2.1:80"));
+            assert_eq!(found.host.as_deref(), Some("example.com"));
+        }
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! The events of call sites as their JSON, without a value of the protocol in between: a thread
-//! writes them in interposed calls, which may take no memory from the program's allocators.
+//! The events of call sites, written without a value of the protocol in between: a thread records
+//! them in interposed calls, which may take no memory from the program's allocators.
 
-use std::fmt::{self, Write};
-
+use super::stack::Stack;
 use crate::catalogue::Family;
-use crate::json;
-use crate::protocol::point::ChoiceRecord;
-use crate::protocol::site::{Caller, Frame, portable_path};
+use crate::json::Object;
+use crate::protocol::point::{ChoiceRecord, Reading};
+use crate::protocol::site::{Caller, portable_path};
 
 /// What is told of a thread at a site.
 pub(super) struct Point<'a> {
@@ -18,85 +17,46 @@ pub(super) struct Point<'a> {
     /// The largest size of a choice.
     pub(super) max_len: u64,
     /// The stack of a call, if it was asked for.
-    pub(super) stack: &'a [Frame],
+    pub(super) stack: &'a Stack,
 }
 
-/// Writes the event of a thread that reaches a site for the first time.
-pub(super) fn reached(
-    test: &str,
-    thread: &str,
-    reached: &Point<'_>,
-    text: &mut impl Write,
-) -> fmt::Result {
-    text.write_str(r#"{"event":"site","test":"#)?;
-    json::string(test, text)?;
-    text.write_str(r#","point":"#)?;
-    point(thread, reached, text)?;
-    text.write_char('}')
+/// Writes what a thread did at a site.
+pub(super) fn point(thread: &str, point: &Point<'_>, object: &mut Object<'_>) {
+    object
+        .object("site", |object| {
+            site(point.api, point.family, point.caller, object);
+        })
+        .string("thread", thread)
+        .number("count", point.count)
+        .number("max_len", point.max_len);
+    point.stack.write("stack", object);
 }
 
-/// Writes the event of what a thread did at these sites, and its first choices.
+/// Writes a [`Site`](crate::Site).
+pub(crate) fn site(api: &str, family: Family, caller: Caller, object: &mut Object<'_>) {
+    let Caller { file, line, column } = caller;
+    object
+        .string("api", api)
+        .string("family", family.name())
+        .string("file", portable_path(file))
+        .number("line", line.into())
+        .number("column", column.into());
+}
+
+/// Writes what a thread did at these sites, and its first choices.
 pub(super) fn points<'a>(
-    test: &str,
     thread: &str,
     points: impl Iterator<Item = Point<'a>>,
     choices: &[ChoiceRecord],
-    text: &mut impl Write,
-) -> fmt::Result {
-    text.write_str(r#"{"event":"points","test":"#)?;
-    json::string(test, text)?;
-    text.write_str(r#","points":["#)?;
-    list(points, text, |one, text| point(thread, &one, text))?;
-    text.write_char(']')?;
+    object: &mut Object<'_>,
+) {
+    object.objects("points", points, |one, object| point(thread, &one, object));
     if !choices.is_empty() {
-        text.write_str(r#","choices":["#)?;
-        list(choices.iter(), text, choice)?;
-        text.write_char(']')?;
+        object.objects("choices", choices, choice);
     }
-    text.write_char('}')
 }
 
-fn list<T, W: Write>(
-    items: impl Iterator<Item = T>,
-    text: &mut W,
-    write: impl Fn(T, &mut W) -> fmt::Result,
-) -> fmt::Result {
-    for (index, item) in items.enumerate() {
-        if index > 0 {
-            text.write_char(',')?;
-        }
-        write(item, text)?;
-    }
-    Ok(())
-}
-
-fn point(thread: &str, point: &Point<'_>, text: &mut impl Write) -> fmt::Result {
-    let Caller { file, line, column } = point.caller;
-    text.write_str(r#"{"site":{"api":"#)?;
-    json::string(point.api, text)?;
-    write!(text, r#","family":"{}","file":"#, point.family.name())?;
-    json::string(portable_path(file), text)?;
-    write!(text, r#","line":{line},"column":{column}}},"thread":"#)?;
-    json::string(thread, text)?;
-    let (count, max_len) = (point.count, point.max_len);
-    write!(text, r#","count":{count},"max_len":{max_len}"#)?;
-    if !point.stack.is_empty() {
-        text.write_str(r#","stack":["#)?;
-        list(point.stack.iter(), text, frame)?;
-        text.write_char(']')?;
-    }
-    text.write_char('}')
-}
-
-fn frame(frame: &Frame, text: &mut impl Write) -> fmt::Result {
-    text.write_str(r#"{"function":"#)?;
-    json::string(&frame.function, text)?;
-    text.write_str(r#","file":"#)?;
-    json::string(&frame.file, text)?;
-    write!(text, r#","line":{}}}"#, frame.line)
-}
-
-fn choice(choice: &ChoiceRecord, text: &mut impl Write) -> fmt::Result {
+fn choice(choice: &ChoiceRecord, object: &mut Object<'_>) {
     let ChoiceRecord {
         place,
         ordinal,
@@ -105,44 +65,28 @@ fn choice(choice: &ChoiceRecord, text: &mut impl Write) -> fmt::Result {
         reading,
         own,
     } = choice;
-    write!(text, r#"{{"p":{place}"#)?;
-    if *ordinal != 0 {
-        write!(text, r#","o":{ordinal}"#)?;
-    }
-    write!(text, r#","n":{len}"#)?;
-    if let Some(aspect) = aspect {
-        write!(text, r#","a":{aspect}"#)?;
-    }
-    if let Some(reading) = reading {
-        write!(text, r#","r":"{}""#, reading.name())?;
-    }
-    if *own != 0 {
-        write!(text, r#","w":{own}"#)?;
-    }
-    text.write_char('}')
+    object
+        .number("p", *place)
+        .count("o", *ordinal)
+        .number("n", *len)
+        .optional_number("a", *aspect)
+        .optional_string("r", reading.map(Reading::name))
+        .count("w", *own);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hidden::Text;
+    use crate::context::journal;
+    use crate::json;
     use crate::protocol::event::Event;
-    use crate::protocol::point::{PointRecord, Reading};
+    use crate::protocol::point::PointRecord;
     use crate::protocol::site::Site;
 
     const TEST: &str = "a \"test\"";
 
-    fn stack() -> Vec<Frame> {
-        let frame = |line| Frame {
-            function: "<a as \"b\">::c".to_owned(),
-            file: "src/lib.rs".to_owned(),
-            line,
-        };
-        vec![frame(1), frame(2)]
-    }
-
     /// Some points, and what is recorded of them.
-    fn some(stack: &[Frame]) -> Vec<(Point<'_>, PointRecord)> {
+    fn some(stack: &Stack) -> Vec<(Point<'_>, PointRecord)> {
         let files = ["src/lib.rs", "/rustc/1/src/\u{e4} \"\\\n\u{1}.rs"];
         let points = files.into_iter().map(|file| {
             let point = Point {
@@ -168,7 +112,7 @@ mod tests {
                 thread: "0.1".to_owned(),
                 count: 5,
                 max_len: 9,
-                stack: stack.to_vec(),
+                stack: Vec::new(),
             };
             (point, record)
         });
@@ -177,9 +121,10 @@ mod tests {
 
     #[test]
     fn the_text_of_a_first_reach_is_that_of_its_event() {
-        for (reached, point) in some(&[]).into_iter().chain(some(&stack())) {
-            let mut text = Text::new();
-            super::reached(TEST, "0.1", &reached, &mut text).unwrap();
+        for (reached, point) in some(&Stack::default()) {
+            let text = journal::event("site", TEST, |event| {
+                event.object("point", |object| super::point("0.1", &reached, object));
+            });
             let test = TEST.to_owned();
             assert_eq!(*text, json::to_string(&Event::Site { test, point }));
         }
@@ -203,9 +148,11 @@ mod tests {
             ..choice
         };
         for choices in [vec![], vec![choice, other]] {
-            let (given, points): (Vec<_>, Vec<_>) = some(&[]).into_iter().unzip();
-            let mut text = Text::new();
-            super::points(TEST, "0.1", given.into_iter(), &choices, &mut text).unwrap();
+            let stack = Stack::default();
+            let (given, points): (Vec<_>, Vec<_>) = some(&stack).into_iter().unzip();
+            let text = journal::event("points", TEST, |event| {
+                super::points("0.1", given.into_iter(), &choices, event);
+            });
             let event = Event::Points {
                 test: TEST.to_owned(),
                 points,

@@ -1,5 +1,12 @@
 //! The context that a process has of its own.
 
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "called before `main`"
+)]
+
 use std::sync::{Arc, OnceLock};
 
 use super::inheritance;

@@ -1,28 +1,34 @@
 //! One run in one process: what to decide, and where to record it.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "made before `main`, and asked by the harness"
+)]
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::failures::Failures;
 use super::inheritance::Child;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 use super::keys::Keys;
+use super::stack::Stack;
 use super::stacks::Stacks;
-use super::system::Company;
+use super::system::{Company, Manner};
 use super::written;
 use crate::catalogue::{Family, Model};
 use crate::hash;
 use crate::hidden::Text;
-use crate::protocol::covered::CoveredRecord;
+use crate::json::Object;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
 use crate::protocol::network::fold::{Seen, fold};
-use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::source::Source;
 use crate::protocol::spec::{GivenChoice, RunSpec};
-use crate::protocol::state::{AccessRecord, StateChange};
+use crate::protocol::state::{AccessRecord, StateChange, StateId, StateKind};
 
 /// One run: what to decide and where to record it.
 #[derive(Debug)]
@@ -184,6 +190,7 @@ impl Context {
     }
 
     /// The events kept in memory, when the spec names no file.
+    #[inline]
     #[must_use]
     pub fn take_events(&self) -> Vec<Event> {
         self.journal.take()
@@ -207,11 +214,11 @@ impl Context {
         }
     }
 
-    /// Says what the scheduler did in `test`.
-    pub fn note_schedule(&self, test: &str, schedule: ScheduleRecord) {
-        self.journal.append(&Event::Schedule {
-            test: test.to_owned(),
-            schedule,
+    /// Says what the scheduler did in `test`: the fields of a
+    /// [`ScheduleRecord`](crate::ScheduleRecord). Takes no memory of the program's.
+    pub fn note_schedule(&self, test: &str, fields: impl FnOnce(&mut Object<'_>)) {
+        self.journal.record("schedule", test, |event| {
+            event.object("schedule", fields);
         });
     }
 
@@ -223,20 +230,55 @@ impl Context {
         });
     }
 
-    /// Says that `test` has read or changed what is watched.
-    pub fn note_access(&self, test: &str, access: AccessRecord) {
-        self.journal.append(&Event::Access {
-            test: test.to_owned(),
-            access,
+    /// Says that `test` has read or changed the part of the state of this kind with this name.
+    /// Takes no memory of the program's.
+    pub fn note_access(
+        &self,
+        test: &str,
+        (kind, name): (StateKind, &str),
+        manner: Manner,
+        stack: &Stack,
+    ) {
+        self.journal.record("access", test, |event| {
+            event.object("access", |object| {
+                object
+                    .object("state", |object| {
+                        object.string("kind", kind.name()).string("name", name);
+                    })
+                    .boolean("writes", manner.writes);
+                stack.write("stack", object);
+                object.flag("own", manner.own).flag("met", manner.met);
+            });
         });
     }
 
-    /// Says which code `test` has run.
-    pub fn note_covered(&self, test: &str, covered: CoveredRecord) {
-        self.journal.append(&Event::Covered {
+    /// Says that accesses of `test` to this part of the state cannot be seen.
+    pub fn note_unseen(&self, test: &str, state: &StateId) {
+        self.journal.append(&Event::Access {
             test: test.to_owned(),
-            covered,
+            access: AccessRecord {
+                state: state.clone(),
+                writes: false,
+                stack: Vec::new(),
+                unseen: true,
+                own: true,
+                met: false,
+            },
         });
+    }
+
+    /// Says which code `test` has run: `covered` writes the fields of a
+    /// [`CoveredRecord`](crate::CoveredRecord), unless nothing is known. Takes no memory of the
+    /// program's. Whether anything was said.
+    pub fn note_covered(&self, test: &str, covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
+        let mut is_known = false;
+        let event = journal::event("covered", test, |event| {
+            event.object("covered", |object| is_known = covered(object));
+        });
+        if is_known {
+            self.journal.append_json(&event);
+        }
+        is_known
     }
 
     /// Says that no forks are made, and why.
@@ -262,6 +304,7 @@ impl Context {
     }
 
     /// The operations of a test on other machines, when the spec names no file.
+    #[inline]
     #[must_use]
     pub fn network_of(&self, test: &str) -> Vec<NetworkRecord> {
         self.network_since(0, test)
@@ -270,11 +313,13 @@ impl Context {
     /// The operations of threads that work for no test in particular, when the spec names neither a
     /// test nor a file: those with something to say since that many events were
     /// [kept](Context::kept).
+    #[inline]
     #[must_use]
     pub fn network_of_nobody(&self, since: usize) -> Vec<NetworkRecord> {
         self.network_since(since, "")
     }
 
+    #[inline]
     fn network_since(&self, since: usize, name: &str) -> Vec<NetworkRecord> {
         let events = self.journal.kept().into_iter().skip(since);
         fold(events.filter_map(|event| match event {

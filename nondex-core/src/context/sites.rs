@@ -4,17 +4,15 @@ use std::cmp::Ordering;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::points::Point;
+use super::points::{self, Point};
 use super::run::Context;
-use super::{points, stack};
+use super::stack::Stack;
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
-use crate::hidden::{self, Table, Text};
-use crate::protocol::event::Event;
-use crate::protocol::point::PointRecord;
+use crate::hidden::{self, Table};
 use crate::protocol::schedule::Schedule;
 use crate::protocol::selection::Selected;
-use crate::protocol::site::{Caller, Frame, Site, portable_path};
+use crate::protocol::site::{Caller, Site, portable_path};
 use crate::protocol::spec::GivenChoice;
 
 /// What a choice is made from, once a thread and a site are known.
@@ -50,7 +48,7 @@ pub(super) struct SiteState {
     is_traced: bool,
     calls: u64,
     max_len: u64,
-    stack: Vec<Frame>,
+    stack: Stack,
 }
 
 impl SiteState {
@@ -83,7 +81,7 @@ impl SiteState {
             is_traced: spec.trace.iter().any(is_site),
             calls: 0,
             max_len: 0,
-            stack: Vec::new(),
+            stack: Stack::default(),
         };
         if state.is_traced && !state.off && state.given.is_empty() {
             state.stack = state.capture(context);
@@ -92,9 +90,10 @@ impl SiteState {
     }
 
     /// The stack of a call: where its object or its thread was created, when that was noted.
-    fn capture(&self, context: &Context) -> Vec<Frame> {
-        let created = context.shared.keys.created(&self.site());
-        created.unwrap_or_else(stack::capture)
+    fn capture(&self, context: &Context) -> Stack {
+        let call = (self.model, self.family, self.caller);
+        let created = context.shared.keys.created(call);
+        created.unwrap_or_else(Stack::capture)
     }
 
     /// What the spec gives for this call. Of all calls at the site, it is the one that is looked
@@ -107,10 +106,6 @@ impl SiteState {
             self.stack = self.capture(context);
         }
         Some(choice)
-    }
-
-    fn site(&self) -> Site {
-        Site::new(self.model, self.family, self.caller)
     }
 
     /// Whether its model is off, so that nothing is recorded.
@@ -158,17 +153,6 @@ impl SiteState {
         }
     }
 
-    /// What is told at the end, of what was done by `thread`.
-    pub(super) fn into_point(self, thread: &str) -> PointRecord {
-        PointRecord {
-            site: self.site(),
-            thread: thread.to_owned(),
-            count: self.calls,
-            max_len: self.max_len,
-            stack: self.stack,
-        }
-    }
-
     /// The order of the points of a thread.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let key = |state: &Self| {
@@ -182,26 +166,14 @@ impl SiteState {
     /// Records that a thread reached it for the first time.
     #[cold]
     pub(super) fn record(&self, context: &Context, test: &str, thread: &str, size: u64) {
-        let mut line = Text::new();
-        // The text takes whatever is written.
         let point = Point {
             count: 1,
             max_len: size,
             ..self.point()
         };
-        let _ = points::reached(test, thread, &point, &mut line);
-        if !context.journal.append_json(&line) {
-            context.journal.append(&Event::Site {
-                test: test.to_owned(),
-                point: PointRecord {
-                    site: self.site(),
-                    thread: thread.to_owned(),
-                    count: 1,
-                    max_len: size,
-                    stack: self.stack.clone(),
-                },
-            });
-        }
+        context.journal.record("site", test, |event| {
+            event.object("point", |object| points::point(thread, &point, object));
+        });
     }
 }
 

@@ -6,16 +6,18 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
+use super::attempt::Operation;
 use super::end;
+use super::journal;
 use super::process::{global, known};
+use super::run::Context;
 use super::sites::Reached;
 use super::thread::ThreadState;
 use crate::catalogue::{Family, Level, Model};
 use crate::hash;
 use crate::hidden;
+use crate::json::Object;
 use crate::protocol::choice::Choice;
-use crate::protocol::covered::CoveredRecord;
-use crate::protocol::event::Event;
 use crate::protocol::point::Reading;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
@@ -223,9 +225,10 @@ pub(crate) fn reading(content: u64) -> Option<Reading> {
     })
 }
 
-/// Whether the stacks of calls at `site` are asked for.
-pub(crate) fn is_traced(site: &Site) -> bool {
-    with_inherited_state(|state| state.context.spec.trace.contains(site)).unwrap_or(false)
+/// Whether the stacks of these calls are asked for.
+pub(crate) fn is_traced(model: &Model, family: Family, caller: Caller) -> bool {
+    let is_it = |site: &Site| site.is_of(model, family, caller);
+    with_inherited_state(|state| state.context.spec.trace.iter().any(is_it)).unwrap_or(false)
 }
 
 /// Whether this run is to tell where the elements of a collection were inserted. Such a run is
@@ -239,34 +242,48 @@ pub fn traces_elements() -> bool {
     with_inherited_state(|state| asks(&state.context.spec)).unwrap_or(false)
 }
 
-/// Records an event, which is given the test and the thread's path, if this thread works for a
-/// test.
-pub(crate) fn record(event: impl FnOnce(String, String) -> Event) {
-    let state = |state: &mut ThreadState| {
-        let event = event(state.test.as_ref().to_owned(), state.path.to_string());
-        (Arc::clone(&state.context), event)
-    };
-    if let Some((context, event)) = with_state(state) {
-        let _pause = pause();
-        context.journal.append(&event);
-    }
+/// Records an event of this kind, if this thread works for a test; `fields` is given the thread's
+/// path, and may not ask for the state of the thread. Takes no memory of the program's.
+pub(crate) fn record(kind: &str, fields: impl FnOnce(&str, &mut Object<'_>)) {
+    record_if(kind, |_, thread, event| {
+        fields(thread, event);
+        true
+    });
 }
 
-/// Records which code ran, if the run that this thread works for asks for it.
-pub fn note_covered(covered: impl FnOnce() -> Option<CoveredRecord>) {
+/// As [`record`], unless `fields`, which is also given the context, says otherwise.
+pub(super) fn record_if(
+    kind: &str,
+    fields: impl FnOnce(&Context, &str, &mut Object<'_>) -> bool,
+) -> Option<()> {
+    let (context, event) = with_state(|state| {
+        let mut is_wanted = false;
+        let event = journal::event(kind, &state.test, |event| {
+            is_wanted = fields(&state.context, &state.path, event);
+        });
+        is_wanted.then(|| (Arc::clone(&state.context), event))
+    })??;
+    let _pause = pause();
+    context.journal.append_json(&event);
+    Some(())
+}
+
+/// Records which code ran, if the run that this thread works for asks for it: `covered` writes the
+/// fields of a [`CoveredRecord`](crate::CoveredRecord), unless nothing is known. Takes no memory of
+/// the program's. Whether it is recorded.
+pub fn note_covered(covered: impl FnOnce(&mut Object<'_>) -> bool) -> bool {
     let asked = with_inherited_state(|state| {
         let context = Arc::clone(&state.context);
         context
             .spec
             .cover
-            .then(|| (context, state.test.as_ref().to_owned()))
+            .then(|| (context, Arc::clone(&state.test)))
     });
-    if let Some((context, test)) = asked.flatten() {
-        let _pause = pause();
-        if let Some(covered) = covered() {
-            context.note_covered(&test, covered);
-        }
-    }
+    let Some((context, test)) = asked.flatten() else {
+        return false;
+    };
+    let _pause = pause();
+    context.note_covered(&test, covered)
 }
 
 /// Asks the spec of the run this thread works for.
@@ -274,39 +291,20 @@ pub(super) fn spec<R>(f: impl FnOnce(&RunSpec) -> R) -> Option<R> {
     with_inherited_state(|state| f(&state.context.spec))
 }
 
-/// Records an event of the network, which is given the test and the thread's path; the path, `None`
-/// outside a test.
-pub(super) fn record_network(event: impl FnOnce(String, String) -> Event) -> Option<String> {
-    let (context, test, path) = with_state(|state| {
-        let test = state.test.as_ref().to_owned();
-        (Arc::clone(&state.context), test, state.path.to_string())
-    })?;
-    let event = event(test, path.clone());
-    // It opens files and takes locks, through functions that ask for the state of this thread.
-    let _pause = pause();
-    // Only the test's own process reads them, and only for the driver, which gives it one test.
-    if context.is_own_process() && context.spec.record.is_some() {
-        context.shared.stacks.note(&event);
-    }
-    context.journal.append(&event);
-    Some(path)
+/// The path of this thread, if it works for a test.
+pub(super) fn path() -> Option<hidden::Text> {
+    with_state(|state| state.path.clone())
 }
 
-/// Records an operation that failed, once, if this thread works for a test.
-pub(super) fn record_operation(event: impl FnOnce(String, String) -> Event) {
-    let state = |state: &mut ThreadState| {
-        let event = event(state.test.as_ref().to_owned(), state.path.to_string());
-        (Arc::clone(&state.context), event)
-    };
-    let Some((context, event)) = with_state(state) else {
+/// Keeps the stack of an operation of this thread on another machine, or what became of it.
+pub(super) fn keep_stack(operation: &Operation) {
+    let Some(context) = with_state(|state| Arc::clone(&state.context)) else {
         return;
     };
-    let _pause = pause();
-    let Event::Operation { operation, .. } = &event else {
-        return;
-    };
-    if context.shared.failures.note(operation) {
-        context.journal.append(&event);
+    // Only the test's own process reads them, and only for the driver, which gives it one test.
+    if context.is_own_process() && context.spec.record.is_some() {
+        let _pause = pause();
+        context.shared.stacks.note(operation);
     }
 }
 

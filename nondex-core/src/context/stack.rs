@@ -1,84 +1,136 @@
 //! The stack of a call, for the few sites that a spec asks about.
+//!
+//! Where functions of libc are interposed, a stack is return addresses, which whoever reads the
+//! record looks up in the program: reading debug information takes memory and std's lock of
+//! backtraces. Elsewhere it is std's backtrace.
 
-use std::backtrace::Backtrace;
-use std::cell::Cell;
-use std::thread;
+#![expect(
+    clippy::disallowed_types,
+    reason = "std's backtrace is captured where no functions of libc are interposed"
+)]
 
-use super::harness::has_harness;
-use crate::protocol::site::{Frame, portable_path};
+use std::sync::{Arc, OnceLock};
 
-thread_local! {
-    static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
+pub use super::backtrace::in_hook;
+use super::backtrace::{self, Backtrace};
+use crate::hidden;
+use crate::json::Object;
+use crate::protocol::site::{Caller, Frame, portable_path};
+
+/// Number of return addresses that are kept of a stack, the innermost ones.
+const MAX_ADDRESSES: usize = 192;
+
+/// Writes the return addresses of this thread that are in the program, relative to where it is
+/// loaded, the innermost first, as far as there is room for them; how many there are. Takes no
+/// memory.
+pub type Walk = fn(&mut [u64]) -> usize;
+
+static WALK: OnceLock<(Walk, &'static str)> = OnceLock::new();
+
+/// Lets stacks be walked so from now on. `program` is the path of this one, or empty for a test's
+/// own.
+pub fn walk_by(walk: Walk, program: &'static str) {
+    let _ = WALK.set((walk, program));
 }
 
-/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no
-/// stack of it can be captured.
-pub fn in_hook(say: impl FnOnce()) {
-    let was = IS_IN_HOOK.replace(true);
-    say();
-    IS_IN_HOOK.set(was);
-}
+/// A stack that was captured and not read yet.
+#[derive(Clone, Debug, Default)]
+pub struct Stack(Captured);
 
-/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said
-/// so.
-fn may_have_lock() -> bool {
-    IS_IN_HOOK.get() || !has_harness() && thread::panicking()
+#[derive(Clone, Debug, Default)]
+enum Captured {
+    /// None, as in a thread that would wait for std's lock, which it has itself.
+    #[default]
+    Nothing,
+    /// Return addresses in the program at this path.
+    Addresses(&'static str, hidden::Vec<u64>),
+    /// A place in the source alone.
+    Place(Caller),
+    /// By std.
+    Std(Arc<Backtrace>),
 }
-
-/// A stack that was captured and not read yet; none in a thread that would wait for itself.
-#[derive(Debug)]
-pub struct Stack(Option<Backtrace>);
 
 impl Stack {
     /// The stack of the current thread. Costs microseconds.
     #[must_use]
     pub fn capture() -> Self {
-        Stack((!may_have_lock()).then(Backtrace::force_capture))
-    }
-
-    /// Its frames: see [`capture`].
-    #[must_use]
-    pub fn frames(&self) -> Vec<Frame> {
-        let text = self.0.as_ref().map(|stack| format!("{stack:#}"));
-        text.map_or_else(Vec::new, |text| parse(&text))
-    }
-}
-
-/// The frames of the current thread that have a source line, innermost first. Costs milliseconds:
-/// it reads the debug information of the executable. Frames of the engine are left out; paths are
-/// absolute where rustc knew them so.
-pub fn capture() -> Vec<Frame> {
-    Stack::capture().frames()
-}
-
-/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace):
-/// `  4:     0x1234 - path::of::function` (later inlined functions have no number and address)
-/// followed by `             at file:line:column`.
-fn parse(text: &str) -> Vec<Frame> {
-    let mut frames = Vec::new();
-    let mut function = "";
-    for line in text.lines().map(str::trim_start) {
-        if let Some(place) = line.strip_prefix("at ") {
-            let mut parts = place.rsplitn(3, ':');
-            let (_column, number, file) = (parts.next(), parts.next(), parts.next());
-            if let (Some(line), Some(file)) = (number.and_then(|n| n.parse().ok()), file) {
-                frames.push(Frame {
-                    function: function.to_owned(),
-                    file: portable_path(file).to_owned(),
-                    line,
-                });
+        Stack(match WALK.get() {
+            Some((walk, program)) => {
+                let mut room = [0; MAX_ADDRESSES];
+                let len = walk(&mut room);
+                Captured::Addresses(program, hidden::copy(&room[..len]))
             }
-        } else if let Some((_, name)) = line.split_once(" - ") {
-            function = name;
-        } else {
-            function = line;
+            None => backtrace::capture().map_or(Captured::Nothing, Captured::Std),
+        })
+    }
+
+    /// A place in the source, of which no more is known.
+    #[must_use]
+    pub const fn at(place: Caller) -> Self {
+        Stack(Captured::Place(place))
+    }
+
+    /// Whether nothing is known of it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Captured::Nothing => true,
+            Captured::Addresses(_, addresses) => addresses.is_empty(),
+            Captured::Place(_) | Captured::Std(_) => false,
         }
     }
-    frames.retain(|frame| {
-        let own = ["nondex_core", "nondex_interpose"];
-        !own.iter().any(|own| frame.function.contains(own))
-    });
-    frames
+
+    /// Writes its frames as a field of an object, if there are any: return addresses as they are.
+    /// Takes no memory of the program's where stacks are return addresses.
+    pub fn write(&self, name: &str, object: &mut Object<'_>) {
+        match &self.0 {
+            Captured::Nothing => {}
+            Captured::Addresses(_, addresses) if addresses.is_empty() => {}
+            Captured::Addresses(program, addresses) => {
+                object.objects(name, addresses, |address, frame| {
+                    frame
+                        .shown("function", format_args!("{address:#x}"))
+                        .string("file", program)
+                        .number("line", 0);
+                });
+            }
+            Captured::Place(place) => {
+                object.objects(name, [place], |place, frame| {
+                    frame
+                        .string("function", "")
+                        .string("file", portable_path(place.file))
+                        .number("line", place.line.into());
+                });
+            }
+            Captured::Std(stack) => {
+                let frames = backtrace::frames(stack);
+                if !frames.is_empty() {
+                    object.objects(name, &frames, Frame::write);
+                }
+            }
+        }
+    }
+}
+
+impl Frame {
+    /// Writes the fields of this frame.
+    pub fn write(&self, object: &mut Object<'_>) {
+        object
+            .string("function", &self.function)
+            .string("file", &self.file)
+            .number("line", self.line.into());
+    }
+
+    /// The return address that stands for this frame until it is looked up; the file is then the
+    /// path of its program, or empty for the test's own.
+    #[must_use]
+    pub fn address(&self) -> Option<u64> {
+        let digits = self
+            .function
+            .strip_prefix("0x")
+            .filter(|_| self.line == 0)?;
+        u64::from_str_radix(digits, 16).ok()
+    }
 }
 
 #[cfg(test)]
@@ -86,33 +138,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_read_with_inlined_functions_and_without_our_own() {
-        let text = "   0:     0x55d0 - nondex_core::context::stack::capture\n             at /w/src/stack.rs:11:5\n   \
-                    1:     0x55d1 - mine::test\n             at /w/src/lib.rs:7:9\n                    \
-                    mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
-        let frame = |function: &str, line| Frame {
-            function: function.into(),
-            file: "/w/src/lib.rs".into(),
-            line,
-        };
-        assert_eq!(
-            parse(text),
-            [frame("mine::test", 7), frame("mine::outer", 3)]
-        );
-    }
-
-    #[test]
-    fn no_stack_is_captured_of_a_thread_that_says_what_it_panicked_with() {
-        in_hook(|| assert!(capture().is_empty()));
-        assert!(Stack::capture().0.is_some());
+    fn no_stack_is_captured_by_std_of_a_thread_that_says_what_it_panicked_with() {
+        in_hook(|| assert!(Stack::capture().is_empty()));
+        assert!(!Stack::capture().is_empty());
     }
 
     #[test]
     fn a_captured_stack_leaves_the_engine_out() {
-        assert!(
-            capture()
-                .iter()
-                .all(|frame| !frame.function.contains("nondex_core"))
-        );
+        let mut text = hidden::Text::new();
+        Object::write(&mut text, |object| Stack::capture().write("stack", object));
+        assert!(text.contains("line"), "{text:?}");
+        assert!(!text.contains("nondex_core"), "{text:?}");
+    }
+
+    #[test]
+    fn a_return_address_is_known_by_its_form() {
+        let frame = |function: &str, line| Frame {
+            function: function.to_owned(),
+            file: String::new(),
+            line,
+        };
+        assert_eq!(frame("0x1f", 0).address(), Some(31));
+        assert_eq!(frame("0x1f", 7).address(), None);
+        assert_eq!(frame("f", 0).address(), None);
     }
 }

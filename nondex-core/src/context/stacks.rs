@@ -1,17 +1,17 @@
-//! What is kept, unread, of failed operations until a test fails: reading stacks takes long.
+//! The stacks of operations on other machines, which are recorded when a test fails.
 
+use super::attempt::{End, Operation};
 use super::stack::Stack;
 use crate::fork_lock::ForkLock;
-use crate::protocol::event::Event;
-use crate::protocol::network::{NetworkOutcome, NetworkRecord};
+use crate::hidden;
 
-/// The stacks of operations, kept unread until a test fails: reading them takes long.
+/// The operations of a run so far, with their stacks.
 #[derive(Debug)]
-pub(crate) struct Stacks(ForkLock<Vec<(u64, NetworkRecord, Stack)>>);
+pub(crate) struct Stacks(ForkLock<hidden::Vec<(Operation, Stack)>>);
 
 impl Default for Stacks {
     fn default() -> Self {
-        Stacks(ForkLock::new(Vec::new))
+        Stacks(ForkLock::new(hidden::vec))
     }
 }
 
@@ -20,39 +20,34 @@ const MAX_STACKS: usize = 16;
 
 impl Stacks {
     /// Keeps the stack of an operation, or what became of it.
-    pub(crate) fn note(&self, event: &Event) {
-        let Event::Network { id, network, .. } = event else {
-            return;
-        };
-        let network = network.clone();
+    pub(crate) fn note(&self, operation: &Operation) {
         let is_wanted = self.0.lock().is_some_and(|mut kept| {
-            if let Some(known) = kept.iter_mut().find(|(known, ..)| known == id) {
-                known.1 = network.clone();
+            if let Some((known, _)) = kept.iter_mut().find(|(known, _)| known.id == operation.id) {
+                known.clone_from(operation);
                 return false;
             }
-            kept.len() < MAX_STACKS && kept.iter().all(|(_, r, _)| r.site != network.site)
+            kept.len() < MAX_STACKS
+                && kept
+                    .iter()
+                    .all(|(known, _)| known.caller != operation.caller)
         });
         if is_wanted {
             let stack = Stack::capture();
             if let Some(mut kept) = self.0.lock() {
-                kept.push((*id, network, stack));
+                kept.push((operation.clone(), stack));
             }
         }
     }
 
-    /// Forgets all. When the test `failed`, the operations that did not succeed, with their stacks.
-    pub(crate) fn read(&self, failed: bool) -> Vec<(u64, NetworkRecord)> {
-        let kept = self.0.lock().map(|mut kept| std::mem::take(&mut *kept));
-        kept.unwrap_or_default()
-            .into_iter()
-            .filter(|(_, record, _)| failed && record.outcome != NetworkOutcome::Answered)
-            .map(|(id, mut record, stack)| {
-                let stack = stack.frames();
-                if !stack.is_empty() {
-                    record.stack = stack;
-                }
-                (id, record)
-            })
-            .collect()
+    /// Forgets all. When the test `failed`, gives the operations that did not succeed to `record`,
+    /// with their stacks.
+    pub(crate) fn read(&self, failed: bool, mut record: impl FnMut(&Operation, &Stack)) {
+        let kept = self.0.lock();
+        let kept = kept.map(|mut kept| std::mem::replace(&mut *kept, hidden::vec()));
+        for (operation, stack) in kept.iter().flatten() {
+            if failed && operation.end != End::Answered {
+                record(operation, stack);
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! How a process comes to its context before `main`.
 
+#![expect(clippy::disallowed_methods, reason = "called before `main`")]
+
 use std::sync::Arc;
 
 use super::process::{GLOBAL, global};

@@ -1,16 +1,17 @@
 //! What a test process can do to itself beyond std: whoever interposes the functions of libc
 //! provides it before `main`.
 
+#![expect(clippy::disallowed_types, reason = "called by the harness")]
+
 use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::stack::Stack;
-use crate::protocol::covered::CoveredRecord;
+use crate::json::Object;
 use crate::protocol::outcome::Outcome;
-use crate::protocol::scheduling::ScheduleRecord;
 use crate::protocol::spec::RunSpec;
-use crate::protocol::state::{StateChange, StateId};
+use crate::protocol::state::{StateChange, StateId, StateKind};
 
 /// What a test process can do to itself.
 pub trait System: Debug + Sync {
@@ -38,8 +39,8 @@ pub trait System: Debug + Sync {
     /// starts, if the spec asks for it.
     fn begin_schedule(&self, spec: &RunSpec, test: &str);
 
-    /// Lets all threads run free; what was done, if they were scheduled until now.
-    fn end_schedule(&self) -> Option<ScheduleRecord>;
+    /// Lets all threads run free, and records what was done, if they were scheduled until now.
+    fn end_schedule(&self);
 
     /// Lets accesses of this thread to these parts of the state be noted, as far as this machine
     /// can. Whether it can. Each access that is kept is also told at once, in its thread, if that
@@ -70,21 +71,30 @@ pub trait System: Debug + Sync {
     /// they happened.
     fn accesses(&self) -> Vec<Access>;
 
-    /// Which code ran so far, where this program was compiled to tell.
-    fn covered(&self) -> Option<CoveredRecord>;
+    /// Writes which code ran so far, the fields of a [`CoveredRecord`](crate::CoveredRecord), where
+    /// this program was compiled to tell. Whether it was.
+    fn covered(&self, object: &mut Object<'_>) -> bool;
 }
 
-/// Hears of an access, and of its stack.
-pub type Tell = fn(Access, &Stack);
+/// Hears of an access to the part of this kind with this name, and of its stack. It may take no
+/// memory of the program's.
+pub type Tell = fn(StateKind, &str, Manner, &Stack);
 
 /// An access to a part of the state.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Which part.
     pub state: StateId,
+    /// How.
+    pub manner: Manner,
+}
+
+/// How a part of the state was accessed.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
     /// Whether it was changed.
     pub writes: bool,
-    /// Whether the test's own thread made it, and none that it started.
+    /// Whether the test's own thread did it, and none that it started.
     pub own: bool,
     /// Whether that thread was stopped at it.
     pub met: bool,

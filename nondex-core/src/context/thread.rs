@@ -15,7 +15,6 @@ use crate::catalogue::{Family, Model};
 use crate::hash::{self, FixedHasher};
 use crate::hidden;
 use crate::protocol::choice::Choice;
-use crate::protocol::event::Event;
 use crate::protocol::point::ChoiceRecord;
 use crate::protocol::site::{Caller, Site};
 use crate::protocol::source::Source;
@@ -249,23 +248,10 @@ impl ThreadState {
             return;
         }
         sites.sort_unstable_by(SiteState::compare);
-        let mut text = hidden::Text::new();
-        // The text takes whatever is written.
-        let _ = points::points(
-            &self.test,
-            &self.path,
-            sites.iter().map(SiteState::point),
-            &self.choices,
-            &mut text,
-        );
-        if !self.context.journal.append_json(&text) {
-            let points = sites.into_iter();
-            self.context.journal.append(&Event::Points {
-                test: self.test.as_ref().to_owned(),
-                points: points.map(|state| state.into_point(&self.path)).collect(),
-                choices: self.choices.to_vec(),
-            });
-        }
+        let points = sites.iter().map(SiteState::point);
+        self.context.journal.record("points", &self.test, |event| {
+            points::points(&self.path, points, &self.choices, event);
+        });
         self.choices.clear();
     }
 }

@@ -8,7 +8,6 @@ use super::journal::Journal;
 use super::text::Text;
 use crate::hash;
 use crate::json;
-use crate::protocol::event::Event;
 
 /// Number of paths that are told. The event that has no path stands for all others.
 const MAX_PATHS: usize = 4096;
@@ -33,11 +32,8 @@ pub(super) fn append(journal: &Journal, test: &str, path: Option<&str>) {
     if path.is_none() && IS_ANYTHING.swap(true, Ordering::Relaxed) {
         return;
     }
-    if !line(test, path).is_ok_and(|line| journal.append_json(line.as_str())) {
-        journal.append(&Event::Written {
-            test: test.to_owned(),
-            path: path.map(str::to_owned),
-        });
+    if let Ok(line) = line(test, path) {
+        journal.append_json(line.as_str());
     }
 }
 
@@ -81,6 +77,7 @@ fn line(test: &str, path: Option<&str>) -> Result<Text<8192>, fmt::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::event::Event;
 
     #[test]
     fn the_line_is_the_event() {

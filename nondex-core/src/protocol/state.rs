@@ -154,7 +154,7 @@ pub struct AccessRecord {
 json::object!(AccessRecord {
     state,
     writes,
-    stack,
+    stack = optional,
     unseen = optional,
     own = optional,
     met = optional,

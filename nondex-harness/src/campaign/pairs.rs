@@ -14,7 +14,7 @@ use super::experiment::record_of_fork;
 use super::launch::Launcher;
 use super::record::{RecordFile, have_all_points};
 use crate::judge::run::Run;
-use crate::project::{Harness, TestBinary, TestCase};
+use crate::project::{Harness, TestBinary, TestCase, addresses};
 
 /// How much longer than its limit a fork may take before the whole process is taken to hang.
 const SLACK: Duration = Duration::from_secs(10);
@@ -149,7 +149,8 @@ impl Launcher<'_> {
             Ok(forks) => written.add(forks),
             Err(_) => written.add_anything(),
         });
-        let forks = forks.unwrap_or_default();
+        let mut forks = forks.unwrap_or_default();
+        addresses::resolve(binary.executable_of(test), &mut forks.events);
         let is_whole = forks.is_whole();
         let mut forks = read_forks(forks.events);
         for (test, limit) in then {

@@ -1,13 +1,13 @@
 //! The state that the tests of a process share: what each leaves changed is recorded, and put back,
 //! where the spec asks for it.
 
-use std::sync::Mutex;
-
+use nondex_core::StateKind;
 use nondex_core::context;
 use nondex_core::context::Context;
 use nondex_core::context::stack::Stack;
-use nondex_core::context::system::{self, Access, System, Tell};
-use nondex_core::{AccessRecord, Frame};
+use nondex_core::context::system::{self, Manner, System, Tell};
+use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden::Text;
 
 use super::meeting;
 
@@ -33,8 +33,8 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         return call();
     }
     let tell = run.spec().lines.then_some(told as Tell);
-    if let (Some(_), Ok(mut watched)) = (tell, WATCHED.lock()) {
-        test.clone_into(&mut watched);
+    if let (Some(_), Some(mut watched)) = (tell, WATCHED.lock()) {
+        *watched = Text::from(test);
     }
     let is_seen = system.watch(&run.spec().watch, tell);
     let mut bytes = run
@@ -43,15 +43,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         .iter()
         .filter(|state| state.bytes().is_some());
     if let Some(state) = bytes.next().filter(|_| !is_seen) {
-        let access = AccessRecord {
-            state: state.clone(),
-            writes: false,
-            stack: Vec::new(),
-            unseen: true,
-            own: true,
-            met: false,
-        };
-        run.note_access(test, access);
+        run.note_unseen(test, state);
     }
     if let Some(access) = run.spec().meet {
         system.interrupt(access, meeting::meet);
@@ -62,31 +54,21 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     let accesses = system.accesses();
     // Unless they are told already.
     for access in accesses.into_iter().filter(|_| tell.is_none()) {
-        run.note_access(test, recorded(access, Vec::new()));
+        let state = (access.state.kind, &*access.state.name);
+        run.note_access(test, state, access.manner, &Stack::default());
     }
     meeting::is_over();
     result
 }
 
 /// The test whose accesses are told.
-static WATCHED: Mutex<String> = Mutex::new(String::new());
+static WATCHED: ForkLock<Text> = ForkLock::new(Text::new);
 
 /// Records an access with its lines, before the test may end its process.
-fn told(access: Access, stack: &Stack) {
+fn told(kind: StateKind, name: &str, manner: Manner, stack: &Stack) {
     let test = WATCHED.lock().map(|test| test.clone());
-    if let (Some(run), Ok(test)) = (context::global(), test) {
-        run.note_access(&test, recorded(access, stack.frames()));
-    }
-}
-
-fn recorded(access: Access, stack: Vec<Frame>) -> AccessRecord {
-    AccessRecord {
-        state: access.state,
-        writes: access.writes,
-        stack,
-        unseen: false,
-        own: access.own,
-        met: access.met,
+    if let Some((run, test)) = context::global().zip(test) {
+        run.note_access(&test, (kind, name), manner, stack);
     }
 }
 

@@ -1,63 +1,122 @@
-//! What the return addresses of a trace are in the source.
+//! What the return addresses of stacks are in the source.
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use addr2line::Context;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::protocol::site::portable_path;
-use nondex_core::{Event, Frame};
+use nondex_core::{Event, Frame, TracedStack};
 use object::{Object, ObjectSymbol};
 
 use super::dwarf::{DebugInfo, Reader};
 
-/// Fills in the frames of the stacks that events of this executable have. Where there is no debug
-/// information they stay without.
+/// Fills in the frames of the stacks that events of this executable, and of programs that it has
+/// started, have as return addresses. Where there is no debug information they stay without.
 pub fn resolve(executable: &Utf8Path, events: &mut [Event]) {
-    let schedules = events.iter_mut().filter_map(|event| match event {
-        Event::Schedule { schedule, .. } => Some(schedule),
-        _ => None,
-    });
-    let mut stacks: Vec<_> = schedules
-        .flat_map(|schedule| {
-            let sleep = schedule
-                .longest_sleep
-                .as_mut()
-                .map(|sleep| &mut sleep.stack);
-            let trace = schedule
-                .trace
-                .iter_mut()
-                .flat_map(|trace| &mut trace.stacks);
-            sleep.into_iter().chain(trace)
-        })
-        .collect();
-    if stacks.is_empty() {
-        return;
+    let mut programs: BTreeMap<Utf8PathBuf, Vec<Unread<'_>>> = BTreeMap::new();
+    for stack in events.iter_mut().flat_map(unread) {
+        let program = match &stack {
+            Unread::Traced(_) => "",
+            Unread::Frames(frames) => frames.first().map_or("", |frame| &frame.file),
+        };
+        let program = Some(Utf8Path::new(program)).filter(|program| *program != "");
+        let program = program.unwrap_or(executable).to_owned();
+        programs.entry(program).or_default().push(stack);
     }
-    let Ok(bytes) = std::fs::read(executable) else {
-        return;
-    };
-    let Ok(file) = object::File::parse(&*bytes) else {
-        return;
-    };
-    let Ok(info) = DebugInfo::of(&file) else {
-        return;
-    };
-    let Ok(context) = Context::from_dwarf(info.read()) else {
-        return;
-    };
-    let names = LazyCell::new(|| names(&file));
-    let mut known: BTreeMap<u64, Vec<Frame>> = BTreeMap::new();
-    for stack in &mut stacks {
-        stack.frames = Vec::new();
-        for &address in &stack.addresses {
-            // It is where the call returns to: the call is before it.
-            let frames = known
-                .entry(address)
-                .or_insert_with(|| frames(&context, || &*names, address.saturating_sub(1)));
-            stack.frames.extend_from_slice(frames);
+    for (program, mut stacks) in programs {
+        if look_up(&program, &mut stacks).is_none() {
+            for stack in stacks {
+                stack.fill(|_, _| {});
+            }
         }
     }
+}
+
+/// A stack whose frames are not known.
+enum Unread<'a> {
+    Traced(&'a mut TracedStack),
+    Frames(&'a mut Vec<Frame>),
+}
+
+impl Unread<'_> {
+    /// Gives it the frames that `frames` adds for each of its addresses.
+    fn fill(self, mut frames: impl FnMut(u64, &mut Vec<Frame>)) {
+        let (addresses, found) = match self {
+            Unread::Traced(stack) => (stack.addresses.clone(), &mut stack.frames),
+            Unread::Frames(frames) => {
+                let addresses = frames.iter().filter_map(Frame::address).collect();
+                (addresses, frames)
+            }
+        };
+        found.clear();
+        for address in addresses {
+            frames(address, found);
+        }
+    }
+}
+
+/// The stacks of an event whose frames are not known.
+fn unread(event: &mut Event) -> Vec<Unread<'_>> {
+    let mut traced: Vec<&mut TracedStack> = Vec::new();
+    let mut stacks: Vec<&mut Vec<Frame>> = Vec::new();
+    match event {
+        Event::Site { point, .. } => stacks.push(&mut point.stack),
+        Event::Points { points, .. } => {
+            stacks.extend(points.iter_mut().map(|point| &mut point.stack));
+        }
+        Event::Step { step, .. } => {
+            let elements = step.exchanged.iter_mut();
+            stacks.extend(elements.map(|element| &mut element.stack));
+            stacks.push(&mut step.created);
+        }
+        Event::Network { network, .. } => stacks.push(&mut network.stack),
+        Event::Operation { operation, .. } => stacks.push(&mut operation.stack),
+        Event::Access { access, .. } => stacks.push(&mut access.stack),
+        Event::Schedule { schedule, .. } => {
+            let sleeps = schedule.longest_sleep.iter_mut();
+            traced.extend(sleeps.map(|sleep| &mut sleep.stack));
+            let traces = schedule.trace.iter_mut();
+            traced.extend(traces.flat_map(|trace| &mut trace.stacks));
+            let ends = schedule.end.iter_mut();
+            stacks.extend(
+                ends.flat_map(|end| &mut end.waits)
+                    .map(|wait| &mut wait.stack),
+            );
+        }
+        Event::Panic { .. }
+        | Event::Received { .. }
+        | Event::Sources { .. }
+        | Event::End { .. }
+        | Event::States { .. }
+        | Event::Written { .. }
+        | Event::Covered { .. }
+        | Event::Forked { .. }
+        | Event::Unforked { .. } => {}
+    }
+    let has_addresses =
+        |stack: &&mut Vec<Frame>| stack.iter().any(|frame| frame.address().is_some());
+    let stacks = stacks.into_iter().filter(has_addresses);
+    let traced = traced.into_iter().map(Unread::Traced);
+    traced.chain(stacks.map(Unread::Frames)).collect()
+}
+
+/// Fills in the frames of stacks of a program; `None` without debug information.
+fn look_up(program: &Utf8Path, stacks: &mut Vec<Unread<'_>>) -> Option<()> {
+    let bytes = std::fs::read(program).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let info = DebugInfo::of(&file).ok()?;
+    let context = Context::from_dwarf(info.read()).ok()?;
+    let names = LazyCell::new(|| names(&file));
+    let mut known: BTreeMap<u64, Vec<Frame>> = BTreeMap::new();
+    for stack in stacks.drain(..) {
+        // It is where the call returns to: the call is before it.
+        stack.fill(|address, found| {
+            let frames = || frames(&context, || &*names, address.saturating_sub(1));
+            found.extend_from_slice(known.entry(address).or_insert_with(frames));
+        });
+    }
+    Some(())
 }
 
 /// The end and the name of each function that the linker knows, by its start.

@@ -18,7 +18,7 @@ mod shell;
 mod spawn;
 mod unobserved;
 
-use ::std::ffi::{CStr, CString, c_char, c_int};
+use ::std::ffi::{CStr, c_char, c_int};
 use ::std::io::Read;
 use ::std::os::unix::ffi::OsStrExt;
 use ::std::sync::OnceLock;
@@ -41,7 +41,7 @@ const MAX_VARIABLES: usize = 2048;
 /// The library.
 struct Library {
     /// The entry of the environment that names it.
-    entry: CString,
+    entry: &'static CStr,
     /// Class, byte order and machine of the programs that can load it.
     kind: [u8; 4],
 }
@@ -49,6 +49,11 @@ struct Library {
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
 /// Makes the programs that this one starts be observed, if its run is.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "called before `main`"
+)]
 pub(crate) fn prepare(context: &Context) {
     let spec = context.spec();
     if spec.network != NetworkMode::Off {
@@ -74,8 +79,9 @@ pub(crate) fn prepare(context: &Context) {
         .as_bytes()
         .iter()
         .any(|b| b": ".contains(b));
-    if let (Ok(()), Ok(entry), true) = (read, CString::new(entry), is_one_path) {
+    if let (Ok(()), Ok(entry), true) = (read, ::std::ffi::CString::new(entry), is_one_path) {
         let kind = program::kind(&header);
+        let entry = Box::leak(entry.into_boxed_c_str());
         let _ = LIBRARY.set(Library { entry, kind });
         unobserved::prepare();
     }

@@ -4,12 +4,12 @@
 use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::context::network;
+use nondex_core::context::network::{self, End};
 use nondex_core::protocol::network::ROUTE;
-use nondex_core::{NetworkMode, NetworkOutcome, model};
+use nondex_core::{NetworkMode, model};
 
 use super::{
-    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse,
+    Errno, Treatment, address, begin, errno, error, failed, fault, inject, original, refuse, shown,
     socket, treat,
 };
 use crate::{libc, schedule};
@@ -96,8 +96,8 @@ fn observe(fd: c_int, target: &SocketAddr, call: impl FnOnce() -> c_int) -> c_in
     socket::update(inode, |socket, changes| match result {
         // No packet was sent yet.
         _ if is_datagram => {}
-        0 => socket.end_connecting(NetworkOutcome::Answered, changes),
-        _ if errno == libc::EISCONN => socket.end_connecting(NetworkOutcome::Answered, changes),
+        0 => socket.end_connecting(End::Answered, changes),
+        _ if errno == libc::EISCONN => socket.end_connecting(End::Answered, changes),
         _ if error::is_wait(errno) => {}
         _ => socket.failed(errno, changes),
     });
@@ -120,7 +120,7 @@ fn name(fd: c_int) -> &'static str {
 /// A local target that cannot even be reached: the loopback is down.
 fn loopback(fd: c_int, target: &SocketAddr) {
     let errno = errno();
-    super::super::operations::failed("connect", errno, || target.to_string());
+    super::super::operations::failed("connect", errno, || shown(target));
     if matches!(errno, libc::ENETUNREACH | libc::ENETDOWN) && network::mode() != NetworkMode::Off {
         let _errno = Errno::save();
         failed(name(fd), target, errno);

@@ -2,10 +2,12 @@
 
 use ::std::ffi::c_int;
 
+use nondex_core::hidden::Text;
+
 use crate::libc;
 
 /// The name of an `errno`.
-pub(super) fn name(errno: c_int) -> String {
+pub(super) fn name(errno: c_int) -> Text {
     let name = match errno {
         libc::EACCES => "EACCES",
         libc::EADDRINUSE => "EADDRINUSE",
@@ -30,9 +32,9 @@ pub(super) fn name(errno: c_int) -> String {
         libc::EPIPE => "EPIPE",
         libc::EPROTOTYPE => "EPROTOTYPE",
         libc::ETIMEDOUT => "ETIMEDOUT",
-        other => return format!("errno {other}"),
+        other => return Text::of(format_args!("errno {other}")),
     };
-    name.to_owned()
+    Text::from(name)
 }
 
 /// Whether an `errno` says that there is no answer yet.
@@ -44,7 +46,7 @@ pub(super) const fn is_wait(errno: c_int) -> bool {
 }
 
 /// The name of what `getaddrinfo` returned.
-pub(super) fn resolver_name(code: c_int) -> String {
+pub(super) fn resolver_name(code: c_int) -> Text {
     let name = match code {
         libc::EAI_AGAIN => "EAI_AGAIN",
         libc::EAI_BADFLAGS => "EAI_BADFLAGS",
@@ -58,9 +60,9 @@ pub(super) fn resolver_name(code: c_int) -> String {
         libc::EAI_SYSTEM => "EAI_SYSTEM",
         // Not in the libc crate.
         -9 => "EAI_ADDRFAMILY",
-        other => return format!("EAI {other}"),
+        other => return Text::of(format_args!("EAI {other}")),
     };
-    name.to_owned()
+    Text::from(name)
 }
 
 /// The code of `getaddrinfo` for what the older functions leave in `h_errno`.

@@ -7,8 +7,9 @@ mod reverse;
 
 use ::std::ffi::{CStr, c_char, c_int};
 
-use nondex_core::context::network::{self, Operation};
-use nondex_core::{NetworkMode, NetworkOutcome, model};
+use nondex_core::context::network::{self, End, Operation};
+use nondex_core::hidden::{self, Text};
+use nondex_core::{NetworkMode, model};
 
 pub(super) use self::queued::{after_fork, before_fork};
 use super::{Errno, address, caller, error, fault, injected, original};
@@ -17,7 +18,7 @@ use crate::libc;
 /// What to do with the lookup of a name.
 enum Lookup {
     Pass,
-    Observe(String, Option<Box<Operation>>),
+    Observe(Text, Option<hidden::Box<Operation>>),
     /// Fail with this code.
     Refuse(c_int),
 }
@@ -26,7 +27,7 @@ enum Lookup {
 ///
 /// # Safety
 /// `name` must be null or end with NUL.
-unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
+unsafe fn look_up(operation: &'static str, name: *const c_char) -> Lookup {
     if name.is_null() || network::mode() == NetworkMode::Off {
         return Lookup::Pass;
     }
@@ -34,45 +35,43 @@ unsafe fn look_up(operation: &str, name: *const c_char) -> Lookup {
     // SAFETY: as the caller promises.
     let name = unsafe { CStr::from_ptr(name) };
     match name.to_str() {
-        Ok(name) if address::is_remote_name(name) => ask(operation, name.to_owned(), None),
+        Ok(name) if address::is_remote_name(name) => ask(operation, Text::from(name), None),
         _ => Lookup::Pass,
     }
 }
 
 /// What to do with the lookup of `target`, which is of another machine; `host` is the name that it
 /// was resolved from, if it is an address.
-fn ask(operation: &str, target: String, host: Option<String>) -> Lookup {
+fn ask(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
     let _errno = Errno::save();
     let is_allowed =
         network::is_allowed(&target) || host.as_deref().is_some_and(network::is_allowed);
     let begun = network::begin(operation, target.clone(), host, caller());
     match network::mode() {
         NetworkMode::Block if !is_allowed => {
-            end(begun.map(Box::new), libc::EAI_AGAIN);
+            end(begun.map(hidden::boxed), libc::EAI_AGAIN);
             return Lookup::Refuse(libc::EAI_AGAIN);
         }
         NetworkMode::Fault if !is_allowed => {
             if let Some(code) = fault::drawn(&model::NETWORK_RESOLVE, fault::RESOLVE) {
                 if let Some(mut operation) = begun {
-                    operation.end(NetworkOutcome::Failed(injected(&error::resolver_name(
-                        code,
-                    ))));
+                    operation.end(End::Failed(injected(&error::resolver_name(code))));
                 }
                 return Lookup::Refuse(code);
             }
         }
         _ => {}
     }
-    Lookup::Observe(target, begun.map(Box::new))
+    Lookup::Observe(target, begun.map(hidden::boxed))
 }
 
 /// Records how a lookup ended: 0 or a code of `getaddrinfo`.
-fn end(operation: Option<Box<Operation>>, code: c_int) {
+fn end(operation: Option<hidden::Box<Operation>>, code: c_int) {
     let _errno = Errno::save();
     if let Some(mut operation) = operation {
         operation.end(match code {
-            0 => NetworkOutcome::Answered,
-            code => NetworkOutcome::Failed(error::resolver_name(code)),
+            0 => End::Answered,
+            code => End::Failed(error::resolver_name(code)),
         });
     }
 }

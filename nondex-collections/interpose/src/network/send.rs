@@ -3,13 +3,13 @@
 use ::std::ffi::{c_int, c_uint, c_void};
 use ::std::net::SocketAddr;
 
-use nondex_core::context::network;
+use nondex_core::context::network::{self, End};
+use nondex_core::model;
 use nondex_core::protocol::network::SEND;
-use nondex_core::{NetworkOutcome, model};
 
 use super::{
     Errno, Treatment, address, caller, errno, error, failed, fault, inject, original, refuse,
-    socket, treat,
+    shown, socket, treat,
 };
 use crate::{libc, schedule};
 
@@ -59,7 +59,7 @@ fn send_from(
     // Before it is sent: the answer may come to another thread before this one goes on.
     if is_first {
         let _errno = Errno::save();
-        let (text, host) = (target.to_string(), address::host_of(target.ip()));
+        let (text, host) = (shown(&target), address::host_of(target.ip()));
         if let Some(operation) = network::begin_datagram(Some(inode), text, host, caller()) {
             socket::update(inode, |socket, _| socket.asked(operation));
         }
@@ -86,7 +86,7 @@ fn send_from(
             && !is_wait
         {
             is_recorded = true;
-            changes.end(operation, NetworkOutcome::Failed(error::name(errno)));
+            changes.end(operation, End::Failed(error::name(errno)));
         }
     });
     if !is_recorded {

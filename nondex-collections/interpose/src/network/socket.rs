@@ -10,13 +10,13 @@ use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
-use nondex_core::context::network::{self, Operation};
+use nondex_core::context::network::{self, End, Operation};
 use nondex_core::fork_lock::{ForkGuard, ForkLock};
 use nondex_core::sorted::SortedMap;
-use nondex_core::{NetworkMode, NetworkOutcome, context};
+use nondex_core::{NetworkMode, hidden};
 
-use super::{Errno, address, error, fork, original};
-use crate::libc;
+use super::{Errno, address, error, fork, original, shown};
+use crate::{libc, schedule};
 
 /// libc's `getsockopt`.
 pub(super) type Getsockopt =
@@ -33,7 +33,7 @@ pub(super) struct Socket {
     /// A connection that was begun.
     pub(super) connecting: Option<Operation>,
     /// Datagrams nobody has answered yet, one of each target.
-    sent: Vec<Operation>,
+    sent: hidden::Vec<Operation>,
     /// Whether it ever received anything.
     answered: bool,
     /// Whether an `epoll` looks at it.
@@ -114,7 +114,7 @@ pub(super) fn know(fd: c_int) -> Option<u64> {
             is_datagram,
             peer: None,
             connecting: None,
-            sent: Vec::new(),
+            sent: hidden::vec(),
             answered: false,
             is_polled: false,
         };
@@ -138,24 +138,20 @@ pub(super) fn know_datagrams(fd: c_int) {
 
 /// Makes the sockets known that this process was started with.
 pub(super) fn inherit() {
-    for fd in descriptors() {
+    each_descriptor(|fd| {
         know_datagrams(fd);
-    }
+        true
+    });
 }
 
-/// The open descriptors of this process.
-fn descriptors() -> Vec<c_int> {
-    let _pause = context::pause();
-    let entries = ::std::fs::read_dir("/proc/self/fd");
-    let names = entries.into_iter().flatten().flatten();
-    names
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+/// Whether something holds for each open descriptor of this process.
+fn each_descriptor(holds: impl FnMut(c_int) -> bool) -> bool {
+    schedule::each_number(c"/proc/self/fd", holds)
 }
 
 /// Changes what is known of a socket, and then records what follows from it.
 pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes)) {
-    let mut changes = Changes::default();
+    let mut changes = Changes::none();
     if let Some(mut sockets) = SOCKETS.lock()
         && let Some(socket) = sockets.get_mut(&inode)
     {
@@ -169,7 +165,7 @@ pub(super) fn update(inode: u64, change: impl FnOnce(&mut Socket, &mut Changes))
 /// As [`update`], for every socket that an `epoll` looks at. Which one that is does not matter: an
 /// `epoll` can have many descriptors, too.
 pub(super) fn update_polled(change: impl Fn(&mut Socket, &mut Changes)) {
-    let mut changes = Changes::default();
+    let mut changes = Changes::none();
     if let Some(mut sockets) = SOCKETS.lock() {
         for socket in sockets.values_mut().filter(|socket| socket.is_polled) {
             change(socket, &mut changes);
@@ -191,8 +187,8 @@ pub(super) fn question(inode: u64, target: Option<SocketAddr>) -> Option<(Socket
     let sockets = SOCKETS.lock()?;
     let socket = sockets.get(&inode)?;
     let target = target.or(socket.peer)?;
-    let text = target.to_string();
-    let is_open = socket.sent.iter().any(|sent| sent.record.target == text);
+    let text = shown(&target);
+    let is_open = socket.sent.iter().any(|sent| sent.is_to(&text));
     let is_first = socket.is_datagram
         && socket.connecting.is_none()
         && !socket.answered
@@ -259,23 +255,27 @@ pub(super) fn closing(inode: u64, fd: c_int) {
 /// Whether no other descriptor of this process is of the same socket, as far as can be seen: a
 /// forked child may have one.
 fn is_last(inode: u64, fd: c_int) -> bool {
-    !fork::has_forked()
-        && descriptors()
-            .into_iter()
-            .all(|other| other == fd || self::inode(other) != Some(inode))
+    !fork::has_forked() && each_descriptor(|other| other == fd || self::inode(other) != Some(inode))
 }
 
 /// What is to be recorded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Changes {
-    operations: Vec<Operation>,
+    operations: hidden::Vec<Operation>,
     /// A socket that received something although this process knows of no question.
     received: Option<u64>,
 }
 
 impl Changes {
+    const fn none() -> Self {
+        Changes {
+            operations: hidden::vec(),
+            received: None,
+        }
+    }
+
     /// An operation ended so.
-    pub(super) fn end(&mut self, mut operation: Operation, outcome: NetworkOutcome) {
+    pub(super) fn end(&mut self, mut operation: Operation, outcome: End) {
         if operation.learn(outcome) {
             self.operations.push(operation);
         }
@@ -297,13 +297,13 @@ impl Socket {
         if errno != 0 {
             self.failed(errno, changes);
         } else if self.connecting.is_some() && is_connected(fd) {
-            self.end_connecting(NetworkOutcome::Answered, changes);
+            self.end_connecting(End::Answered, changes);
         }
     }
 
     /// Everything that was waited for failed.
     pub(super) fn failed(&mut self, errno: c_int, changes: &mut Changes) {
-        let outcome = NetworkOutcome::Failed(error::name(errno));
+        let outcome = End::Failed(error::name(errno));
         self.end_connecting(outcome.clone(), changes);
         for operation in self.sent.drain(..) {
             changes.end(operation, outcome.clone());
@@ -316,9 +316,9 @@ impl Socket {
             changes.received = Some(self.inode);
         }
         self.answered = true;
-        self.end_connecting(NetworkOutcome::Answered, changes);
+        self.end_connecting(End::Answered, changes);
         for operation in self.sent.drain(..) {
-            changes.end(operation, NetworkOutcome::Answered);
+            changes.end(operation, End::Answered);
         }
     }
 
@@ -329,22 +329,22 @@ impl Socket {
 
     /// The question to this machine, which could not be asked after all.
     pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<Operation> {
-        let target = target.to_string();
-        let place = self.sent.iter().position(|s| s.record.target == target)?;
+        let target = shown(target);
+        let place = self.sent.iter().position(|sent| sent.is_to(&target))?;
         Some(self.sent.swap_remove(place))
     }
 
     /// Somebody waits for the answers.
     pub(super) fn awaited(&mut self, changes: &mut Changes) {
-        self.waits(&NetworkOutcome::Awaited, changes);
+        self.waits(&End::Awaited, changes);
     }
 
     /// Somebody waited for the answers, or asked for them, and there was none.
     pub(super) fn waited_in_vain(&mut self, changes: &mut Changes) {
-        self.waits(&NetworkOutcome::Pending, changes);
+        self.waits(&End::Pending, changes);
     }
 
-    fn waits(&mut self, outcome: &NetworkOutcome, changes: &mut Changes) {
+    fn waits(&mut self, outcome: &End, changes: &mut Changes) {
         for operation in &mut self.sent {
             if operation.learn(outcome.clone()) {
                 changes.operations.push(operation.clone());
@@ -352,7 +352,7 @@ impl Socket {
         }
     }
 
-    pub(super) fn end_connecting(&mut self, outcome: NetworkOutcome, changes: &mut Changes) {
+    pub(super) fn end_connecting(&mut self, outcome: End, changes: &mut Changes) {
         if let Some(operation) = self.connecting.take() {
             changes.end(operation, outcome);
         }

@@ -6,12 +6,14 @@
 use ::std::ffi::{CStr, c_char, c_int};
 
 use super::{Original, errno, failed, text};
+use nondex_core::hidden::Text;
 use nondex_core::{Source, StateKind};
 
 use crate::accessed::accessed;
 use crate::clock;
 use crate::libc;
 use crate::schedule;
+use crate::system;
 use crate::written;
 
 /// Files with other bytes whenever they are read.
@@ -33,7 +35,7 @@ fn opened(path: *const c_char, flags: c_int) {
     // SAFETY: the caller of the function that opens it gives a C string.
     accessed(StateKind::File, writes, || unsafe { text(path) });
     if flags & libc::O_CREAT != 0 {
-        accessed(StateKind::Umask, false, String::new);
+        accessed(StateKind::Umask, false, Text::new);
     }
 }
 
@@ -114,7 +116,7 @@ unsafe extern "C" fn mkdir(path: *const c_char, mode: libc::mode_t) -> c_int {
     schedule::file(StateKind::File, true, path);
     // SAFETY: the caller gives a C string.
     accessed(StateKind::File, true, || unsafe { text(path) });
-    accessed(StateKind::Umask, false, String::new);
+    accessed(StateKind::Umask, false, Text::new);
     // SAFETY: the caller's arguments, unchanged.
     let result = unsafe { original(path, mode) };
     if result == 0 {
@@ -134,10 +136,10 @@ pub(crate) fn not_written(file: c_int) {
 }
 
 /// What an open file was opened as.
-fn path(file: c_int) -> String {
-    let link = ::std::fs::read_link(format!("/proc/self/fd/{file}"));
-    link.map_or_else(
-        |_| file.to_string(),
-        |path| path.to_string_lossy().into_owned(),
-    )
+fn path(file: c_int) -> Text {
+    let mut room = [0; 4096];
+    match system::name_of(file, &mut room) {
+        Some(path) => Text::lossy(path),
+        None => Text::of(format_args!("{file}")),
+    }
 }

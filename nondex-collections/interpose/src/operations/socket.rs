@@ -10,6 +10,7 @@ use crate::libc;
 use crate::schedule::{self, Operation};
 use crate::written;
 use nondex_core::StateKind;
+use nondex_core::hidden::Text;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bind(
@@ -74,23 +75,25 @@ unsafe fn local_name<'a>(address: *const libc::sockaddr, len: libc::socklen_t) -
 ///
 /// # Safety
 /// `address` must be null or valid for reads of `len` bytes.
-unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> String {
+unsafe fn shown(address: *const libc::sockaddr, len: libc::socklen_t) -> Text {
     // SAFETY: as the caller promises.
     if let Some(address) = unsafe { sockaddr::read(address, len) } {
-        return address.to_string();
+        return Text::of(format_args!("{address}"));
     }
     if address.is_null() || (len as usize) < size_of::<libc::sa_family_t>() {
-        return String::new();
+        return Text::new();
     }
     // SAFETY: as the caller promises.
     match unsafe { local_name(address, len) } {
-        Some([0, name @ ..]) => format!("@{}", String::from_utf8_lossy(name)),
+        Some([0, name @ ..]) => Text::of(format_args!("@{}", &*Text::lossy(name))),
         Some(path) => {
             let end = path.iter().position(|byte| *byte == 0);
-            String::from_utf8_lossy(&path[..end.unwrap_or(path.len())]).into_owned()
+            Text::lossy(&path[..end.unwrap_or(path.len())])
         }
         // SAFETY: every address begins with its family.
-        None => format!("family {}", unsafe { sockaddr::family(address) }),
+        None => Text::of(format_args!("family {}", unsafe {
+            sockaddr::family(address)
+        })),
     }
 }
 
@@ -112,9 +115,9 @@ mod tests {
         let len = size_of_val(&address) as libc::socklen_t;
         // SAFETY: the pointer is valid for the length, and for every smaller one.
         unsafe {
-            assert_eq!(shown(pointer, len), "127.0.0.1:80");
-            assert_eq!(shown(pointer, len - 1), "family 2");
-            assert_eq!(shown(::std::ptr::null(), len), "");
+            assert_eq!(*shown(pointer, len), *"127.0.0.1:80");
+            assert_eq!(*shown(pointer, len - 1), *"family 2");
+            assert_eq!(*shown(::std::ptr::null(), len), *"");
         }
     }
 
@@ -130,7 +133,7 @@ mod tests {
             let len = (2 + path.len()) as libc::socklen_t;
             // SAFETY: the pointer is valid for the length.
             unsafe {
-                assert_eq!(shown(bytes.as_ptr().cast(), len), expected);
+                assert_eq!(*shown(bytes.as_ptr().cast(), len), *expected);
                 assert_eq!(is_file(bytes.as_ptr().cast(), len), is_a_file);
             }
         }

@@ -11,7 +11,7 @@ use ::std::ptr;
 use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use nondex_core::context::system::Access;
+use nondex_core::context::system::{Access, Manner};
 use nondex_core::{StateId, StateKind};
 
 use super::image::Image;
@@ -130,9 +130,11 @@ fn access(name: String, writes: bool) -> Access {
     let kind = StateKind::Static;
     Access {
         state: StateId { kind, name },
-        writes,
-        own: true,
-        met: false,
+        manner: Manner {
+            writes,
+            own: true,
+            met: false,
+        },
     }
 }
 

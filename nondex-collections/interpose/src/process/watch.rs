@@ -4,16 +4,27 @@
 //!
 //! Only on x86-64, and only where `ptrace` is allowed.
 
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types
+    )
+)]
+
 use ::std::cell::{Cell, RefCell};
 use ::std::ffi::{c_int, c_long, c_uint, c_void};
 use ::std::mem::MaybeUninit;
+use ::std::ops::Deref;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{libc, meeting};
 use nondex_core::context::stack::Stack;
-use nondex_core::context::system::{Access, Tell};
+use nondex_core::context::system::{Access, Manner, Tell};
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden::{self, Text};
 use nondex_core::{StateId, StateKind};
 
 use super::children;
@@ -40,6 +51,35 @@ struct Watched {
     length: usize,
 }
 
+/// What the registers of a thread watch. It needs no destructor, which the system would take memory
+/// for.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    watched: [Watched; REGISTERS],
+    len: usize,
+}
+
+impl Parts {
+    const fn none() -> Self {
+        let nothing = Watched {
+            address: 0,
+            length: 0,
+        };
+        Parts {
+            watched: [nothing; REGISTERS],
+            len: 0,
+        }
+    }
+}
+
+impl Deref for Parts {
+    type Target = [Watched];
+
+    fn deref(&self) -> &[Watched] {
+        &self.watched[..self.len]
+    }
+}
+
 /// The values that are known of what is watched, whichever thread has looked last.
 static VALUES: [AtomicU64; REGISTERS] = [const { AtomicU64::new(0) }; REGISTERS];
 
@@ -62,10 +102,9 @@ fn look() -> Option<bool> {
 }
 
 /// What is watched in this process.
-#[derive(Default)]
 struct Watch {
     state: Option<StateId>,
-    accesses: Vec<Access>,
+    accesses: hidden::Vec<Manner>,
     tell: Option<Tell>,
     /// What was done about the signal, until a second thread watches: that one may outlive the
     /// test.
@@ -73,6 +112,15 @@ struct Watch {
 }
 
 impl Watch {
+    const fn nothing() -> Self {
+        Watch {
+            state: None,
+            accesses: hidden::vec(),
+            tell: None,
+            before: None,
+        }
+    }
+
     /// Whether there is room for an access; where a thread is to be stopped, only that access
     /// counts, and the next one behind that.
     fn is_kept(&self, own: bool, met: bool, is_next: bool) -> bool {
@@ -84,11 +132,11 @@ impl Watch {
     }
 }
 
-static WATCH: ForkLock<Watch> = ForkLock::new(Watch::default);
+static WATCH: ForkLock<Watch> = ForkLock::new(Watch::nothing);
 
 thread_local! {
     /// What this thread watches.
-    static WATCHED: RefCell<Vec<Watched>> = const { RefCell::new(Vec::new()) };
+    static WATCHED: RefCell<Parts> = const { RefCell::new(Parts::none()) };
 
     /// Whether this is the own thread of the test whose accesses are kept.
     static IS_OF_TEST: Cell<bool> = const { Cell::new(false) };
@@ -111,16 +159,17 @@ impl Watched {
 
 /// The bytes from `start` on in as many parts as there are registers, the first of them when it is
 /// more.
-fn parts(start: usize, length: usize) -> Vec<Watched> {
+fn parts(start: usize, length: usize) -> Parts {
     let (mut at, end) = (start, start.saturating_add(length));
-    let mut parts = Vec::new();
-    while at < end && parts.len() < REGISTERS {
+    let mut parts = Parts::none();
+    while at < end && parts.len < REGISTERS {
         let fits = |length: &usize| at.is_multiple_of(*length) && at + length <= end;
         let length = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        parts.push(Watched {
+        parts.watched[parts.len] = Watched {
             address: at,
             length,
-        });
+        };
+        parts.len += 1;
         at += length;
     }
     parts
@@ -183,7 +232,7 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
     if let Some(mut watch) = WATCH.lock() {
         *watch = Watch {
             state: Some(state.clone()),
-            accesses: Vec::with_capacity(MAX_ACCESSES.iter().sum()),
+            accesses: hidden::vec(),
             tell,
             before: Some(before),
         };
@@ -193,7 +242,7 @@ pub(super) fn begin(states: &[StateId], tell: Option<Tell>) -> bool {
 
 /// What a thread that this one starts is to watch.
 pub(crate) fn inherit() -> Option<Inherited> {
-    let watched = WATCHED.with_borrow(Clone::clone);
+    let watched = WATCHED.with_borrow(|watched| *watched);
     if watched.is_empty() {
         return None;
     }
@@ -223,7 +272,7 @@ pub(super) fn join() {
 }
 
 /// What a new thread watches.
-pub(crate) struct Inherited(Vec<Watched>);
+pub(crate) struct Inherited(Parts);
 
 impl Inherited {
     /// The first thing that the new thread does.
@@ -236,14 +285,24 @@ impl Inherited {
 
 /// The end of what [`begin`] began in this thread: the accesses, in the order in which they
 /// happened.
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "asked by the harness"
+)]
 pub(super) fn end() -> Vec<Access> {
-    if WATCHED.take().is_empty() {
+    if WATCHED.replace(Parts::none()).is_empty() {
         return Vec::new();
     }
     set_registers(&[]);
-    let watch = WATCH.lock().map(|mut watch| ::std::mem::take(&mut *watch));
+    let watch = WATCH
+        .lock()
+        .map(|mut watch| ::std::mem::replace(&mut *watch, Watch::nothing()));
     let Some(Watch {
-        accesses, before, ..
+        state: Some(state),
+        accesses,
+        before,
+        ..
     }) = watch
     else {
         return Vec::new();
@@ -252,16 +311,18 @@ pub(super) fn end() -> Vec<Access> {
         // SAFETY: the action was in place.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
-    accesses
+    let access = |manner| Access {
+        state: state.clone(),
+        manner,
+    };
+    accesses.into_iter().map(access).collect()
 }
 
-/// Called after each access. It was made by an ordinary instruction, not within the allocator or
-/// the loader, so that memory may be had.
+/// Called after each access, which may be one of the program's allocator.
 unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut c_void) {
     let _errno = crate::Errno::save();
     let _pause = nondex_core::context::pause();
-    // Looking at them comes here, too; and what is noted needs memory, which the user's allocator
-    // may count in what is watched.
+    // Looking at them comes here, too.
     let Some(writes) = look() else {
         return;
     };
@@ -274,17 +335,13 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         if !watch.is_kept(own, met, is_next) {
             return None;
         }
-        let access = Access {
-            state: watch.state.clone()?,
-            writes,
-            own,
-            met,
-        };
-        watch.accesses.push(access.clone());
-        Some((watch.tell?, access))
+        let manner = Manner { writes, own, met };
+        watch.accesses.push(manner);
+        let state = watch.state.as_ref()?;
+        Some((watch.tell?, state.kind, Text::from(&*state.name), manner))
     });
-    if let Some((tell, access)) = told {
-        tell(access, &Stack::capture());
+    if let Some((tell, kind, name, manner)) = told {
+        tell(kind, &name, manner, &Stack::capture());
     }
     IS_NOTING.set(false);
     if met {
@@ -352,7 +409,7 @@ mod tests {
         let places = |start, length| {
             let parts = parts(start, length);
             parts
-                .into_iter()
+                .iter()
                 .map(|part| (part.address, part.length))
                 .collect::<Vec<_>>()
         };

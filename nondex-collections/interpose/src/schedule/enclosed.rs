@@ -21,7 +21,7 @@ pub(super) fn begin() {
     INHERITED
         .iter()
         .for_each(|bits| bits.store(0, Ordering::Relaxed));
-    kernel::each_number(b"/proc/self/fd\0", |fd| {
+    kernel::each_number(c"/proc/self/fd", |fd| {
         // Nobody waits for a folder, and one of them is that which is read here.
         let is_folder = kernel::mode(fd).is_some_and(|mode| mode & libc::S_IFMT == libc::S_IFDIR);
         if let Some(bits) = INHERITED.get(fd as usize / 64).filter(|_| !is_folder) {
@@ -33,7 +33,7 @@ pub(super) fn begin() {
 
 /// Whether nobody outside of this process could make one of its descriptors ready.
 pub(super) fn is_enclosed() -> bool {
-    !has_child() && kernel::each_number(b"/proc/self/fd\0", is_own)
+    !has_child() && kernel::each_number(c"/proc/self/fd", is_own)
 }
 
 /// Whether there is a child, however it was started, and whether it has ended or not.

@@ -1,25 +1,37 @@
 //! The end of what is scheduled: its record, and what is said when no thread can go on.
 
-use ::std::fmt::Write;
 use ::std::sync::Arc;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use ::std::time::Duration;
 
-use nondex_core::context::{self, stack};
-use nondex_core::{Context, Frame, ScheduleEnd, ScheduleEndKind, ScheduleRecord, WaitRecord};
+use nondex_core::context::{self, stack::Stack};
+use nondex_core::hidden::{self, Text};
+use nondex_core::json::Object;
+use nondex_core::{Context, ScheduleEndKind};
 
-use super::kernel;
+use super::kernel::{self, NAME};
 use super::lock::Lock;
-use super::shared::{self, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
+use super::shared::{self, Counts, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
-use super::{Operation, SELF, real_time, slept, systematic, trace};
+use super::{Operation, SELF, slept, systematic, trace};
 use crate::libc;
 
 /// The run and the test.
-static SESSION: Lock<Option<(Arc<Context>, String)>> = Lock::new(None);
+static SESSION: Lock<Option<(Arc<Context>, Text)>> = Lock::new(None);
 
 /// What the threads say that wait when the process ends.
-static REPORTS: Lock<Vec<(u64, WaitRecord)>> = Lock::new(Vec::new());
+static REPORTS: Lock<hidden::Vec<(u64, Wait)>> = Lock::new(hidden::vec());
+
+/// What a thread waits for: a [`WaitRecord`](nondex_core::WaitRecord), as it is known here.
+struct Wait {
+    thread: Text,
+    /// Its name as the system knows it.
+    name: Option<[u8; NAME]>,
+    is_main: bool,
+    operation: &'static str,
+    on: Option<u64>,
+    stack: Stack,
+}
 
 /// Set when a thread has done what it was asked for while it waits.
 static HAS_DONE: AtomicU32 = AtomicU32::new(0);
@@ -37,7 +49,7 @@ const CODE: i64 = 101;
 
 /// Keeps what the record is for.
 pub(super) fn begin(context: &Arc<Context>, test: &str) {
-    *SESSION.lock() = Some((Arc::clone(context), test.to_owned()));
+    *SESSION.lock() = Some((Arc::clone(context), Text::from(test)));
     // SAFETY: the function has the expected signature and stays.
     unsafe { libc::atexit(at_exit) };
 }
@@ -59,37 +71,61 @@ extern "C" fn at_exit() {
     }
     let _busy = super::Busy::begin(me);
     flush_all(me);
-    let record = record(&SHARED.lock());
-    say(record);
+    let done = Done::of(&SHARED.lock());
+    done.say(|_| {});
 }
 
 /// What was done so far.
-pub(super) fn record(shared: &Shared) -> ScheduleRecord {
-    let counts = &shared.counts;
-    ScheduleRecord {
-        threads: counts.threads,
-        steps: STEPS.load(Ordering::Relaxed),
-        switches: counts.switches,
-        holds: counts.holds,
-        longest_delay: counts.longest_delay,
-        time_us: NOW.load(Ordering::Relaxed) / 1000,
-        delayed_us: shared.delayed / 1000,
-        longest_sleep: slept::longest(),
-        visible_lead_us: real_time::visible_lead() / 1000,
-        leaks: counts.leaks,
-        outside: counts.outside,
-        asynchronous: counts.asynchronous,
-        end: None,
-        course: systematic::course(),
-        trace: trace::take(),
-    }
+pub(super) struct Done {
+    counts: Counts,
+    steps: u64,
+    time: u64,
+    delayed: u64,
+    trace: Option<trace::Kept>,
 }
 
-fn say(record: ScheduleRecord) {
-    let session = SESSION.lock().take();
-    if let Some((context, test)) = session {
-        let _pause = context::pause();
-        context.note_schedule(&test, record);
+impl Done {
+    /// What was done so far; nothing is kept of what follows.
+    pub(super) fn of(shared: &Shared) -> Self {
+        Done {
+            counts: shared.counts,
+            steps: STEPS.load(Ordering::Relaxed),
+            time: NOW.load(Ordering::Relaxed),
+            delayed: shared.delayed,
+            trace: trace::take(),
+        }
+    }
+
+    /// Records it, once, with how it ended. Takes no memory of the program's.
+    pub(super) fn say(&self, end: impl FnOnce(&mut Object<'_>)) {
+        let session = SESSION.lock().take();
+        if let Some((context, test)) = session {
+            let _pause = context::pause();
+            context.note_schedule(&test, |record| self.write(end, record));
+        }
+    }
+
+    /// Writes the fields of a [`ScheduleRecord`](nondex_core::ScheduleRecord).
+    fn write(&self, end: impl FnOnce(&mut Object<'_>), record: &mut Object<'_>) {
+        let counts = &self.counts;
+        record
+            .number("threads", counts.threads)
+            .number("steps", self.steps)
+            .number("switches", counts.switches)
+            .count("holds", counts.holds)
+            .count("longest_delay", counts.longest_delay)
+            .number("time_us", self.time / 1000)
+            .count("delayed_us", self.delayed / 1000);
+        slept::write(record);
+        record
+            .count("leaks", counts.leaks)
+            .count("outside", counts.outside)
+            .count("asynchronous", counts.asynchronous);
+        end(record);
+        systematic::write(record);
+        if let Some(trace) = &self.trace {
+            record.object("trace", |object| trace.write(object));
+        }
     }
 }
 
@@ -102,10 +138,10 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
             kernel::sleep(Duration::from_secs(1));
         }
     }
-    let (record, threads) = {
+    let (done, threads) = {
         let mut shared = SHARED.lock();
         shared.is_ending = true;
-        (record(&shared), shared.alive.clone())
+        (Done::of(&shared), shared.alive.clone())
     };
     for (number, thread) in threads.iter().enumerate().take(MAX_REPORTS) {
         thread.order.set(number as u64);
@@ -115,25 +151,26 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
             ask(thread, REPORT, REPORT_LIMIT);
         }
     }
-    let mut reports = ::std::mem::take(&mut *REPORTS.lock());
+    let mut reports = ::std::mem::replace(&mut *REPORTS.lock(), hidden::vec());
     for (number, thread) in threads.iter().enumerate() {
         if !reports.iter().any(|(known, _)| *known == number as u64) {
-            let wait = WaitRecord {
+            let wait = Wait {
                 thread: thread.path(),
+                name: None,
+                is_main: false,
                 operation: doing(thread),
-                ..WaitRecord::default()
+                on: None,
+                stack: Stack::default(),
             };
             reports.push((number as u64, wait));
         }
     }
-    reports.sort_by_key(|(number, _)| *number);
-    let addresses: Vec<usize> = threads.iter().map(|thread| thread.address.get()).collect();
-    let mut known: Vec<usize> = Vec::new();
-    let mut waits = Vec::new();
-    for (number, mut wait) in reports {
-        let thread = threads[number as usize];
+    reports.sort_unstable_by_key(|(number, _)| *number);
+    let mut known = hidden::vec();
+    for (number, wait) in &mut reports {
+        let thread = threads[*number as usize];
         if has_address(thread) {
-            let address = addresses[number as usize];
+            let address = thread.address.get();
             let at = known.iter().position(|known| *known == address);
             let at = at.unwrap_or_else(|| {
                 known.push(address);
@@ -141,13 +178,20 @@ pub(super) fn end(me: Option<Ref>, kind: ScheduleEndKind) -> ! {
             });
             wait.on = Some(at as u64 + 1);
         }
-        waits.push(wait);
     }
-    let end = ScheduleEnd { kind, waits };
-    tell(&end);
-    say(ScheduleRecord {
-        end: Some(end),
-        ..record
+    let test = SESSION.lock().as_ref().map(|(_, test)| test.clone());
+    let waits = Waits {
+        all: reports,
+        test: test.unwrap_or_default(),
+    };
+    waits.tell(kind);
+    done.say(|record| {
+        record.object("end", |end| {
+            end.string("kind", kind.name());
+            end.objects("waits", &waits.all, |(_, wait), object| {
+                waits.write(wait, object);
+            });
+        });
     });
     kernel::end_process(CODE)
 }
@@ -159,27 +203,27 @@ fn has_address(thread: Ref) -> bool {
 }
 
 /// What a thread does, in a word or two.
-fn doing(thread: Ref) -> String {
-    let doing = match thread.state.get() {
+fn doing(thread: Ref) -> &'static str {
+    match thread.state.get() {
         State::Running => "running",
         State::Ready => "could run",
         State::Stuck => "running unseen",
         State::Blocked | State::Outside | State::Ended => thread.operation.get().name(),
-    };
-    doing.to_owned()
+    }
 }
 
 /// Says what this thread waits for, and writes what it chose.
 pub(super) fn report(me: Ref) {
     context::flush();
     let _pause = context::pause();
-    let current = ::std::thread::current();
-    let wait = WaitRecord {
+    let wait = Wait {
         thread: me.path(),
-        name: current.name().map(str::to_owned),
+        name: kernel::thread_name(),
+        // SAFETY: the function only tells a number.
+        is_main: kernel::thread_number() == unsafe { libc::getpid() },
         operation: doing(me),
         on: None,
-        stack: stack::capture(),
+        stack: Stack::capture(),
     };
     REPORTS.lock().push((me.order.get(), wait));
     has_done();
@@ -222,40 +266,75 @@ pub(super) fn flush() {
     has_done();
 }
 
-/// Says it where a panic would be said.
-fn tell(end: &ScheduleEnd) {
-    let mut text = String::from(match end.kind {
-        ScheduleEndKind::Deadlock => "\ndeadlock: every thread of the test waits for another one\n",
-        ScheduleEndKind::Outside => {
-            "\nno end in sight: every thread of the test waits, and nobody else has let one go on\n"
-        }
-        ScheduleEndKind::Livelock => {
-            "\nlivelock: the threads of the test that do not wait look again and again at what none changes\n"
-        }
-        ScheduleEndKind::Steps => {
-            "\nno end in sight: the threads of the test did more operations than they may\n"
-        }
-        ScheduleEndKind::Time => {
-            "\nno end in sight: the threads of the test have slept for longer than they may\n"
-        }
-    });
-    for wait in &end.waits {
-        let _ = write!(text, "  thread {}", wait.thread);
-        if let Some(name) = &wait.name {
-            let _ = write!(text, " `{name}`");
-        }
-        let _ = write!(text, ": {}", wait.operation);
-        if let Some(on) = wait.on {
-            let _ = write!(text, " on {on}");
-        }
-        let is_of_std = |file: &str| file.starts_with("/rustc/") || file.starts_with("library/");
-        let own = |frame: &&Frame| !is_of_std(&frame.file);
-        if let Some(frame) = wait.stack.iter().find(own) {
-            let _ = write!(text, " at {}:{}", frame.file, frame.line);
-        }
-        text.push('\n');
+/// What all threads wait for when the process ends, and the test.
+struct Waits {
+    all: hidden::Vec<(u64, Wait)>,
+    test: Text,
+}
+
+impl Waits {
+    /// Writes the fields of a [`WaitRecord`](nondex_core::WaitRecord).
+    fn write(&self, wait: &Wait, object: &mut Object<'_>) {
+        object
+            .string("thread", &wait.thread)
+            .optional_string("name", self.name(wait).as_deref())
+            .string("operation", wait.operation)
+            .optional_number("on", wait.on);
+        wait.stack.write("stack", object);
     }
-    let arguments = [2, text.as_ptr().addr() as i64, text.len() as i64, 0, 0, 0];
-    // SAFETY: the text lives until the call returns.
-    unsafe { kernel::syscall(libc::SYS_write, arguments) };
+
+    /// The name of a thread, as std knows it. The system cuts names off, and gives a thread without
+    /// one that of the thread that started it.
+    fn name(&self, wait: &Wait) -> Option<Text> {
+        if wait.is_main {
+            return Some(Text::from("main"));
+        }
+        let name = wait.name.as_ref().map(|name| kernel::until_nul(name))?;
+        let is_of_test = self.test.as_bytes().starts_with(name);
+        if *wait.thread == *"0" && is_of_test {
+            return Some(self.test.clone());
+        }
+        let ancestors = self.all.iter().filter(|(_, other)| {
+            let below = wait.thread.strip_prefix(&*other.thread);
+            below.is_some_and(|below| below.starts_with('.'))
+        });
+        let mut names = ancestors.map(|(_, other)| other.name);
+        let is_inherited = is_of_test || names.any(|other| other == wait.name);
+        (!is_inherited).then(|| Text::lossy(name))
+    }
+
+    /// Says it where a panic would be said.
+    fn tell(&self, kind: ScheduleEndKind) {
+        let mut text = Text::from(match kind {
+            ScheduleEndKind::Deadlock => {
+                "\ndeadlock: every thread of the test waits for another one\n"
+            }
+            ScheduleEndKind::Outside => {
+                "\nno end in sight: every thread of the test waits, and nobody else has let one go on\n"
+            }
+            ScheduleEndKind::Livelock => {
+                "\nlivelock: the threads of the test that do not wait look again and again at what none changes\n"
+            }
+            ScheduleEndKind::Steps => {
+                "\nno end in sight: the threads of the test did more operations than they may\n"
+            }
+            ScheduleEndKind::Time => {
+                "\nno end in sight: the threads of the test have slept for longer than they may\n"
+            }
+        });
+        for (_, wait) in &self.all {
+            text.push(format_args!("  thread {}", &*wait.thread));
+            if let Some(name) = self.name(wait) {
+                text.push(format_args!(" `{}`", &*name));
+            }
+            text.push(format_args!(": {}", wait.operation));
+            if let Some(on) = wait.on {
+                text.push(format_args!(" on {on}"));
+            }
+            text.push_str("\n");
+        }
+        let arguments = [2, text.as_ptr().addr() as i64, text.len() as i64, 0, 0, 0];
+        // SAFETY: the text lives until the call returns.
+        unsafe { kernel::syscall(libc::SYS_write, arguments) };
+    }
 }

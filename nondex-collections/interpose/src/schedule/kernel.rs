@@ -1,7 +1,6 @@
 //! What the scheduler itself asks of the system: never through a function that is interposed.
 
-use ::std::cell::Cell;
-use ::std::ffi::c_long;
+use ::std::ffi::{CStr, c_int, c_long};
 use ::std::fmt::Arguments;
 use ::std::ptr;
 use ::std::sync::atomic::AtomicU32;
@@ -9,15 +8,8 @@ use ::std::time::Duration;
 
 use crate::libc;
 
+pub(super) use crate::own::number as own;
 pub(super) use crate::system::call as syscall;
-
-/// A number of this thread that no other one has while it lives; not 0.
-pub(super) fn own() -> usize {
-    thread_local! {
-        static HERE: Cell<u8> = const { Cell::new(0) };
-    }
-    HERE.with(|here| ptr::from_ref(here).addr())
-}
 
 /// About where the stack of this thread begins, for what is called after this: a little above it.
 #[inline(never)]
@@ -25,6 +17,24 @@ pub(super) fn stack() -> usize {
     const CALLERS: usize = 4096;
     let here = 0_u8;
     ptr::from_ref(&here).addr() + CALLERS
+}
+
+/// Number of bytes of its name that the system knows of a thread, with the NUL.
+pub(super) const NAME: usize = 16;
+
+/// The name of this thread as the system knows it.
+pub(super) fn thread_name() -> Option<[u8; NAME]> {
+    /// Asks for it (`PR_GET_NAME`).
+    const GET_NAME: c_int = 16;
+    let mut name = [0; NAME];
+    // SAFETY: the name is written to a place of this function, which is as long as it may be.
+    let error = unsafe { libc::prctl(GET_NAME, name.as_mut_ptr()) };
+    (error == 0).then_some(name)
+}
+
+/// Bytes up to the first NUL.
+pub(super) fn until_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or(&[])
 }
 
 /// Lets other threads of the machine run.
@@ -73,7 +83,7 @@ pub(super) fn wake(futex: &AtomicU32) {
 }
 
 /// What an open file is; `None` if there is none.
-pub(super) fn mode(file: libc::c_int) -> Option<libc::mode_t> {
+pub(super) fn mode(file: c_int) -> Option<libc::mode_t> {
     // SAFETY: zeros are a valid `stat64`, which is what the system call fills in, and lives until
     // it returns.
     unsafe {
@@ -172,10 +182,10 @@ impl Drop for File {
     }
 }
 
-/// Whether something holds for each number that is a name in a folder, whose path ends in NUL;
+/// Whether something holds for each number that is a name in a folder, with this path;
 /// false if that cannot be found out.
-pub(super) fn each_number(path: &[u8], mut holds: impl FnMut(i32) -> bool) -> bool {
-    let Some(folder) = File::open(path) else {
+pub(crate) fn each_number(path: &CStr, mut holds: impl FnMut(i32) -> bool) -> bool {
+    let Some(folder) = File::open(path.to_bytes_with_nul()) else {
         return false;
     };
     let mut room = [0; 4096];
@@ -258,10 +268,15 @@ impl Path {
         (&mut path[..63]).write_fmt(text).ok()?;
         Some(Path(path))
     }
+
+    /// It, up to its NUL.
+    pub(super) fn text(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
 }
 
 /// Whether a function of the program treats this signal.
-pub(super) fn is_handled(signal: libc::c_int) -> bool {
+pub(super) fn is_handled(signal: c_int) -> bool {
     /// What is first in what the system writes: the function, 0 for what is usual, or 1 for
     /// nothing.
     const IGNORED: u64 = 1;

@@ -6,15 +6,16 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use nondex_core::protocol::scheduling::MAX_STEPS;
-use nondex_core::{RunSpec, ScheduleRecord, context, hash};
+use nondex_core::{RunSpec, context, hash};
 
 use super::baton;
+use super::ending::{self, Done};
 use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, ending,
-    kernel, lateness, leaving, me, reading, slept, trace,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, kernel,
+    lateness, leaving, me, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
@@ -90,21 +91,24 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
     counter::begin();
 }
 
-/// Lets all threads run free; what was done, if anything was scheduled.
-pub(crate) fn end() -> Option<ScheduleRecord> {
-    let me = SELF.get()?;
+/// Lets all threads run free, and records what was done, if anything was scheduled.
+pub(crate) fn end() {
+    let Some(me) = SELF.get() else {
+        return;
+    };
     me.is_busy.store(true, Ordering::Relaxed);
     if !baton::is_running(me) {
-        return None;
+        return;
     }
     ending::flush_all(me);
     let mut shared = SHARED.lock();
-    let record = ending::record(&shared);
+    let done = Done::of(&shared);
     shared.free_all(me);
+    drop(shared);
     SELF.set(None);
     counter::allow();
+    done.say(|_| {});
     ending::forget();
-    Some(record)
 }
 
 /// In a forked child, there is only this thread, and it runs free.

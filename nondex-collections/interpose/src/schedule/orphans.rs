@@ -17,7 +17,7 @@ pub(super) fn are_there() -> bool {
     };
     let mut is_found = false;
     // Each thread of the parent has its own list of children.
-    kernel::each_number(&tasks.0, |task| {
+    kernel::each_number(tasks.text(), |task| {
         let mut room = [0; 4096];
         let list = format_args!("/proc/{parent}/task/{task}/children");
         let list = kernel::shown(list, &mut room).unwrap_or_default();
@@ -59,7 +59,7 @@ mod tests {
     fn names_are_read_as_the_system_writes_them() {
         let own = call(libc::SYS_gettid, 0);
         let mut threads = Vec::new();
-        kernel::each_number(b"/proc/self/task\0", |thread| {
+        kernel::each_number(c"/proc/self/task", |thread| {
             threads.push(c_long::from(thread));
             true
         });

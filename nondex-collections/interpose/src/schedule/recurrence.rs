@@ -10,6 +10,7 @@
 use ::std::ffi::{c_int, c_void};
 use ::std::ptr;
 
+use nondex_core::arena;
 use nondex_core::hash::mix;
 
 use super::reached::Reached;
@@ -46,7 +47,7 @@ pub(super) fn note(me: Ref) {
         me.seen_at.set(0);
         me.states.set(States::default());
     } else if looks - seen_at >= LOOKS_BETWEEN
-        && let Some(state) = state()
+        && let Some(state) = state(me)
     {
         let mut states = me.states.get();
         states.see(state);
@@ -56,7 +57,7 @@ pub(super) fn note(me: Ref) {
 }
 
 /// What this thread has of its own where it called us; `None` where that is not known.
-fn state() -> Option<u64> {
+fn state(me: Ref) -> Option<u64> {
     let mut walk = Walk {
         is_callers: false,
         place: 0,
@@ -69,6 +70,7 @@ fn state() -> Option<u64> {
     if KEPT.is_empty() || !top.is_multiple_of(size_of::<u64>()) {
         return None;
     }
+    me.looks_from.set(top);
     let words = (top..end).step_by(size_of::<u64>()).map(|place| {
         // SAFETY: the stack of this very thread, between the frame that called us and the first
         // one.
@@ -82,9 +84,14 @@ fn state() -> Option<u64> {
         let overlaps = |start: usize, end: usize| place < end && place + reached::LENGTH > start;
         overlaps(top - BELOW, end + ABOVE)
             || overlaps(base, image_end)
+            || arena::has(place)
             || shared.threads().any(|thread| {
                 let start = ptr::from_ref(thread).addr();
+                // A new thread begins with registers of the one that started it, which may lead to
+                // what that one's stack no longer has.
+                let other = thread.looks_from.get();
                 overlaps(start, start + size_of_val(thread))
+                    || overlaps(other.saturating_sub(BELOW), other)
             })
     };
     let mut reached = Reached::without(&is_left_out);

@@ -3,7 +3,7 @@
 
 use ::std::sync::atomic::{AtomicU64, Ordering};
 
-use nondex_core::{SleepRecord, TracedStack};
+use nondex_core::json::Object;
 
 use super::lock::Lock;
 use crate::origin;
@@ -35,17 +35,18 @@ pub(super) fn note(time: u64) {
     *PLACE.lock() = (found, room);
 }
 
-/// The longest one, if there was a long one.
-pub(super) fn longest() -> Option<SleepRecord> {
+/// Writes the longest one as a field of the record, if there was a long one: a
+/// [`SleepRecord`](nondex_core::SleepRecord).
+pub(super) fn write(record: &mut Object<'_>) {
     let longest = LONGEST.load(Ordering::Relaxed);
-    (longest > 0).then(|| {
-        let place = PLACE.lock();
-        SleepRecord {
-            us: longest / 1000,
-            stack: TracedStack {
-                addresses: place.1[..place.0].to_vec(),
-                frames: Vec::new(),
-            },
-        }
-    })
+    if longest == 0 {
+        return;
+    }
+    let (len, place) = *PLACE.lock();
+    record.object("longest_sleep", |object| {
+        object.number("us", longest / 1000);
+        object.object("stack", |stack| {
+            stack.numbers("addresses", place[..len].iter().copied());
+        });
+    });
 }

@@ -10,7 +10,8 @@ use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use nondex_core::choice::hold::longest_hold;
 use nondex_core::choice::stops::{self, Stop};
-use nondex_core::protocol::scheduling::{Course, Decision, MAX_DECISIONS};
+use nondex_core::json::Object;
+use nondex_core::protocol::scheduling::{Decision, MAX_DECISIONS};
 use nondex_core::{RunSpec, Schedule, Selection, context, hidden, model};
 
 use super::lock::Lock;
@@ -101,10 +102,17 @@ fn is_listed(thread: Ref, number: u32) -> bool {
     stops::of_seed(SEED.load(Ordering::Relaxed)).any(|listed| listed == stop)
 }
 
-/// What was decided.
-pub(super) fn course() -> Option<Course> {
-    is_on().then(|| Course {
-        decisions: DECISIONS.lock().to_vec(),
-        is_whole: !IS_DISTURBED.load(Ordering::Relaxed),
-    })
+/// Writes what was decided as a field of the record, if there is a list: a
+/// [`Course`](nondex_core::Course).
+pub(super) fn write(record: &mut Object<'_>) {
+    if !is_on() {
+        return;
+    }
+    record.object("course", |course| {
+        let decisions = DECISIONS.lock();
+        if !decisions.is_empty() {
+            course.numbers("decisions", decisions.iter().copied());
+        }
+        course.flag("whole", !IS_DISTURBED.load(Ordering::Relaxed));
+    });
 }

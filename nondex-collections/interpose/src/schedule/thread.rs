@@ -4,7 +4,8 @@ use ::std::cell::Cell;
 use ::std::mem;
 use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use nondex_core::{Caller, hash, hidden};
+use nondex_core::hidden::{self, Text};
+use nondex_core::{Caller, hash};
 
 use super::Operation;
 use super::reads::Reads;
@@ -99,6 +100,8 @@ pub(super) struct Thread {
     /// looked when that was seen last.
     pub(super) states: Cell<States>,
     pub(super) seen_at: Cell<u32>,
+    /// Where the frame ended in which it was seen to look, below which its stack has nothing.
+    pub(super) looks_from: Cell<usize>,
     /// Where its stack begins, which grows downwards.
     pub(super) stack: Cell<usize>,
     /// The value that it waits for a change of, in a futex.
@@ -173,6 +176,7 @@ impl Thread {
             looked_at: [const { Cell::new(0) }; 4],
             states: Cell::new(States::default()),
             seen_at: Cell::new(0),
+            looks_from: Cell::new(0),
             stack: Cell::new(0),
             expected: Cell::new(0),
             number: Cell::new(0),
@@ -233,6 +237,7 @@ impl Thread {
         self.idle_at_reading.set(0);
         self.states.set(States::default());
         self.seen_at.set(0);
+        self.looks_from.set(0);
         self.stack.set(0);
         self.number.set(0);
         self.handle.set(0);
@@ -293,11 +298,9 @@ impl Thread {
     }
 
     /// Its path, for a record.
-    pub(super) fn path(&self) -> String {
+    pub(super) fn path(&self) -> Text {
         let path = self.path.take();
-        let text = path
-            .as_deref()
-            .map(|path| String::from_utf8_lossy(path).into_owned());
+        let text = path.as_deref().map(Text::lossy);
         self.path.set(path);
         text.unwrap_or_default()
     }

@@ -7,8 +7,10 @@ use ::std::ffi::{CStr, c_char, c_int};
 use ::std::io::Write;
 use ::std::sync::atomic::{AtomicBool, Ordering};
 
-use nondex_core::{RunSpec, StateKind, Trace, TracedOperation, TracedStack, TracedThread, hidden};
+use nondex_core::hidden::{self, Text};
+use nondex_core::{RunSpec, StateKind, json};
 
+use super::kernel::{self, NAME};
 use super::lock::Lock;
 use super::shared::NOW;
 use super::thread::Ref;
@@ -19,12 +21,6 @@ use crate::{libc, origin};
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 static KEPT: Lock<Kept> = Lock::new(Kept::new());
-
-/// How many bytes of its name the system knows of a thread, with the NUL.
-const NAME: usize = 16;
-
-/// Asks for it (`PR_GET_NAME`).
-const GET_NAME: c_int = 16;
 
 /// How many bytes are kept of what a descriptor is.
 const LINK: usize = 512;
@@ -43,7 +39,8 @@ pub(super) enum Object {
     Descriptor(c_int, bool),
 }
 
-struct Kept {
+/// What is kept of a run.
+pub(super) struct Kept {
     /// How many operations are kept.
     most: usize,
     threads: hidden::Vec<Lane>,
@@ -61,7 +58,7 @@ struct Lane {
     thread: Ref,
     /// How often the place of the thread was taken by another one until it was this one's.
     life: u32,
-    path: hidden::Vec<u8>,
+    path: Text,
     name: Option<[u8; NAME]>,
 }
 
@@ -249,24 +246,18 @@ impl Kept {
         let life = thread.life.get();
         let is_it = |lane: &Lane| lane.thread.is(thread) && lane.life == life;
         let at = self.threads.iter().rposition(is_it).unwrap_or_else(|| {
-            let mut path = hidden::vec();
-            path.extend_from_slice(thread.path().as_bytes());
             self.threads.push(Lane {
                 thread,
                 life,
-                path,
+                path: thread.path(),
                 name: None,
             });
             self.threads.len() - 1
         });
         // Its own name is given to a thread before it does anything of the program's.
         let lane = &mut self.threads[at];
-        if thread.number.get() == super::kernel::thread_number() {
-            let mut name = [0; NAME];
-            // SAFETY: the name is written to a place of this function, which is as long as it may
-            // be.
-            let error = unsafe { libc::prctl(GET_NAME, name.as_mut_ptr()) };
-            lane.name = (error == 0).then_some(name);
+        if thread.number.get() == kernel::thread_number() {
+            lane.name = kernel::thread_name();
         }
         at as u32
     }
@@ -308,52 +299,60 @@ impl Kept {
 }
 
 /// What was kept; no more is.
-pub(super) fn take() -> Option<Trace> {
-    if !IS_ON.swap(false, Ordering::Relaxed) {
-        return None;
+pub(super) fn take() -> Option<Kept> {
+    let was_on = IS_ON.swap(false, Ordering::Relaxed);
+    was_on.then(|| ::std::mem::replace(&mut *KEPT.lock(), Kept::new()))
+}
+
+impl Kept {
+    /// Writes the fields of a [`Trace`](nondex_core::Trace).
+    pub(super) fn write(&self, trace: &mut json::Object<'_>) {
+        trace
+            .objects("threads", &self.threads, |lane, object| {
+                object.string("path", &lane.path);
+                if let Some(name) = self.own_name(lane) {
+                    object.string("name", &Text::lossy(name));
+                }
+            })
+            .objects("stacks", &self.stacks, |addresses, stack| {
+                stack.numbers("addresses", addresses.iter().copied());
+            });
+        if !self.names.is_empty() {
+            trace.list("names", &self.names, |name, text| {
+                text.quote(&Text::lossy(name));
+            });
+        }
+        let (newer, older) = self.operations.split_at(self.oldest);
+        trace
+            .objects("operations", older.iter().chain(newer), Done::write)
+            .count("skipped", self.skipped);
     }
-    let kept = ::std::mem::replace(&mut *KEPT.lock(), Kept::new());
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let threads = kept.threads.iter().map(|lane| {
-        let path = text(&lane.path);
-        let parent = path.rsplit_once('.').map(|(parent, _)| parent);
-        let parent = parent.and_then(|parent| {
-            let mut threads = kept.threads.iter();
-            threads.find(|other| *other.path == *parent.as_bytes())
-        });
-        // A thread that nobody gave a name has that of the thread that started it.
-        let name = lane
-            .name
-            .filter(|name| parent.is_some_and(|parent| parent.name != Some(*name)));
-        let name = name.map(|name| text(name.split(|byte| *byte == 0).next().unwrap_or(&[])));
-        TracedThread { path, name }
-    });
-    let threads = threads.collect();
-    let wide = |number: Option<u32>| number.map(u64::from);
-    let (newer, older) = kept.operations.split_at(kept.oldest);
-    let operations = older.iter().chain(newer).map(|done| TracedOperation {
-        thread: done.thread.into(),
-        operation: done.operation.to_owned(),
-        writes: done.writes,
-        address: done.address.map(|address| address as u64),
-        name: wide(done.name),
-        other: wide(done.other),
-        found: done.found,
-        left: done.left,
-        length: done.length,
-        time: done.time,
-        unwinds: done.unwinds,
-        stack: done.stack.into(),
-    });
-    let stacks = kept.stacks.iter().map(|addresses| TracedStack {
-        addresses: addresses.to_vec(),
-        frames: Vec::new(),
-    });
-    Some(Trace {
-        threads,
-        stacks: stacks.collect(),
-        names: kept.names.iter().map(|name| text(name)).collect(),
-        operations: operations.collect(),
-        skipped: kept.skipped,
-    })
+
+    /// The name of a thread, unless it is that of the thread that started it, which one has that
+    /// nobody gave a name.
+    fn own_name<'a>(&self, lane: &'a Lane) -> Option<&'a [u8]> {
+        let name = lane.name.as_ref()?;
+        let parent = lane.path.rsplit_once('.').map(|(parent, _)| parent)?;
+        let parent = self.threads.iter().find(|other| *other.path == *parent)?;
+        (parent.name.as_ref() != Some(name)).then(|| kernel::until_nul(name))
+    }
+}
+
+impl Done {
+    fn write(&self, object: &mut json::Object<'_>) {
+        let wide = |number: Option<u32>| number.map(u64::from);
+        object
+            .number("t", self.thread.into())
+            .string("o", self.operation)
+            .flag("w", self.writes)
+            .optional_number("a", self.address.map(|address| address as u64))
+            .optional_number("n", wide(self.name))
+            .optional_number("j", wide(self.other))
+            .optional_number("f", self.found)
+            .optional_number("l", self.left)
+            .optional_number("d", self.length)
+            .number("at", self.time)
+            .flag("u", self.unwinds)
+            .number("s", self.stack.into());
+    }
 }

@@ -135,7 +135,7 @@ fn may_come(waiting: impl Iterator<Item = Ref>, known: impl Fn(i32) -> bool) -> 
 /// that cannot be found out.
 fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
     let first = first_thread();
-    !kernel::each_number(b"/proc/self/task\0", |number| {
+    !kernel::each_number(c"/proc/self/task", |number| {
         number == first || known(number)
     })
 }

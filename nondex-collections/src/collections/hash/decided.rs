@@ -1,9 +1,7 @@
 //! The order of a collection's slots that was decided, and what is told about it.
 
 use nondex_core::context::stack::Stack;
-use nondex_core::{
-    Aspect, Caller, Decision, ElementRecord, Frame, Intermediate, Permutation, context,
-};
+use nondex_core::{Aspect, Caller, Decision, Element, Intermediate, Permutation, context};
 
 use super::about::Act;
 use super::body::Body;
@@ -121,9 +119,7 @@ impl Body {
     }
 
     fn partly(&self, partly: &Intermediate) -> Order {
-        let widened = |slots: Visit<'_>| -> ::std::vec::Vec<usize> {
-            slots.map(|slot| slot as usize).collect()
-        };
+        let widened = |slots: Visit<'_>| hidden::collect(slots.map(|slot| slot as usize));
         let base = widened(self.base());
         let drawn = widened(self.visit(partly.decision.clone()));
         let describe = |slot, is_traced| self.describe(slot, is_traced);
@@ -141,34 +137,33 @@ impl Body {
     }
 
     /// What is told about the element in a slot.
-    pub(super) fn describe(&self, slot: usize, is_traced: bool) -> ElementRecord {
+    pub(super) fn describe(&self, slot: usize, is_traced: bool) -> Element {
         let before = match &self.trail {
             Some(trail) => trail.walk().position(|other| other as usize == slot),
             None => Some(slot),
         };
         let insertion = || self.identity.as_ref()?.insertion(slot);
-        ElementRecord {
+        Element {
             index: before.map(|before| before as u64),
             stack: match insertion() {
-                Some(stack) if is_traced => stack.frames(),
-                _ => ::std::vec::Vec::new(),
+                Some(stack) if is_traced => stack.clone(),
+                _ => Stack::default(),
             },
-            ..ElementRecord::default()
+            ..Element::default()
         }
     }
 
     /// Where the collection was created or, when code of std did that (`collect`), how its first
     /// element came in.
-    pub(super) fn created(&self) -> ::std::vec::Vec<Frame> {
+    pub(super) fn created(&self) -> Stack {
         let first = match &self.trail {
             Some(trail) => trail.first().unwrap_or_default(),
             None => 0,
         };
         let insertion = || self.identity.as_ref()?.insertion(first as usize);
-        match caller::visible(self.created) {
-            Some(frame) => vec![frame],
-            None => insertion().map(Stack::frames).unwrap_or_default(),
-        }
+        caller::visible(self.created)
+            .or_else(|| insertion().cloned())
+            .unwrap_or_default()
     }
 }
 

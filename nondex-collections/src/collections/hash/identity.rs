@@ -1,8 +1,6 @@
 //! What a collection remembers of itself inside a test, for the levels that look at objects or
 //! contents and for runs that tell where elements come from.
 
-use ::std::sync::Arc;
-
 use nondex_core::context::stack::Stack;
 use nondex_core::{Aspect, Level, context, hash};
 
@@ -26,7 +24,7 @@ pub(super) struct Identity {
 }
 
 /// Where a key was inserted, when that is known.
-type Insertion = Option<Arc<Stack>>;
+type Insertion = Option<Stack>;
 
 /// So many insertions into one collection are told apart.
 const MAX_INSERTIONS: usize = 1 << 12;
@@ -34,7 +32,7 @@ const MAX_INSERTIONS: usize = 1 << 12;
 /// Notes where the key in the next slot is inserted.
 #[cold]
 fn trace(insertions: &mut Vec<Insertion>) {
-    let insertion = (insertions.len() < MAX_INSERTIONS).then(|| Arc::new(Stack::capture()));
+    let insertion = (insertions.len() < MAX_INSERTIONS).then(Stack::capture);
     insertions.push(insertion);
 }
 
@@ -136,6 +134,6 @@ impl Identity {
 
     /// Where the key in a slot was inserted.
     pub(super) fn insertion(&self, slot: usize) -> Option<&Stack> {
-        self.insertions.as_ref()?.get(slot)?.as_deref()
+        self.insertions.as_ref()?.get(slot)?.as_ref()
     }
 }

@@ -143,9 +143,8 @@ fn mixed(pair: &Pair<'_>, decision: Decision) -> Order {
             Order::Listed(sorted(base(), &key), 0)
         }
         Decision::Intermediate(partly) => {
-            let widened = |slots: Vec<u32>| -> ::std::vec::Vec<usize> {
-                slots.iter().map(|&slot| slot as usize).collect()
-            };
+            let widened =
+                |slots: Vec<u32>| hidden::collect(slots.iter().map(|&slot| slot as usize));
             let drawn = hidden::collect(mixed(pair, partly.decision.clone()));
             let describe = |slot: usize, is_traced| {
                 pair.ask(slot as u32, |body, slot| {

@@ -1,9 +1,12 @@
 //! Which addresses and names are of other machines, and which address was resolved from which name.
 
+use std::fs::File;
+use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 
 use crate::context::pause;
 use crate::fork_lock::ForkLock;
+use crate::hidden::{self, Text};
 use crate::sorted::SortedMap;
 
 /// Whether an address is of this machine, whichever machine it is: the loopback, or no address at
@@ -25,8 +28,8 @@ pub fn is_group(target: &SocketAddr) -> bool {
 
 /// Whether this is a name server of the system's configuration, where that is a file.
 fn is_name_server(ip: IpAddr) -> bool {
-    static SERVERS: ForkLock<Option<Vec<IpAddr>>> = ForkLock::new(|| None);
-    let is_known = |servers: &Option<Vec<IpAddr>>| Some(servers.as_ref()?.contains(&ip));
+    static SERVERS: ForkLock<Option<hidden::Vec<IpAddr>>> = ForkLock::new(|| None);
+    let is_known = |servers: &Option<hidden::Vec<IpAddr>>| Some(servers.as_ref()?.contains(&ip));
     if let Some(is_known) = SERVERS.lock().and_then(|servers| is_known(&servers)) {
         return is_known;
     }
@@ -38,15 +41,23 @@ fn is_name_server(ip: IpAddr) -> bool {
     is_server
 }
 
-fn name_servers() -> Vec<IpAddr> {
+/// How much of the configuration of names is read.
+const MAX_CONFIGURATION: usize = 1 << 14;
+
+fn name_servers() -> hidden::Vec<IpAddr> {
     let _pause = pause();
-    let text = std::fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
-    let servers = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("nameserver"));
-    servers
-        .filter_map(|server| server.trim().parse().ok())
-        .collect()
+    let mut text = hidden::collect(std::iter::repeat_n(0, MAX_CONFIGURATION));
+    let mut len = 0;
+    if let Ok(mut file) = File::open("/etc/resolv.conf") {
+        while let Ok(more @ 1..) = file.read(&mut text[len..]) {
+            len += more;
+        }
+    }
+    let servers = text[..len].split(|byte| *byte == b'\n').filter_map(|line| {
+        let server = str::from_utf8(line.strip_prefix(b"nameserver")?).ok()?;
+        server.trim().parse().ok()
+    });
+    hidden::collect(servers)
 }
 
 /// Whether a lookup of this name says anything about the network: not so for the loopback's names,
@@ -69,17 +80,23 @@ pub fn is_remote_name(name: &str) -> bool {
         && bare.split('.').all(is_label)
         && !is_address
         && !bare.eq_ignore_ascii_case("localhost")
-        && !bare.to_ascii_lowercase().ends_with(".localhost")
+        && !ends_with_ignoring_case(bare, ".localhost")
+}
+
+fn ends_with_ignoring_case(text: &str, end: &str) -> bool {
+    let rest = text.len().checked_sub(end.len());
+    rest.and_then(|at| text.get(at..))
+        .is_some_and(|rest| rest.eq_ignore_ascii_case(end))
 }
 
 /// How many addresses are remembered.
 const MAX_HOSTS: usize = 4096;
 
-static HOSTS: ForkLock<SortedMap<IpAddr, String>> = ForkLock::new(SortedMap::new);
+static HOSTS: ForkLock<SortedMap<IpAddr, Text>> = ForkLock::new(SortedMap::new);
 
 /// Remembers what name an address was resolved from.
 pub fn remember(ip: IpAddr, host: &str) {
-    let host = host.to_owned();
+    let host = Text::from(host);
     if let Some(mut hosts) = HOSTS.lock()
         && hosts.len() < MAX_HOSTS
     {
@@ -89,7 +106,7 @@ pub fn remember(ip: IpAddr, host: &str) {
 
 /// The name that an address was last resolved from.
 #[must_use]
-pub fn host_of(ip: IpAddr) -> Option<String> {
+pub fn host_of(ip: IpAddr) -> Option<Text> {
     HOSTS.lock()?.get(&ip.to_canonical()).cloned()
 }
 
@@ -97,7 +114,7 @@ pub fn host_of(ip: IpAddr) -> Option<String> {
 /// blocked.
 #[must_use]
 pub fn is_allowed(target: &SocketAddr) -> bool {
-    super::is_allowed(&target.ip().to_string())
+    super::is_allowed(&Text::of(format_args!("{}", target.ip())))
         || host_of(target.ip()).is_some_and(|host| super::is_allowed(&host))
 }
 
@@ -133,6 +150,7 @@ mod tests {
             ("localhost", false),
             ("LOCALHOST.", false),
             ("a.localhost", false),
+            ("a.LocalHost", false),
             ("127.0.0.1", false),
             ("1.2.3", false),
             ("::1", false),

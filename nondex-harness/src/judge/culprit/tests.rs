@@ -69,7 +69,7 @@ impl Program {
                     created: Vec::new(),
                     number: None,
                 };
-                (found.ranks, Some(step))
+                (found.ranks.to_vec(), Some(step))
             }
             Some(GivenChoice::Number(_)) => unreachable!("these are orders"),
             None if spec.choices.of(&site(line), "0").contains(ordinal) => (drawn(), None),

@@ -207,7 +207,7 @@ mod tests {
     /// What the library would be, if it were of the kind of this program.
     fn library() -> Library {
         Library {
-            entry: c"LD_PRELOAD=/library.so".to_owned(),
+            entry: c"LD_PRELOAD=/library.so",
             kind: kind(&own_header()),
         }
     }

@@ -4,7 +4,9 @@
 //! command is one that starts the shell again, with our library: that one is observed like any
 //! other program, and neither it nor what it starts sees the library. It costs one `exec` more.
 
-use ::std::ffi::{CStr, CString, c_char, c_int};
+use ::std::ffi::{CStr, c_char, c_int};
+
+use nondex_core::hidden;
 
 use super::{LIBRARY, Library, MAX_NAME, PRELOAD, name, program};
 use crate::libc;
@@ -17,7 +19,7 @@ const SHELL: &CStr = c"/bin/sh";
 const MAX_ARGUMENT: usize = 128 * 1024;
 
 /// The command that has `command` observed; `None` when it cannot be.
-fn observed(command: &CStr) -> Option<CString> {
+fn observed(command: &CStr) -> Option<hidden::Vec<u8>> {
     let library = LIBRARY.get()?;
     let _errno = Errno::save();
     if !program::by_path(SHELL, library).loads {
@@ -31,10 +33,10 @@ fn observed(command: &CStr) -> Option<CString> {
     };
     let mut buffer = [0; MAX_NAME];
     let name = name(&mut buffer).map(CStr::to_bytes);
-    let text = wrapped(command.to_bytes(), library, name, others);
-    CString::new(text)
-        .ok()
-        .filter(|text| text.count_bytes() < MAX_ARGUMENT)
+    let mut text = wrapped(command.to_bytes(), library, name, others);
+    // None of its parts has a NUL.
+    text.push(0);
+    (text.len() <= MAX_ARGUMENT).then_some(text)
 }
 
 fn wrapped(
@@ -42,31 +44,31 @@ fn wrapped(
     library: &Library,
     name: Option<&[u8]>,
     others: Option<&[u8]>,
-) -> Vec<u8> {
-    let mut libraries = library.entry.to_bytes()[PRELOAD.count_bytes()..].to_vec();
+) -> hidden::Vec<u8> {
+    let mut libraries = hidden::copy(&library.entry.to_bytes()[PRELOAD.count_bytes()..]);
     if let Some(others) = others {
         libraries.push(b':');
-        libraries.extend(others);
+        libraries.extend_from_slice(others);
     }
-    let mut text = b"export LD_PRELOAD=".to_vec();
+    let mut text = hidden::copy(b"export LD_PRELOAD=".as_slice());
     quote(&libraries, &mut text);
     if let Some(name) = name {
         text.push(b' ');
         quote(name, &mut text);
     }
-    text.extend(b"; exec /bin/sh -c -- ");
+    text.extend_from_slice(b"; exec /bin/sh -c -- ");
     quote(command, &mut text);
     // What the shell calls itself.
-    text.extend(b" sh");
+    text.extend_from_slice(b" sh");
     text
 }
 
 /// Adds `word` as the shell reads it back.
-fn quote(word: &[u8], text: &mut Vec<u8>) {
+fn quote(word: &[u8], text: &mut hidden::Vec<u8>) {
     text.push(b'\'');
     for &byte in word {
         match byte {
-            b'\'' => text.extend(br"'\''"),
+            b'\'' => text.extend_from_slice(br"'\''"),
             byte => text.push(byte),
         }
     }
@@ -80,7 +82,8 @@ fn quote(word: &[u8], text: &mut Vec<u8>) {
 unsafe fn run<R>(command: *const c_char, run: impl FnOnce(*const c_char) -> R) -> R {
     // SAFETY: as the caller promises.
     let own = (!command.is_null()).then(|| observed(unsafe { CStr::from_ptr(command) }));
-    counter::allowed(|| run(own.flatten().as_ref().map_or(command, |own| own.as_ptr())))
+    let own = own.flatten();
+    counter::allowed(|| run(own.as_ref().map_or(command, |own| own.as_ptr().cast())))
 }
 
 #[unsafe(no_mangle)]
@@ -129,21 +132,21 @@ mod tests {
     #[test]
     fn a_command_is_given_to_a_shell_that_is_observed() {
         let library = Library {
-            entry: c"LD_PRELOAD=/library.so".to_owned(),
+            entry: c"LD_PRELOAD=/library.so",
             kind: [0; 4],
         };
         assert_eq!(
-            wrapped(
+            *wrapped(
                 b"echo 'a b' \"$0\"",
                 &library,
                 Some(b"NONDEX_CHILD=12:0/3"),
                 Some(b"/other.so")
             ),
-            br#"export LD_PRELOAD='/library.so:/other.so' 'NONDEX_CHILD=12:0/3'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
+            *br#"export LD_PRELOAD='/library.so:/other.so' 'NONDEX_CHILD=12:0/3'; exec /bin/sh -c -- 'echo '\''a b'\'' "$0"' sh"#
         );
         assert_eq!(
-            wrapped(b":", &library, None, None),
-            b"export LD_PRELOAD='/library.so'; exec /bin/sh -c -- ':' sh"
+            *wrapped(b":", &library, None, None),
+            *b"export LD_PRELOAD='/library.so'; exec /bin/sh -c -- ':' sh"
         );
     }
 }

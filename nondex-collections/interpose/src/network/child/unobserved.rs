@@ -10,11 +10,12 @@ use ::std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
-use nondex_core::context::network::{self, Operation};
+use nondex_core::NetworkMode;
+use nondex_core::context::network::{self, End, Operation};
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden::Text;
 use nondex_core::protocol::network::CHILD;
 use nondex_core::sorted::SortedMap;
-use nondex_core::{NetworkMode, NetworkOutcome};
 
 use super::super::caller;
 use super::{LIBRARY, Strings, argument};
@@ -51,7 +52,7 @@ unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a
 }
 
 fn begin((name, host): Told<'_>) -> Option<Operation> {
-    network::begin(CHILD, name.to_owned(), Some(host.to_owned()), caller())
+    network::begin(CHILD, Text::from(name), Some(Text::from(host)), caller())
 }
 
 /// What was begun, by the number of the child.
@@ -167,20 +168,20 @@ fn take(pid: libc::pid_t) -> Option<Operation> {
 }
 
 /// Notes how the child `pid` ended.
-fn ended(pid: libc::pid_t, error: Option<String>) {
+fn ended(pid: libc::pid_t, error: Option<Text>) {
     if LIBRARY.get().is_some()
         && let Some(mut operation) = take(pid)
     {
-        operation.end(error.map_or(NetworkOutcome::Answered, NetworkOutcome::Failed));
+        operation.end(error.map_or(End::Answered, End::Failed));
     }
 }
 
-fn of_exit(status: c_int) -> Option<String> {
-    (status != 0).then(|| format!("exit status {status}"))
+fn of_exit(status: c_int) -> Option<Text> {
+    (status != 0).then(|| Text::of(format_args!("exit status {status}")))
 }
 
-fn of_signal(signal: c_int) -> Option<String> {
-    Some(format!("signal {signal}"))
+fn of_signal(signal: c_int) -> Option<Text> {
+    Some(Text::of(format_args!("signal {signal}")))
 }
 
 /// Calls `wait` with a place for the status, and notes what it says.

@@ -9,6 +9,7 @@ use ::std::slice;
 
 use nondex_core::context::network::Operation;
 use nondex_core::fork_lock::ForkLock;
+use nondex_core::hidden::{self, Text};
 use nondex_core::sorted::SortedMap;
 
 use super::{Lookup, end, is_numeric, look_up, remember};
@@ -40,7 +41,8 @@ const CANCELLED: c_int = -101;
 
 /// What was begun, by the address of its request, which the program must not use for anything else
 /// meanwhile.
-static QUEUED: ForkLock<SortedMap<usize, (String, Box<Operation>)>> = ForkLock::new(SortedMap::new);
+static QUEUED: ForkLock<SortedMap<usize, (Text, hidden::Box<Operation>)>> =
+    ForkLock::new(SortedMap::new);
 
 pub(in crate::network) fn before_fork() {
     QUEUED.before_fork();
@@ -68,7 +70,7 @@ unsafe extern "C" fn getaddrinfo_a(
         return unsafe { original(mode, list, count, event) };
     }
     // SAFETY: the caller gives a list of this length.
-    let mut requests = unsafe { slice::from_raw_parts(list, len) }.to_vec();
+    let mut requests = hidden::copy(unsafe { slice::from_raw_parts(list, len) });
     for request in &mut requests {
         // SAFETY: an entry is null or valid, and the caller's to change until this call.
         if unsafe { !begin(*request) } {

@@ -6,17 +6,19 @@ use ::std::ptr;
 
 use nondex_core::NetworkMode;
 use nondex_core::context::network;
+use nondex_core::hidden::Text;
 
 use super::older::reentrant;
 use super::{Lookup, address, ask, by_h_errno, end, original};
 use crate::libc;
 
 /// What to do with the lookup of an address's name.
-fn look_up(operation: &str, target: Option<SocketAddr>) -> Lookup {
+fn look_up(operation: &'static str, target: Option<SocketAddr>) -> Lookup {
     match target {
         Some(target) if !address::is_local(&target) && network::mode() != NetworkMode::Off => {
             let host = address::host_of(target.ip());
-            ask(operation, target.ip().to_string(), host)
+            let ip = Text::of(format_args!("{}", target.ip()));
+            ask(operation, ip, host)
         }
         _ => Lookup::Pass,
     }

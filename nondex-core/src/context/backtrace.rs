@@ -1,0 +1,96 @@
+//! Stacks as std captures them, where no functions of libc are interposed.
+
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "not called where functions of libc are interposed"
+)]
+
+pub(super) use std::backtrace::Backtrace;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::thread;
+
+use super::harness::has_harness;
+use crate::protocol::site::{Frame, portable_path};
+
+thread_local! {
+    static IS_IN_HOOK: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets this thread say what it panicked with: meanwhile it has std's lock of backtraces, and no
+/// stack of it can be captured by std.
+pub fn in_hook(say: impl FnOnce()) {
+    let was = IS_IN_HOOK.replace(true);
+    say();
+    IS_IN_HOOK.set(was);
+}
+
+/// Whether this thread may have std's lock of backtraces. Without a harness of ours nobody has said
+/// so.
+fn may_have_lock() -> bool {
+    IS_IN_HOOK.get() || !has_harness() && thread::panicking()
+}
+
+/// The stack of this thread; `None` in one that would wait for std's lock, which it has itself.
+pub(super) fn capture() -> Option<Arc<Backtrace>> {
+    (!may_have_lock()).then(|| Arc::new(Backtrace::force_capture()))
+}
+
+/// The frames that have a source line, the innermost first; those of the engine are left out. Costs
+/// milliseconds: it reads the debug information of the executable.
+pub(super) fn frames(stack: &Backtrace) -> Vec<Frame> {
+    parse(&format!("{stack:#}"))
+}
+
+/// Reads the full text of a [`Backtrace`](std::backtrace::Backtrace):
+/// `  4:     0x1234 - path::of::function` (later inlined functions have no number and address)
+/// followed by `             at file:line:column`.
+fn parse(text: &str) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut function = "";
+    for line in text.lines().map(str::trim_start) {
+        if let Some(place) = line.strip_prefix("at ") {
+            let mut parts = place.rsplitn(3, ':');
+            let (_column, number, file) = (parts.next(), parts.next(), parts.next());
+            if let (Some(line), Some(file)) = (number.and_then(|n| n.parse().ok()), file) {
+                frames.push(Frame {
+                    function: function.to_owned(),
+                    file: portable_path(file).to_owned(),
+                    line,
+                });
+            }
+        } else if let Some((_, name)) = line.split_once(" - ") {
+            function = name;
+        } else {
+            function = line;
+        }
+    }
+    frames.retain(|frame| {
+        let own = ["nondex_core", "nondex_interpose"];
+        !own.iter().any(|own| frame.function.contains(own))
+    });
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_read_with_inlined_functions_and_without_our_own() {
+        let text = "   0:     0x55d0 - nondex_core::context::stack::capture\n             at /w/src/stack.rs:11:5\n   \
+                    1:     0x55d1 - mine::test\n             at /w/src/lib.rs:7:9\n                    \
+                    mine::outer\n             at /w/src/lib.rs:3:1\n   2:     0x55d2 - no_debug_info\n";
+        let frame = |function: &str, line| Frame {
+            function: function.into(),
+            file: "/w/src/lib.rs".into(),
+            line,
+        };
+        assert_eq!(
+            parse(text),
+            [frame("mine::test", 7), frame("mine::outer", 3)]
+        );
+    }
+}
