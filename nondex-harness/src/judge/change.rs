@@ -3,42 +3,41 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a failure has to do with a change.
+/// Relation of a failure to a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blame {
-    /// Nothing: the test is flaky.
+    /// None: the test is flaky.
     Flaky,
-    /// It may be its effect.
+    /// It may be the effect.
     Regression,
-    /// That cannot be said.
+    /// Undecided.
     Unknown,
 }
 
-/// What says so.
+/// Evidence for the verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Witness {
-    /// The changed code that it ran, or that it ran none.
+    /// The changed code that it ran, if any.
     Coverage,
-    /// A changed file, which it opened.
+    /// A changed file that it opened.
     File,
-    /// The call that is responsible, and whether it was changed.
+    /// The responsible call, and whether it was changed.
     Culprit,
-    /// It also passes, with the same code, in a new process.
+    /// The same code also passes in a new process.
     Rerun,
-    /// It also passes, with the same code, when it runs again in the same process.
+    /// The same code also passes when it runs again in the same process.
     SameProcess,
-    /// It also passes, with the same code, with an empty home and an empty folder for temporary
-    /// files.
+    /// The same code also passes with an empty home and temporary folder.
     CleanEnvironment,
-    /// The tests that run before it.
+    /// The preceding tests.
     Order,
-    /// There is no network, or another prerequisite is missing.
+    /// The network or another prerequisite is missing.
     Network,
-    /// How it ends without the change.
+    /// The outcome without the change.
     Base,
-    /// It passed before without the change, and fails now with the same code.
+    /// It passed earlier without the change, and fails now with the same code.
     History,
 }
 

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::run::Run;
 
-/// What of threads and time makes a test non-deterministic.
+/// Cause of non-determinism by threads or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Timing {
-    /// In which order its threads come to what they share.
+    /// Order in which threads access what they share.
     Race,
-    /// How late one of its threads wakes.
+    /// How late a thread wakes.
     Time,
 }
 

@@ -45,36 +45,33 @@ use crate::project::BuildPlan;
 /// The version of [`Report`].
 pub const SCHEMA: u32 = 1;
 
-/// What one command found.
+/// Result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The version of the schema, [`SCHEMA`].
+    /// Version of the schema, [`SCHEMA`].
     pub schema: u32,
-    /// Whether the run was interrupted: tests that were not judged by then are `not-run`.
+    /// Whether the run was interrupted. Undecided tests are `not-run`.
     #[serde(default)]
     pub partial: bool,
     /// What was run.
     pub run: RunInfo,
-    /// The counts.
+    /// Counts.
     pub summary: Summary,
-    /// Every selected test, in the order of binaries and names.
+    /// All selected tests, by binary and name.
     pub tests: Vec<TestReport>,
-    /// What there is to say about the whole run, a sentence each, such as that address
-    /// randomisation could not be switched off.
+    /// Remarks on the whole run, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Known flakes that should be looked at.
+    /// Known flakes that need attention.
     #[serde(default)]
     pub overdue: Vec<Overdue>,
-    /// Changed lines that no test ran, where that was asked for.
+    /// Changed lines that no test ran, where requested.
     #[serde(default)]
     pub uncovered: Vec<Line>,
-    /// Tests that were left out, by id, because nothing that they run is changed: they were stable,
-    /// and are.
+    /// Ids of tests that were skipped because nothing that they run changed.
     #[serde(default)]
     pub unchanged: Vec<String>,
-    /// The orders that were tried of all tests of a binary together, and how each ended. Absent
-    /// where there were none.
+    /// Orders in which all tests of a binary ran. Absent if there were none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub orders: Vec<TriedOrder>,
 }
@@ -101,113 +98,112 @@ impl Report {
 /// What was run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// The name of the run's directory, unique in its target directory.
+    /// Name of the run's directory, unique in its target directory.
     pub id: String,
-    /// The command line.
+    /// Command line.
     pub command: String,
-    /// The levels, from the most to the least realistic.
+    /// Levels, from the most to the least realistic.
     pub levels: Vec<Level>,
-    /// The seeds.
+    /// Seeds.
     pub seeds: Vec<u64>,
-    /// Which orders the seeds mean.
+    /// Orders that the seeds mean.
     #[serde(default)]
     pub schedule: Schedule,
-    /// What was done about the network.
+    /// Network mode.
     pub network: NetworkMode,
-    /// The version of the algorithm that turns a seed into choices: a seed reproduces within one
+    /// Version of the algorithm that turns a seed into choices. A seed reproduces within one
     /// version.
     #[serde(default)]
     pub algorithm: u32,
-    /// How often each test ran in base order.
+    /// Number of clean runs of each test.
     #[serde(default)]
     pub clean_runs: u32,
-    /// The time limit of one run, in milliseconds.
+    /// Time limit of one run, in milliseconds.
     #[serde(default)]
     pub timeout_ms: u64,
-    /// Whether findings that are [advice](TestReport::advice) are failures all the same.
+    /// Whether [advice](TestReport::advice) counts as failure.
     #[serde(default)]
     pub strict: bool,
-    /// Names of the models that were switched off.
+    /// Names of models that were turned off.
     #[serde(default)]
     pub models_off: Vec<String>,
-    /// How long the whole command took, the build of the tests included but not that of the
-    /// runtime, in milliseconds; 0 when it was not measured.
+    /// Duration of the command in milliseconds, with the build of the tests but not of the runtime;
+    /// 0 if not measured.
     #[serde(default)]
     pub elapsed_ms: u64,
-    /// How many tests with verdict `network` the run accepts.
+    /// Accepted number of tests with verdict `network`.
     #[serde(default)]
     pub max_sanitised: Option<Limit>,
-    /// What was built, its folder relative to the root of the workspace: `replay` builds the same.
+    /// What was built, its folder relative to the workspace root. `replay` builds the same.
     #[serde(default)]
     pub build: Option<BuildPlan>,
-    /// The version text of the toolchain.
+    /// Version text of the toolchain.
     #[serde(default)]
     pub toolchain: String,
-    /// Doctests that were selected and do not compile, by id; a binary's id stands for all of them.
+    /// Ids of selected doctests that do not compile. The id of a binary represents all of its
+    /// doctests.
     #[serde(default)]
     pub unbuilt: Vec<String>,
-    /// The commit that was checked out; null when there is none.
+    /// Commit that was checked out; null if there is none.
     #[serde(default)]
     pub commit: Option<String>,
-    /// Whether something was different from the commit.
+    /// Whether the working tree differs from the commit.
     #[serde(default)]
     pub modified: bool,
-    /// The version of this tool.
+    /// Version of this tool.
     #[serde(default)]
     pub tool: String,
 }
 
-/// The counts over all tests. The verdicts add up to `tests`.
+/// Counts over all tests. The verdicts add up to `tests`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// All selected tests.
     pub tests: u64,
-    /// Those with verdict `stable`.
+    /// Tests with verdict `stable`.
     pub stable: u64,
-    /// Those with verdict `passed`: no seed was tried.
+    /// Tests with verdict `passed`.
     #[serde(default)]
     pub passed: u64,
-    /// Those with verdict `ID`, advice included.
+    /// Tests with verdict `ID`, advice included.
     pub id: u64,
-    /// Those with verdict `OD-victim` or `OD-brittle`.
+    /// Tests with verdict `OD-victim` or `OD-brittle`.
     pub od: u64,
-    /// Those with verdict `ND`.
+    /// Tests with verdict `ND`.
     pub nd: u64,
-    /// Those with verdict `UD`.
+    /// Tests with verdict `UD`.
     pub ud: u64,
-    /// Those with verdict `network`.
+    /// Tests with verdict `network`.
     pub network: u64,
-    /// Those with verdict `broken`.
+    /// Tests with verdict `broken`.
     pub broken: u64,
-    /// Those with verdict `not-run`.
+    /// Tests with verdict `not-run`.
     pub not_run: u64,
-    /// Choice points reached by the first clean run of each test, added up.
+    /// Choice points of the first clean run of each test, added up.
     pub choice_points: u64,
     /// Test processes that were started.
     pub runs: u64,
-    /// Names of the models that any run reached: family, slash, API. Sorted.
+    /// Sorted names (`family/api`) of the models that any run reached.
     pub models_reached: Vec<String>,
-    /// Those of `id` and `nd` that are [advice](TestReport::advice), not failures, unless the run
-    /// was strict.
+    /// Tests of `id` and `nd` that are [advice](TestReport::advice) and fail only a strict run.
     #[serde(default)]
     pub advice: u64,
-    /// Results that follow from another run, so that no process was started for them.
+    /// Results that follow from another run, without a process.
     #[serde(default)]
     pub implied: u64,
-    /// Tests that other tests of the campaign disturb, so that they were judged from runs alone:
-    /// see [`TestReport::run_alone`]. They are counted with their verdicts, too.
+    /// Tests that were judged from runs alone: see [`TestReport::run_alone`]. Also counted with
+    /// their verdicts.
     #[serde(default)]
     pub run_alone: u64,
-    /// Tests whose failures are not held against the code: those of verdict `network`, and those
-    /// that another sanitiser explains, which are counted with their verdicts.
+    /// Tests whose failures a missing prerequisite explains: those of verdict `network`, and those
+    /// of other sanitisers, which are also counted with their verdicts.
     #[serde(default)]
     pub sanitised: u64,
-    /// Tests that passed with every order there is, at one level at least: see
-    /// [`TestReport::verified`].
+    /// Tests that passed under all orders at one level at least: see [`TestReport::verified`].
     #[serde(default)]
     pub verified: u64,
-    /// Tests that do not fail the run because they are [known](TestReport::known) to be flaky. They
-    /// are counted with their verdicts, too.
+    /// Tests that are [known](TestReport::known) flakes and do not fail the run. Also counted with
+    /// their verdicts.
     #[serde(default)]
     pub known: u64,
 }

@@ -4,21 +4,20 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A program that ran in the build and makes something else in each build, on which the outcome of
-/// a test depends.
+/// Program of the build whose output varies between builds and decides the outcome of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildCause {
-    /// The package of the build script or proc macro.
+    /// Package of the build script or proc macro.
     pub package: String,
     /// `build-script` or `proc-macro`.
     pub kind: String,
-    /// The file in the folder `OUT_DIR` of the build script that differs, `stdout` for its standard
-    /// output, or the root of the proc macro, whose expansion differs.
+    /// Differing file in `OUT_DIR`, `stdout` for the standard output, or the root of the proc
+    /// macro.
     pub file: Option<String>,
-    /// The seed of a build in which the test passes; null if it fails in each build that was
-    /// compared, but not with the same values.
+    /// Seed of a build in which the test passes; null if it fails in all of them, with different
+    /// values.
     pub passes: Option<u64>,
-    /// The seed of a build in which the test fails; null if the builds could not be compared.
+    /// Seed of a build in which the test fails; null if the builds could not be compared.
     pub fails: Option<u64>,
 }
 

@@ -6,58 +6,55 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::culprit::Position;
 
-/// A call that is responsible for a failure: one call at a site when [`call`](Self::call) is known,
-/// otherwise all of them.
+/// Responsible call: one call at a site if [`call`](Self::call) is known, otherwise all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Culprit {
-    /// The std path of the API.
+    /// std path of the API.
     pub api: String,
-    /// The source file of the call, as in [`Site::file`]. A call that reached the API through a
-    /// function pointer, inside std, or in C has no place of its own, only a [`site`](Self::site):
-    /// then this is the nearest frame above it in the user's workspace, or else in a dependency, or
-    /// else the test.
+    /// Source file of the call, as in [`Site::file`]. A call through a function pointer, inside std
+    /// or in C has only a [`site`](Self::site). Then this is the nearest frame of the workspace,
+    /// else of a dependency, else the test.
     pub file: String,
-    /// Line, from 1; 0 when not known.
+    /// Line, from 1; 0 if unknown.
     pub line: u32,
-    /// Column, from 1; 0 when not known.
+    /// Column, from 1; 0 if unknown.
     pub column: u32,
-    /// The identity of a call that has no place of its own, `stack:` and a number that is the same
-    /// for the same binary.
+    /// Identity of a call without a place: `stack:` and a number that is the same for the same
+    /// binary.
     #[serde(default)]
     pub site: Option<String>,
-    /// What kind of freedom the API has.
+    /// Kind of freedom of the API.
     pub kind: Kind,
-    /// The largest number of elements it had in the failing run; of a number, how far it may be
-    /// from its base.
+    /// Largest number of elements in the failing run; for a number, its largest distance from the
+    /// canonical value.
     pub len: u64,
-    /// The two elements whose relative order decides, when known, by [`ElementReport::index`], the
-    /// first in base order first.
+    /// The two elements whose order decides, by [`ElementReport::index`], in canonical order, if
+    /// known.
     pub elements: Option<[u64; 2]>,
-    /// Whether it was confirmed both ways: with only the confirmed culprits chosen by the seed the
-    /// outcome changes every time, with all but them it never does. Otherwise it is suspected.
+    /// Whether it was confirmed both ways: with only the confirmed culprits the outcome always
+    /// changes, without them never. Otherwise it is suspected.
     pub confirmed: bool,
-    /// The family it was switched with.
+    /// Family of the model.
     pub family: Family,
-    /// The file of the nearest frame in the user's workspace, when the call itself is in a
-    /// dependency or in std.
+    /// File of the nearest frame in the workspace, if the call is in a dependency or in std.
     #[serde(default)]
     pub user_file: Option<String>,
     /// Line of that frame, from 1.
     #[serde(default)]
     pub user_line: Option<u32>,
-    /// Which of the calls at the site, when the search got that far.
+    /// Which call at the site, if the search got that far.
     #[serde(default)]
     pub call: Option<CallReport>,
-    /// What is known of each of [`elements`](Self::elements).
+    /// Details of each of [`elements`](Self::elements).
     #[serde(default)]
     pub element_details: Vec<ElementReport>,
-    /// Which position decides, when it is not the order of two elements but which one comes there.
+    /// Decisive position, if the order of two elements is not what decides.
     #[serde(default)]
     pub position: Option<Position>,
     /// Where the collection was created.
     #[serde(default)]
     pub created: Option<PlaceReport>,
-    /// Of a number, from where on it decides.
+    /// For a number: from which value on it decides.
     #[serde(default)]
     pub number: Option<NumberReport>,
 }
@@ -102,25 +99,24 @@ impl Culprit {
     }
 }
 
-/// One of the calls at a site.
+/// One call at a site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallReport {
-    /// The logical path of the thread, as in
-    /// [`PointRecord::thread`](nondex_core::PointRecord::thread): `0` is the test's own, `0.1` the
-    /// second one that it starts.
+    /// Logical path of the thread, as in [`PointRecord::thread`](nondex_core::PointRecord::thread):
+    /// `0` is the test's own, `0.1` the second one that it starts.
     pub thread: String,
-    /// Which call of that thread at the site, from 0.
+    /// Index among that thread's calls at the site, from 0.
     pub ordinal: u64,
-    /// How many calls that thread made at the site in the failing run.
+    /// Number of that thread's calls at the site in the failing run.
     pub of: u64,
 }
 
-/// A number that decides.
+/// Decisive number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumberReport {
-    /// What it is in a clean run.
+    /// Value in a clean run.
     pub base: u64,
-    /// What it is when the outcome changes. One nearer to the base does not change it.
+    /// Value at which the outcome changes. A value nearer to `base` does not change it.
     pub value: u64,
 }
 
@@ -130,17 +126,16 @@ impl From<NumberRecord> for NumberReport {
     }
 }
 
-/// One element of a collection.
+/// Element of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElementReport {
-    /// How many elements were inserted before it that were still there, for a collection; otherwise
-    /// its index in base order, which is the order of names for directories and for the variables
-    /// that a process was given. From 0.
+    /// For a collection, number of elements inserted before it that were still there. Otherwise its
+    /// index in canonical order, from 0.
     pub index: u64,
-    /// The name of a directory's entry or of a variable.
+    /// Name of a directory entry or of a variable.
     #[serde(default)]
     pub name: Option<String>,
-    /// The source file of the call that inserted it, as in [`Site::file`], when known.
+    /// Source file of the call that inserted it, as in [`Site::file`], if known.
     #[serde(default)]
     pub file: Option<String>,
     /// Line of that call, from 1.
@@ -148,14 +143,14 @@ pub struct ElementReport {
     pub line: Option<u32>,
 }
 
-/// A place in the source.
+/// Place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlaceReport {
-    /// The file, as in [`Site::file`].
+    /// File, as in [`Site::file`].
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// Column, from 1, when known.
+    /// Column, from 1, if known.
     #[serde(default)]
     pub column: Option<u32>,
 }

@@ -5,52 +5,49 @@ use serde::{Deserialize, Serialize};
 
 use super::Line;
 
-/// The operations that matter, of a run in which nothing is delayed but what the culprits delay, in
-/// the order in which they were done.
+/// Operations that matter in a run with only the culprits' delays, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterleavingReport {
-    /// The threads that do them.
+    /// Threads.
     pub threads: Vec<LaneReport>,
-    /// The operations, the first one first.
+    /// Operations, in order.
     pub steps: Vec<LaneStepReport>,
-    /// What the delayed thread and another one do to the same thing, once for each delay of which
-    /// it is known.
+    /// Accesses of the delayed thread and another one to the same object, one for each known delay.
     pub conflicts: Vec<ConflictReport>,
-    /// Where that run fails, if it is known: not always where the run of the seed does.
+    /// Where that run fails, if known; not always where the seed's run does.
     #[serde(default)]
     pub failed: Option<Line>,
 }
 
-/// A thread.
+/// Thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneReport {
-    /// The logical path of the thread: `0` is the test's own.
+    /// Logical path of the thread: `0` is the test's own.
     pub thread: String,
-    /// Its name, as long as the system knows it, if it has one.
+    /// Name, as the system truncates it, if it has one.
     pub name: Option<String>,
 }
 
-/// What a thread does in one place of the source without another one in between.
+/// What a thread does in one place of the source without another thread in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneStepReport {
-    /// Which of the threads does it, from 0.
+    /// Index of the thread, from 0.
     pub lane: usize,
-    /// The call: of std, of a dependency, or the operation itself, such as `AtomicUsize::store`.
+    /// Call of std or of a dependency, or the operation, such as `AtomicUsize::store`.
     pub what: String,
-    /// The file of the user's own, as in [`Site::file`](nondex_core::Site::file).
+    /// File of user code, as in [`Site::file`](nondex_core::Site::file).
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
-    /// The value that it finds, of an atomic operation of the user's own.
+    /// Value that an atomic operation of user code finds.
     pub found: Option<u64>,
-    /// The value that it leaves, of the same.
+    /// Value that it leaves.
     pub left: Option<u64>,
     /// Whether the thread waits there for another one.
     pub waits: bool,
-    /// Of a delay, which stands where the thread is stopped, how long it is, in nanoseconds of
-    /// virtual time.
+    /// For a delay: its length, in nanoseconds of virtual time.
     pub delay_ns: Option<u64>,
-    /// How many steps are left out before this one.
+    /// Number of omitted steps before this one.
     pub skipped: u64,
 }
 
@@ -63,19 +60,18 @@ impl LaneStepReport {
     }
 }
 
-/// A thread is delayed between what it does to something, and another one does something to it
-/// meanwhile.
+/// Object that a thread accesses before or after a delay, and another thread meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConflictReport {
-    /// What it is: `lock`, `channel`, `file:config`, `env:HOME`, `memory`.
+    /// `lock`, `channel`, `file:config`, `env:HOME`, `memory`.
     pub object: String,
-    /// The last step before the delay that the delayed thread does to it, of
+    /// Last step of the delayed thread on the object before the delay, an index of
     /// [`InterleavingReport::steps`].
     pub before: Option<usize>,
-    /// The delay.
+    /// Delay.
     pub delay: usize,
-    /// The step of the other thread.
+    /// Step of the other thread.
     pub meanwhile: usize,
-    /// The first step after the delay that the delayed thread does to it.
+    /// First step of the delayed thread on the object after the delay.
     pub after: Option<usize>,
 }

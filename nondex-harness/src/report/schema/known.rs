@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why a flaky test does not fail the run.
+/// Entry that covers a flaky test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownFlake {
-    /// Why it is not mended yet.
+    /// Why it is not fixed yet.
     pub reason: String,
-    /// The last day on which it may be flaky, such as `2027-01-31`.
+    /// Last day on which it may be flaky, such as `2027-01-31`.
     pub expires: String,
-    /// Where it is written down, such as an issue.
+    /// Address of a description, such as an issue.
     #[serde(default)]
     pub link: Option<String>,
 }
@@ -29,17 +29,16 @@ impl std::fmt::Display for KnownFlake {
     }
 }
 
-/// An entry of the known flakes that should be looked at: an error when the run is strict.
+/// Known flake that needs attention: an error in a strict run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overdue {
-    /// The test's id, or the filterset.
+    /// Id of the test, or the filterset.
     pub entry: String,
     /// What is wrong with it.
     pub reason: OverdueReason,
-    /// Its last day.
+    /// Last day.
     pub expires: String,
-    /// Of tests that are stable: the failure rate that their runs leave possible, with a confidence
-    /// of 95 percent.
+    /// For stable tests: failure rate that their runs leave possible, with 95 percent confidence.
     #[serde(default)]
     pub failure_bound: Option<f64>,
 }
@@ -50,7 +49,7 @@ pub struct Overdue {
 pub enum OverdueReason {
     /// Its day is over.
     Expired,
-    /// Its tests are stable by now.
+    /// Its tests are stable.
     Stable,
 }
 

@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::thread::who;
 
-/// An operation that failed because there is no network.
+/// Operation that failed because there is no network.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkEvent {
-    /// The operation, such as `connect`.
+    /// Operation, such as `connect`.
     pub operation: String,
-    /// What it was about: an address or a host name.
+    /// Address or host name.
     pub address: String,
-    /// The error.
+    /// Error.
     pub error: String,
-    /// The source file, when known.
+    /// Source file, if known.
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
-    /// The logical path of the thread, `0` for the test's own; in a program that the test started,
-    /// `p` and a number come first.
+    /// Logical path of the thread, `0` for the test's own. In a program that the test started, `p`
+    /// and a number precede it.
     #[serde(default)]
     pub thread: String,
-    /// How long it took to fail, in milliseconds; null when it had not ended.
+    /// Time until it failed, in milliseconds; null if it had not ended.
     #[serde(default)]
     pub elapsed_ms: Option<u64>,
 }

@@ -10,7 +10,7 @@ use crate::judge::timing::is_of_timing;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RateOf {
-    /// Runs that differ as independent runs do: their share estimates a probability.
+    /// Independent runs: their share estimates a probability.
     Runs,
     /// Schedules that were chosen to show defects: their share is no probability.
     Schedules,

@@ -3,14 +3,14 @@
 use super::NetworkEvent;
 use serde::{Deserialize, Serialize};
 
-/// What explains every failing run of a test, so that they are not held against the code.
+/// Missing prerequisite that explains every failing run of a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sanitised {
-    /// The name of the sanitiser; `network` is the built-in one.
+    /// Name of the sanitiser; `network` is built in.
     pub name: String,
     /// Which prerequisite was missing, a sentence.
     pub reason: String,
-    /// The operations that failed, such as `exec`, each once.
+    /// Failed operations, such as `exec`, each once.
     pub operations: Vec<NetworkEvent>,
 }
 

@@ -13,172 +13,158 @@ use super::{
 use crate::judge::reruns::Circumstance;
 use crate::statistics::wilson;
 
-/// What is known about one test.
+/// One test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TestReport {
     /// `<binary-id>$<test name>`.
     pub id: String,
-    /// The package's name.
+    /// Name of the package.
     pub package: String,
-    /// The id of the test binary, as nextest names it.
+    /// Id of the test binary, as in nextest.
     pub binary: String,
-    /// The test's name, as libtest prints it.
+    /// Name of the test, as libtest prints it.
     pub name: String,
-    /// The source file, relative to the workspace root, when known.
+    /// Source file, relative to the workspace root, if known.
     pub file: Option<String>,
     /// Line, from 1.
     pub line: Option<u32>,
-    /// What is concluded.
+    /// Conclusion.
     pub verdict: Verdict,
-    /// Of verdict `ND`, what is responsible if only delays of its threads are: `race` when one is
-    /// held back while others go on, `time` when one wakes late.
+    /// For `ND` by delays of threads alone: `race` if a thread is delayed while others continue,
+    /// `time` if one wakes late.
     #[serde(default)]
     pub reason: Option<Timing>,
-    /// Choice points that its first clean run reached.
+    /// Choice points of its first clean run.
     pub choice_points: u64,
-    /// The most realistic level at which the outcome depends on the seed.
+    /// Most realistic level at which the outcome depends on the seed.
     pub weakest_level: Option<Level>,
-    /// Of a test with a `reason`: the weakest level whose delays are known to be long enough. It
-    /// may be weaker than `weakest_level`, at which a seed shows it first.
+    /// With a `reason`: weakest level whose delays suffice. It may be weaker than `weakest_level`.
     #[serde(default)]
     pub delay_level: Option<Level>,
-    /// The failing runs, in the order clean, then by level and seed; at most
-    /// [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without the runs that the search
-    /// for a culprit made.
+    /// Failing runs: clean ones, then by level and seed. At most
+    /// [`MAX_FAILURES`](super::MAX_FAILURES), one of each spec, without those of the search.
     pub failures: Vec<FailureReport>,
-    /// How many seeds failed, of how many, at each level that was run. A seed that was not run,
-    /// because its choices are provably those of another run, does not count. Levels above the
-    /// weakest failing one are left out unless they were asked for.
+    /// Number of failing seeds and of tried seeds at each level. Implied runs do not count. Levels
+    /// above the weakest failing one are absent unless requested.
     pub failure_rate: BTreeMap<Level, [u64; 2]>,
-    /// What `failure_rate` counts: `runs`, whose share estimates a probability, or `schedules`,
-    /// which were chosen, so that their share is no probability. Null when there is no rate.
+    /// What `failure_rate` counts. Null without a rate.
     #[serde(default)]
     pub rate_of: Option<RateOf>,
-    /// Whether it is known to fail today by chance: std or the platform draws what decides in every
-    /// run, as map keys and random bytes are, or it failed in a plain build.
+    /// Whether it is known to fail by chance today: std or the platform draws the decisive value in
+    /// every run, or a plain build failed.
     #[serde(default)]
     pub flaky_today: bool,
-    /// Of a test with a `reason`: the shortest delay that is known to be needed, in nanoseconds.
+    /// With a `reason`: shortest delay known to be needed, in nanoseconds.
     #[serde(default)]
     pub needed_delay_ns: Option<u64>,
-    /// The calls that are responsible.
+    /// Responsible calls.
     pub culprits: Vec<Culprit>,
-    /// What failed because there is no network.
+    /// Operations that failed because there is no network.
     pub network: Vec<NetworkEvent>,
-    /// The tests its outcome depends on, for order-dependent tests.
+    /// For order-dependent tests: the tests that decide.
     pub order: Option<Order>,
-    /// Another test that makes it fail when it runs in the middle of it, as tests of one process do
-    /// that run at the same time. Absent when none is known.
+    /// Another test that makes it fail when both run at the same time. Absent if none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub race: Option<Race>,
-    /// What it leaves changed that other tests use, though none is known to fail for it: in another
-    /// order, or when they change, one may. Absent when nothing is known.
+    /// State that it leaves changed and other tests use, although none is known to fail. Absent if
+    /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaves: Vec<LeftState>,
-    /// Whether it ends the same when it runs twice in one process; null when that was not tried,
-    /// and of a test that fails by chance.
+    /// Whether a second run in the same process has the same outcome. Null if not tried, or if it
+    /// fails by chance.
     #[serde(default)]
     pub idempotent: Option<bool>,
-    /// The command that shows the failure again, when there is one.
+    /// Command that repeats the failure, if there is one.
     pub reproduce: Option<String>,
-    /// What else there is to know, each a sentence.
+    /// Further remarks, one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What the first failing run wrote to stdout and stderr, its middle left out when it is long.
+    /// Output of the first failing run. The middle of a long one is omitted.
     #[serde(default)]
     pub output: Option<String>,
-    /// The call sites with choices that the first clean run reached.
+    /// Call sites with choices in the first clean run.
     #[serde(default)]
     pub points: Vec<PointReport>,
-    /// Processes started for it.
+    /// Number of processes.
     #[serde(default)]
     pub runs: u64,
     /// Results that follow from another of its runs.
     #[serde(default)]
     pub implied: u64,
-    /// Whether it ends differently when other runs of the campaign come before or at the same time,
-    /// most likely because they share something outside the process, such as a path or the
-    /// processors. All that is said about it then comes from runs during which no other test ran.
+    /// Whether its outcome differs when other runs precede it or run concurrently, usually because
+    /// of a shared path or the processors. It is then judged from runs without others.
     #[serde(default)]
     pub run_alone: bool,
-    /// The other machines that it asked for, by name or address, whether they were reached or not.
-    /// Sorted.
+    /// Sorted names or addresses of other machines that it used or tried to use.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Of [`runs`](Self::runs), those that the search for its culprits took.
+    /// Part of [`runs`](Self::runs) that searched for culprits.
     #[serde(default)]
     pub search_runs: u64,
-    /// Where the output of the first failing run departs from that of a passing run: a unified
-    /// diff, without what differs from run to run, such as thread ids, addresses and times. Null
-    /// when no passing run was kept, or they are the same.
+    /// Unified diff of the outputs of a passing and of the first failing run, ignoring thread ids,
+    /// addresses and times. Null if they agree, or if no passing one was kept.
     #[serde(default)]
     pub difference: Option<String>,
-    /// The levels at which it passed with every order there is: nothing is left that a further seed
-    /// could choose.
+    /// Levels at which it passed under all orders.
     #[serde(default)]
     pub verified: Vec<Level>,
-    /// Of a stable test with few decisions about which thread goes on: the schedules under which
-    /// all it passed, with all other choices as in its clean runs. Null when they were not listed.
+    /// For a stable test with few thread decisions: the schedules, all of which passed. Null if
+    /// they were not listed.
     #[serde(default)]
     pub schedules: Option<Schedules>,
-    /// The levels at which not all seeds were tried, because one run already draws often at every
-    /// place with a choice: a property test, say. `failure_rate` has how many were; no entry where
-    /// none was, because only destructors, clones and comparisons see an order, and those were
-    /// varied at other levels.
+    /// Levels at which fewer seeds were tried, because one run already draws often at every place
+    /// with a choice. A level without an entry in `failure_rate` had no run, because only
+    /// destructors, clones and comparisons see the order.
     #[serde(default)]
     pub sampled: Vec<Level>,
-    /// What it uses that no choice controls: a clock, sleeping, threads, programs that it starts.
-    /// It is run more often before it is called stable.
+    /// What it uses that no choice controls: a clock, sleeping, threads, programs. Such a test runs
+    /// more often before it is stable.
     #[serde(default)]
     pub sources: Vec<Source>,
-    /// Of a stable test: the failure rate that its runs leave possible, with a confidence of 95
-    /// percent, if chance decides.
+    /// For a stable test: failure rate that its runs leave possible, with 95 percent confidence.
     #[serde(default)]
     pub failure_bound: Option<f64>,
-    /// Of a stable test: the choices on which what it writes depends, though it never fails.
+    /// For a stable test: choices that only its output depends on.
     #[serde(default)]
     pub latent: Option<Latent>,
-    /// The part of its environment in which it fails, and nowhere else: `one-core`, `load`,
-    /// `clean-environment`, `time-zone` or `locale`. Absent when none is known.
+    /// Environment in which alone it fails: `one-core`, `load`, `clean-environment`, `time-zone` or
+    /// `locale`. Absent if none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Circumstance>,
-    /// The build script or proc macro that decides about it when it is built. Absent when none is
-    /// known.
+    /// Build script or proc macro that decides the outcome. Absent if none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildCause>,
-    /// What was tried of it, in order.
+    /// Steps that were tried, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// What explains every failing run, so that they are not held against the code: a test of
-    /// verdict `network` always has it.
+    /// Prerequisite that explains every failing run. Always present for `network`.
     #[serde(default)]
     pub sanitised_by: Option<Sanitised>,
-    /// What its failure has to do with a change, where that was asked for.
+    /// Relation of its failure to a change, where requested.
     #[serde(default)]
     pub change: Option<ChangeReport>,
-    /// Why it does not fail the run although it is flaky: it is known to be so, by this cause.
+    /// Entry of the known flakes that covers it.
     #[serde(default)]
     pub known: Option<KnownFlake>,
-    /// Of a test that fails in base order: in how many runs of an ordinary build, without this
-    /// tool, it failed, of how many. Null when it was not compared.
+    /// For a test that fails in canonical order: failing runs and all runs of a plain build. Null
+    /// if not compared.
     #[serde(default)]
     pub ordinary: Option<[u64; 2]>,
-    /// Whether it was run but not judged, because what this tool adds to it makes it fail, or
-    /// because one of its runs could not be started; its notes say what.
+    /// Whether it ran but was not judged: the tool itself makes it fail, or a run could not be
+    /// started. The notes state why.
     #[serde(default)]
     pub unjudged: bool,
-    /// How long its runs took together, in milliseconds.
+    /// Duration of all its runs, in milliseconds.
     #[serde(default)]
     pub elapsed_ms: u64,
-    /// How the operations of its threads follow each other when it fails; null unless delays of
-    /// threads are the culprits.
+    /// Order of thread operations in a failure. Null unless delays are the culprits.
     #[serde(default)]
     pub interleaving: Option<InterleavingReport>,
-    /// What the scheduler did in its first failing run or, when none failed, in the first one; null
-    /// when nothing was scheduled.
+    /// What the scheduler did in the first failing run, otherwise in the first run. Null if nothing
+    /// was scheduled.
     #[serde(default)]
     pub scheduled: Option<Scheduled>,
-    /// What its failing runs have in common; null when none failed.
+    /// What its failing runs have in common; null if none failed.
     #[serde(default)]
     pub replay: Option<Replay>,
 }
@@ -227,63 +213,61 @@ impl TestReport {
     }
 }
 
-/// One step of what was tried of a test.
+/// Step of what was tried.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// What was done: `clean`, `choices`, `interleavings` (choices of threads and time, too),
-    /// `search` (for the calls that are responsible), `order`, `further-seeds`, `alone`,
-    /// `one-core`, `load`, `clean-environment`, `time-zone`, `locale`, `natural` or `builds`
-    /// (under several seeds).
+    /// `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for
+    /// culprits), `order`, `further-seeds`, `alone`, `one-core`, `load`, `clean-environment`,
+    /// `time-zone`, `locale`, `natural` or `builds` (under several seeds).
     pub name: String,
-    /// How many runs were made.
+    /// Number of runs.
     pub runs: u64,
-    /// How many of them failed.
+    /// Number of failing runs.
     pub failures: u64,
 }
 
-/// Choices on which only the output of a passing test depends: "potential flakiness" of Lam et al.,
+/// Choices that only the output of a passing test depends on: "potential flakiness" of Lam et al.,
 /// "A large-scale longitudinal study of flaky tests" (OOPSLA 2020).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latent {
-    /// The most realistic level at which the output depends on the seed.
+    /// Most realistic level at which the output depends on the seed.
     pub level: Level,
-    /// A seed that shows it.
+    /// Seed that shows it.
     pub seed: u64,
-    /// The calls that are responsible.
+    /// Responsible calls.
     pub culprits: Vec<Culprit>,
 }
 
-/// What is needed to make a failing run of a test again, besides the [`FailureReport`].
+/// Data that repeats a failing run, together with its [`FailureReport`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replay {
-    /// The id of the failing run that the command in `reproduce` makes again; null when there is no
-    /// such command.
+    /// Id of the failing run that `reproduce` repeats; null without such a command.
     pub primary: Option<String>,
-    /// The kind of the test's target.
+    /// Kind of the test's target.
     pub kind: String,
-    /// The name of the target.
+    /// Name of the target.
     pub target: String,
-    /// The spec of a clean run: what differs in a failing run stands in its [`FailureReport`].
+    /// Spec of a clean run. The differences of a failing run are in its [`FailureReport`].
     pub spec: RunSpec,
-    /// The time limit of a run, in milliseconds.
+    /// Time limit of a run, in milliseconds.
     pub timeout_ms: u64,
 }
 
-/// A call site with choices that a test reached.
+/// Call site with choices that a test reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointReport {
-    /// The std path of the API.
+    /// std path of the API.
     pub api: String,
-    /// The family it is switched with.
+    /// Family of the model.
     pub family: Family,
-    /// The source file.
+    /// Source file.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// How many calls had a choice, over all threads.
+    /// Number of calls with a choice, over all threads.
     pub count: u64,
-    /// The largest number of elements.
+    /// Largest number of elements.
     pub max_len: u64,
 }

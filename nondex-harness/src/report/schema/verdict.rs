@@ -2,42 +2,41 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The one word that is said about a test, the same in every output.
+/// Verdict on a test, the same in every output.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Verdict {
-    /// It passed in every run, those under seeds among them.
+    /// Passed in every run, those under seeds included.
     #[serde(rename = "stable")]
     Stable,
-    /// It passed in every run, and no seed was tried.
+    /// Passed in every run; no seed was tried.
     #[serde(rename = "passed")]
     Passed,
-    /// Implementation-dependent: its outcome depends, reproducibly, on a choice that a
-    /// specification leaves open, or on a part of its
+    /// Implementation-dependent: the outcome depends reproducibly on a choice, or on the
     /// [environment](super::TestReport::environment).
     #[serde(rename = "ID")]
     ImplementationDependent,
-    /// Order-dependent: it passes alone and fails after another test.
+    /// Order-dependent: passes alone and fails after another test.
     #[serde(rename = "OD-victim")]
     OrderDependentVictim,
-    /// Order-dependent: it fails alone and passes after another test.
+    /// Order-dependent: fails alone and passes after another test.
     #[serde(rename = "OD-brittle")]
     OrderDependentBrittle,
-    /// Non-deterministic: two runs with every choice the same ended differently, or it depends on
-    /// when its threads run or wake: then it has a [reason](super::TestReport::reason).
+    /// Non-deterministic: two runs with the same choices had different outcomes, or threads and
+    /// time decide. Then it has a [reason](super::TestReport::reason).
     #[serde(rename = "ND")]
     NonDeterministic,
-    /// Flaky of unknown cause: it fails now and then in an ordinary build.
+    /// Flaky of unknown cause: fails now and then in a plain build.
     #[serde(rename = "UD")]
     Unknown,
-    /// It failed because there is no network.
+    /// Failed because there is no network.
     #[serde(rename = "network")]
     Network,
-    /// It fails in base order too, whatever is chosen.
+    /// Fails in canonical order too, whatever is chosen.
     #[serde(rename = "broken")]
     Broken,
-    /// It was not executed, or not often enough to be judged, or fails only with this tool.
+    /// Not executed, not often enough to be judged, or fails only with this tool.
     #[default]
     #[serde(rename = "not-run")]
     NotRun,
