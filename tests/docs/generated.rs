@@ -68,15 +68,22 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
     let of = |model: &serde_json::Value, key: &str| model[key].as_str().unwrap().to_owned();
     let row_of = |model: &serde_json::Value| ["api", "promise", "url"].map(|key| of(model, key));
     let mut listed: BTreeMap<[String; 3], String> = BTreeMap::new();
+    let mut treatments: BTreeMap<[String; 5], String> = BTreeMap::new();
     let mut text = String::new();
     for family in models.chunk_by(|a, b| a["family"] == b["family"]) {
         let first = &family[0];
         let _ = writeln!(text, "\n## {}\n", of(first, "family"));
         let _ = writeln!(text, "Instead: {}.\n", of(first, "fix"));
-        let _ = writeln!(text, "| level | what it does |\n|---|---|");
-        for level in nondex_core::Level::ALL {
-            let does = of(&first["levels"], level.name());
-            let _ = writeln!(text, "| `{level}` | {} |", cell(&does));
+        let name = of(first, "family");
+        let does = nondex_core::Level::ALL.map(|level| of(&first["levels"], level.name()));
+        if let Some(earlier) = treatments.get(&does) {
+            let _ = writeln!(text, "The levels do what they do to `{earlier}`.");
+        } else {
+            let _ = writeln!(text, "| level | what it does |\n|---|---|");
+            for (level, does) in nondex_core::Level::ALL.into_iter().zip(&does) {
+                let _ = writeln!(text, "| `{level}` | {} |", cell(does));
+            }
+            treatments.insert(does, name.clone());
         }
         // A family whose rows are all those of earlier families names these instead.
         let repeated = family.iter().map(|model| listed.get(&row_of(model)));
@@ -85,17 +92,11 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
             let _ = writeln!(text, "\nThe APIs of {}.", earlier.join(" and "));
             continue;
         }
-        let name = of(first, "family");
         listed.extend(family.iter().map(|model| (row_of(model), name.clone())));
-        let _ = writeln!(text, "\n| API | what is unspecified |\n|---|---|");
+        text.push('\n');
         for model in family {
-            let _ = writeln!(
-                text,
-                "| `{}` | [{}]({}) |",
-                of(model, "api"),
-                cell(&of(model, "promise")),
-                of(model, "url")
-            );
+            let [api, promise, url] = row_of(model);
+            let _ = writeln!(text, "- `{api}` [{promise}]({url})");
         }
     }
     Page::of_book("models").expect_generated("models", &text);
