@@ -33,6 +33,9 @@ pub struct ScheduleRecord {
     pub delayed_us: u64,
     /// The longest sleep or timed wait of one thread that came to its time, if it was long.
     pub longest_sleep: Option<SleepRecord>,
+    /// By how much virtual time was ahead of the clock of a child when it started, in microseconds.
+    /// 0 if the scheduler could wait for real time before each child.
+    pub visible_lead_us: u64,
     /// How often a thread slept in the kernel where the scheduler could not see it, and another one
     /// was let go.
     pub leaks: u64,
@@ -58,6 +61,7 @@ json::object!(ScheduleRecord {
     time_us,
     delayed_us = optional,
     longest_sleep = optional,
+    visible_lead_us = optional,
     leaks = optional,
     outside = optional,
     asynchronous = optional,

@@ -267,6 +267,7 @@ pub(super) fn schedule() -> impl Strategy<Value = ScheduleRecord> {
                 us: time_us,
                 stack: TracedStack::default(),
             }),
+            visible_lead_us: time_us / 3,
             leaks,
             outside: threads,
             asynchronous: 0,

@@ -342,6 +342,7 @@ impl Campaign<'_> {
             is_asked: &|test| stable.contains(&test),
             is_polluter: &is_polluter,
             known: Known::default(),
+            traced: Known::default(),
             budget: self.asked.meetings(processes.tests.len()),
             start: Instant::now(),
             stop: self.stop.half(),

@@ -9,6 +9,7 @@
 
 mod described;
 mod found;
+mod parts;
 mod uses;
 
 use std::cell::RefCell;
@@ -29,9 +30,6 @@ use crate::judge::run::Run;
 
 /// So many accesses of a test to one part of the state are tried.
 const MAX_ACCESSES: u64 = 16;
-
-/// So many accesses of each of two tests are tried that stop for each other.
-const MAX_PARTS: usize = 4;
 
 /// So many accesses at which a test fails are tried for one at which what the two share is proven.
 const MAX_UNPROVEN: usize = 2;
@@ -80,6 +78,8 @@ pub(super) struct Races<'a> {
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
     pub(super) known: Known,
+    /// The same with their lines.
+    pub(super) traced: Known,
     /// How many processes may be made.
     pub(super) budget: Budget,
     /// When the first one may be made.
@@ -196,32 +196,6 @@ impl Races<'_> {
     /// Whether a race of this test is still looked for.
     fn is_open(&self, test: usize, tried: &Tried) -> bool {
         (self.is_asked)(test) && !tried.is_known(test)
-    }
-
-    /// The accesses of two tests at which each may stop for the other: the one before it changes
-    /// what the other one has met by then, and that one before it looks again.
-    fn parts(
-        &self,
-        outer: &Use<'_>,
-        inner: &Use<'_>,
-        state: &StateId,
-        tried: &mut Tried,
-    ) -> Vec<(u64, Option<u64>)> {
-        if !outer.changes(state) {
-            return Vec::new();
-        }
-        let mut before = |used: &Use<'_>, writes: bool| -> Vec<u64> {
-            let accesses = self.accesses(used, state, &mut tried.made);
-            let own = accesses.iter().filter(|access| access.own);
-            let stops = own.skip(stops_behind(state).into()).zip(0..);
-            let stops = stops.filter(|(access, _)| access.writes == writes);
-            stops.map(|(_, number)| number).take(MAX_PARTS).collect()
-        };
-        let (writes, reads) = (before(outer, true), before(inner, false));
-        let each = writes
-            .iter()
-            .flat_map(|access| reads.iter().map(|until| (*access, Some(*until))));
-        each.collect()
     }
 
     /// Lets two tests meet, and adds what fails of that. `None` when it was stopped.

@@ -136,11 +136,20 @@ impl Run {
         self.schedule.as_ref()?.end.as_ref()
     }
 
-    /// Whether it was ended at the limit of operations: it neither passed nor failed.
+    /// Whether it neither passed nor failed: the scheduler ended it at the limit of operations, or
+    /// [a child saw that time is virtual](Self::has_visible_lead).
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        self.schedule_end()
-            .is_some_and(|end| end.kind == ScheduleEndKind::Steps)
+        let is_at_limit = |end: &ScheduleEnd| end.kind == ScheduleEndKind::Steps;
+        self.schedule_end().is_some_and(is_at_limit) || self.has_visible_lead()
+    }
+
+    /// Whether it failed after a child had started whose clock was behind virtual time, by more
+    /// than the scheduler waits for in real time. The test may have compared the two clocks.
+    #[must_use]
+    pub fn has_visible_lead(&self) -> bool {
+        let schedule = self.schedule.as_ref();
+        !self.passed() && schedule.is_some_and(|schedule| schedule.visible_lead_us > 0)
     }
 
     /// Whether it was ended because its threads only looked, for long, at what none of them

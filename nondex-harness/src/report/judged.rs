@@ -4,7 +4,7 @@ use nondex_core::{Level, RunSpec};
 
 use self::basis::Basis;
 use super::id;
-use super::schema::{FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
+use super::schema::{Culprit, FailureReport, MAX_FAILURES, Replay, TestReport, Verdict};
 use super::workspace::Workspace;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{Judgement, Runs};
@@ -73,6 +73,11 @@ pub fn report(
     let reproduced = conclusion::write(&mut report, &basis);
     if let Some(found) = &report.interleaving {
         interleaving::name_lines(&mut report.culprits, found, workspace);
+    }
+    if report.reason.is_some() {
+        // The user's own lines say more than those of a runtime or a channel.
+        let is_in_library = |culprit: &Culprit| !workspace.is_users(culprit.place().0);
+        report.culprits.sort_by_key(is_in_library);
     }
     prerequisites::write(&mut report, &basis);
     surroundings(&mut report, &basis);

@@ -13,7 +13,7 @@ use super::kernel::{self, NAME};
 use super::lock::Lock;
 use super::shared::{self, Counts, FLUSH, IS_ON, NOW, REPORT, SHARED, STEPS, Shared};
 use super::thread::{Ref, State};
-use super::{Operation, SELF, slept, systematic, trace};
+use super::{Operation, SELF, real_time, slept, systematic, trace};
 use crate::libc;
 
 /// The run and the test.
@@ -118,6 +118,7 @@ impl Done {
             .count("delayed_us", self.delayed / 1000);
         slept::write(record);
         record
+            .count("visible_lead_us", real_time::visible_lead() / 1000)
             .count("leaks", counts.leaks)
             .count("outside", counts.outside)
             .count("asynchronous", counts.asynchronous);

@@ -9,7 +9,7 @@
 //! 2. Open: between any two readings V advances at least as much as R. V does not jump.
 //! 3. Closing: V is brought up to date after the call that reports the end.
 
-use ::std::sync::atomic::{AtomicU32, Ordering};
+use ::std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use ::std::time::Duration;
 
 use super::shared::{Anchor, NOW, Shared, tick};
@@ -24,8 +24,11 @@ static OUTSIDE: AtomicU32 = AtomicU32::new(0);
 const SEEN_LEAD: u64 = 1_000_000;
 
 /// Largest lead that is waited for before a child starts, in nanoseconds. A longer one is a long
-/// sleep of the test or an injected delay.
+/// sleep of the test or an injected delay, and is recorded.
 const MAX_WAITED_LEAD: u64 = 3_000_000_000;
+
+/// Largest lead that a child may have seen, in nanoseconds.
+static VISIBLE_LEAD: AtomicU64 = AtomicU64::new(0);
 
 /// The real time now, on the monotonic clock.
 pub(super) fn real_time() -> u64 {
@@ -38,14 +41,23 @@ fn since_start(real: u64) -> u64 {
 }
 
 /// Sleeps until real time has reached virtual time, so that a child which is about to start sees no
-/// earlier time than its test did. Does nothing for a lead that is too long to wait for.
+/// earlier time than its test did. A lead that is too long to wait for is recorded.
 pub(super) fn wait_for_lead() {
-    let lead = NOW
-        .load(Ordering::Relaxed)
-        .saturating_sub(since_start(real_time()));
-    if !is_any_outside() && (SEEN_LEAD..=MAX_WAITED_LEAD).contains(&lead) {
+    if is_any_outside() {
+        return;
+    }
+    let now = NOW.load(Ordering::Relaxed);
+    let lead = now.saturating_sub(since_start(real_time()));
+    if lead > MAX_WAITED_LEAD {
+        VISIBLE_LEAD.fetch_max(lead, Ordering::Relaxed);
+    } else if lead >= SEEN_LEAD {
         kernel::sleep(Duration::from_nanos(lead));
     }
+}
+
+/// Returns by how much virtual time was ahead of the clock of a child, in nanoseconds.
+pub(super) fn visible_lead() -> u64 {
+    VISIBLE_LEAD.load(Ordering::Relaxed)
 }
 
 impl Shared {

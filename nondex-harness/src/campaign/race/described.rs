@@ -86,7 +86,12 @@ impl Races<'_> {
     }
 
     /// The accesses of a test that runs alone to a part of the state, with their lines.
-    fn traced(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
+    pub(super) fn traced(
+        &self,
+        used: &Use<'_>,
+        state: &StateId,
+        made: &mut u64,
+    ) -> Vec<AccessRecord> {
         let spec = RunSpec {
             watch: match state.kind {
                 StateKind::Static => vec![state.clone()],

@@ -104,13 +104,25 @@ impl<'r> Cause<'r> {
             test.verdict,
             headline(test, self.as_sure() - 1),
         );
-        for culprit in &test.culprits {
+        let is_through = |culprit: &&Culprit| {
+            timing::is_of(culprit) && !view.sources.is_users(culprit.place().0)
+        };
+        let (through, shown): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
+        // Delays inside a library are lines only where no line of the user's code says more.
+        let shown = match shown.is_empty() && failing_place(test, view).is_none() {
+            true => &through,
+            false => &shown,
+        };
+        for culprit in shown {
             draw(&mut diagnostic, culprit, test, view);
         }
         for culprit in &test.culprits {
             origins(&mut diagnostic, culprit);
         }
         failing_line(&mut diagnostic, test, view);
+        if !std::ptr::eq(shown, &through) {
+            reached_through(&mut diagnostic, &through, test);
+        }
         let mut fixes = promises(&mut diagnostic, test);
         if let Some(reason) = test.reason {
             interleaving::draw(&mut diagnostic, test);
@@ -253,6 +265,23 @@ fn draw(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit, test: &TestReport, v
     }
 }
 
+/// Delays at lines of libraries, each with its place: the user's code leads there, and decides
+/// nothing else.
+fn reached_through(diagnostic: &mut Diagnostic<'_>, culprits: &[&Culprit], test: &TestReport) {
+    let lines: BTreeSet<String> = culprits
+        .iter()
+        .filter(|culprit| !culprit.file.is_empty())
+        .filter_map(|culprit| {
+            let what = timing::what_in(test, culprit)?;
+            Some(format!("{}:{}: {what}", culprit.file, culprit.line))
+        })
+        .collect();
+    if !lines.is_empty() {
+        let lines = lines.into_iter().collect::<Vec<_>>().join("\n");
+        diagnostic.note("reached through", &lines);
+    }
+}
+
 /// Where the collection comes from, and the elements in it that decide.
 fn origins(diagnostic: &mut Diagnostic<'_>, culprit: &Culprit) {
     if let Some(created) = &culprit.created {
@@ -327,6 +356,10 @@ fn promises(diagnostic: &mut Diagnostic<'_>, test: &TestReport) -> Vec<&'static 
             // One model stands for all waits with a limit.
             let is_any_wait = model.api == model::CONDVAR_WAIT_TIMEOUT.api;
             let text = match interleaving::called(test, culprit) {
+                Some(called) if is_any_wait && called.ends_with("block_on") => format!(
+                    "a timer of the async runtime that `{called}` drives, such as `tokio::time::timeout`, {}",
+                    model.promise
+                ),
                 Some(called) if is_any_wait && !called.contains("Condvar") => {
                     format!("`{called}`, as `{api}`, {}", model.promise)
                 }

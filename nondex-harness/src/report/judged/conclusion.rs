@@ -66,7 +66,8 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             report.verdict = Verdict::Broken;
             if basis.explanation().is_none() {
                 let hang = notes::hang(&report.failures, basis.options.timeout);
-                report.notes.extend(hang);
+                let doubt = notes::may_pass(&report.sources, failing_runs(basis));
+                report.notes.extend(hang.or(doubt));
             }
             Some(basis.clean())
         }
@@ -102,6 +103,15 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
         }
         Conclusion::Dependent(dependence) => Some(dependent(report, dependence, basis)),
     }
+}
+
+/// Number of runs of a broken test that chance could have let pass.
+fn failing_runs(basis: &Basis<'_>) -> usize {
+    let plain = match basis.runs.ordinary {
+        Some(Ordinary::Runs([_, runs])) => usize::try_from(runs).unwrap_or(usize::MAX),
+        _ => 0,
+    };
+    plain.saturating_add(certainty::samples(basis.evidence))
 }
 
 /// Whether a test that fails in base order reached choices of which no seed was tried, and is not

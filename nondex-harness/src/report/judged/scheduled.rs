@@ -45,6 +45,7 @@ pub(super) fn report(
         time_us,
         delayed_us: _,
         longest_sleep: _,
+        visible_lead_us: _,
         leaks,
         outside,
         asynchronous,

@@ -97,6 +97,27 @@ fn ended(threads: &Threads, spec: &RunSpec, end: Option<ScheduleEndKind>, passes
 }
 
 #[test]
+fn a_run_whose_child_saw_an_earlier_time_is_no_failure_of_the_test() {
+    let threads = Threads::new(40);
+    for is_always in [false, true] {
+        let test = |spec: &RunSpec| {
+            let is_delayed = spec.seed % 3 == 1 && spec.choices != Selection::None;
+            let is_ahead = spec.scheduled && (is_always || is_delayed);
+            let mut run = threads.run(spec, |_| !is_ahead);
+            let schedule = run.schedule.as_mut();
+            if let Some(schedule) = schedule.filter(|_| is_ahead) {
+                schedule.visible_lead_us = 4_000_000;
+            }
+            run
+        };
+        let (conclusion, evidence) = simulate(&options(), test);
+        assert_eq!(conclusion, Conclusion::Stable);
+        // What no scheduled run shows is seen with real threads.
+        assert_eq!(known("t", &options(), &evidence).real_threads, is_always);
+    }
+}
+
+#[test]
 fn a_run_of_a_seed_that_comes_to_our_limit_of_operations_is_no_failure_of_the_test() {
     let threads = Threads::new(40);
     let (conclusion, evidence) = simulate(&options(), |spec| {
