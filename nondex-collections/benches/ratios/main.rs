@@ -2,13 +2,15 @@
 //!
 //! `cargo bench -p nondex-collections` has valgrind count the instructions of each operation over
 //! std's map and over the mirror's, in base order and at every level, in one process; other work on
-//! the machine does not change them. `-- --times` measures times instead, where each figure is the
-//! least time of one over the least of std's. The tables of the book are printed. What else follows
-//! `--` selects operations: `-- iter/1000/`.
+//! the machine does not change them. `--bench ratios -- --times` measures times instead, where each
+//! figure is the least time of one over the least of std's; `-- --records` measures what a record
+//! costs. The tables of the book are printed. What else follows `--` selects operations:
+//! `-- iter/1000/`.
 
 mod instructions;
 mod memory;
 mod operations;
+mod records;
 mod times;
 
 use std::error::Error;
@@ -116,6 +118,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let filter = filter.map_or("", String::as_str);
     if has(instructions::CHILD) {
         instructions::execute(filter);
+    } else if has("--records") {
+        records::print()?;
     } else if has("--times") {
         let times = |row: Row| row.measure(Timed::new).into_iter().map(Timed::least);
         let rows = Row::all(filter).into_iter();
