@@ -1,5 +1,7 @@
 //! What nothing makes fail is run again under other circumstances, and each step is in the report.
 
+use std::fs;
+
 use nondex_core::Level;
 use nondex_harness::exit_code::ExitCode;
 use nondex_harness::judge::reruns::Circumstance;
@@ -134,10 +136,11 @@ fn a_test_is_classified_by_the_first_circumstance_that_makes_it_fail() {
             ("clean-environment", 4, 0),
             ("time-zone", 3, 0),
             ("locale", 3, 0),
-            ("natural", 9, 0)
+            ("natural", 9, 0),
+            ("together", 4, 0)
         ]
     );
-    assert_eq!(found.runs, 39);
+    assert_eq!(found.runs, 43);
 }
 
 /// What a classification says of each test, and how many runs it took for that.
@@ -177,4 +180,53 @@ fn a_test_without_chance_is_called_the_same_after_few_runs_as_after_all() {
     // A test of few schedules has more: all of them are run unless nothing is to be pruned.
     let runs = |all: &[(String, Verdict, u64)]| all.iter().map(|(_, _, runs)| runs).sum::<u64>();
     assert!(runs(&short) < runs(&long), "{short:?} {long:?}");
+}
+
+/// The number of threads is nothing that one test changes and another one reads.
+#[test]
+fn a_test_that_fails_only_together_with_others_is_found_as_cargo_test_runs_them() {
+    let fixture = Fixture::new("classify");
+    let suite = "
+        #![cfg(test)]
+        use std::fs;
+        use std::time::Duration;
+
+        /// The first thread of the process, and that of the test.
+        fn is_alone() -> bool {
+            let wait = || std::thread::sleep(Duration::from_millis(300));
+            wait();
+            let threads = fs::read_dir(\"/proc/self/task\").unwrap().count();
+            wait();
+            threads <= 2
+        }
+
+        #[test]
+        fn is_the_first() {
+            assert!(is_alone());
+        }
+
+        #[test]
+        fn is_the_second() {
+            assert!(is_alone());
+        }
+    ";
+    fs::write(fixture.path("src/lib.rs"), suite).unwrap();
+    let few = ["--alone", "0", "--circumstances", "3", "--natural", "0"];
+    let output = Nondex::command(&fixture.path("."), "classify")
+        .args(["--seeds", "1", "--levels", "STD", "--offline"])
+        .args(["--message-format", "json"])
+        .args(few)
+        .env("RUST_TEST_THREADS", "2")
+        .run();
+    let report = output.expect(ExitCode::Found).report();
+    for name in ["is_the_first", "is_the_second"] {
+        let found = test(&report, name);
+        assert_eq!(found.verdict, Verdict::Unknown, "{found:#?}");
+        assert_eq!(steps(&report, name).last(), Some(&("together", 3, 3)));
+        assert_eq!(
+            found.failures[0].line,
+            found.line.map(|line| line + 1),
+            "{found:#?}"
+        );
+    }
 }

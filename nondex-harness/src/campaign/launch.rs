@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use nix::sys::signal::Signal;
 use nondex_core::context::inheritance;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
@@ -379,15 +379,7 @@ impl<'a> Launcher<'a> {
 
 /// How cargo would start the test; with a spec, if there is one.
 pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> Command {
-    let executable = binary.executable_of(test);
-    let mut command = match binary.runner.split_first() {
-        Some((runner, arguments)) => {
-            let mut command = Command::new(runner);
-            command.args(arguments).arg(executable);
-            command
-        }
-        None => Command::new(executable),
-    };
+    let mut command = program(binary, binary.executable_of(test));
     match binary.harness {
         Harness::Nondex | Harness::Libtest | Harness::Serial => {
             command.args(["--exact", &test.name, "--nocapture"]);
@@ -401,11 +393,29 @@ pub fn command(binary: &TestBinary, test: &TestCase, spec: Option<&RunSpec>) -> 
         preload: binary.preload.clone().map(Into::into),
         ..spec.clone()
     });
+    command.envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
+    command
+}
+
+/// How cargo would start all tests of a binary.
+pub fn all(binary: &TestBinary) -> Command {
+    program(binary, &binary.executable)
+}
+
+/// A program of a binary with its runner, folder and environment.
+fn program(binary: &TestBinary, executable: &Utf8Path) -> Command {
+    let mut command = match binary.runner.split_first() {
+        Some((runner, arguments)) => {
+            let mut command = Command::new(runner);
+            command.args(arguments).arg(executable);
+            command
+        }
+        None => Command::new(executable),
+    };
     command
         .current_dir(&binary.cwd)
         .env_clear()
-        .envs(&binary.env)
-        .envs(spec.map(|spec| (SPEC_VARIABLE, in_variable(&spec))));
+        .envs(&binary.env);
     command
 }
 

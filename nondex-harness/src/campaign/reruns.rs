@@ -2,6 +2,7 @@
 //! [`judge::reruns`](crate::judge::reruns).
 
 pub mod explained;
+mod together;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -295,6 +296,12 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
             ));
         }
     }
+    settle(report, report.verdict);
+}
+
+/// Gives a test that was called stable another verdict.
+fn settle(report: &mut TestReport, verdict: Verdict) {
+    report.verdict = verdict;
     report.failure_bound = None;
     report.verified.clear();
     report.schedules = None;

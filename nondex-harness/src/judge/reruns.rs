@@ -129,6 +129,12 @@ impl RerunCounts {
         }
     }
 
+    /// Maximum number of runs of all tests together.
+    #[must_use]
+    pub const fn together(&self) -> u64 {
+        self.changed
+    }
+
     /// No runs under this circumstance.
     pub fn forget(&mut self, circumstance: Circumstance) {
         self.forgotten |= 1 << circumstance as u8;

@@ -70,7 +70,28 @@ fn investigate(
             break;
         }
     }
+    if !session.stop.is_set() {
+        together(&reruns, session, report, console);
+    }
     combined::sum_up(report);
+}
+
+/// Runs the tests of each binary together, as `cargo test` does.
+fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report, console: &Console) {
+    let mut reports = report.tests.iter_mut();
+    for selected in session.selected {
+        let cases = selected.tests.iter().map(|(case, _)| case);
+        let mut tests: Vec<_> = cases.zip(&mut reports).collect();
+        console.status(
+            "Running",
+            &format!("all tests of {} together", selected.suite.binary.id),
+        );
+        reruns.together(selected.suite, &mut tests);
+        if session.stop.is_set() {
+            report.partial = true;
+            break;
+        }
+    }
 }
 
 /// Searches for the calls that are responsible for this failing run of a test. Without a result,

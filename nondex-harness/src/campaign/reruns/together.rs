@@ -1,0 +1,171 @@
+//! Runs of all tests of a binary together in a plain build, as `cargo test` runs them: what one
+//! test does to another, at a moment that nothing here has tried, shows itself there.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use nondex_core::{Failure, Outcome};
+
+use super::{Reruns, settle};
+use crate::campaign::comparison::as_ordinary;
+use crate::campaign::{ended, launch, process};
+use crate::project::{Harness, Suite, TestBinary, TestCase};
+use crate::report::schema::{FailureReport, Step};
+use crate::report::{TestReport, Verdict};
+
+/// Name of the step in a report.
+const STEP: &str = "together";
+
+/// Duration of all runs of one binary after which no more are made.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Minimum number of runs, however long one takes.
+const FEWEST: u64 = 3;
+
+/// How the tests of one binary ended in all runs together.
+#[derive(Default)]
+struct Together {
+    runs: u64,
+    failures: BTreeMap<String, u64>,
+    /// What each wrote when it failed first.
+    output: BTreeMap<String, String>,
+}
+
+impl Reruns<'_> {
+    /// Runs all tests of a binary together until enough is known, and reports those of `tests` that
+    /// passed until now and fail there. A binary whose process ends before its tests says nothing.
+    pub fn together(&self, suite: &Suite, tests: &mut [(&TestCase, &mut TestReport)]) {
+        let is_libtest = matches!(suite.binary.harness, Harness::Nondex | Harness::Libtest);
+        let Some((first, _)) = tests.first().filter(|_| is_libtest) else {
+            return;
+        };
+        let Ok((plain, _)) = self.comparison.find(suite, first) else {
+            return;
+        };
+        let mut found = Together::default();
+        let begin = Instant::now();
+        while found.runs < self.limits.together()
+            && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
+        {
+            let Some(output) = as_ordinary(|| self.all(plain)) else {
+                return;
+            };
+            found.add(&output);
+        }
+        for (case, report) in tests.iter_mut() {
+            found.write(case, report, self.options.timeout);
+        }
+    }
+
+    /// What one run of all tests wrote, if its process came to its end.
+    fn all(&self, binary: &TestBinary) -> Option<String> {
+        let limit = self.options.timeout.saturating_mul(2);
+        let finished = process::run(launch::all(binary), limit, self.stop).ok()?;
+        let is_end = matches!(finished.end, process::End::Exited(0 | 101));
+        is_end.then(|| finished.output.to_text())
+    }
+}
+
+impl Together {
+    /// Adds what libtest wrote of one run.
+    fn add(&mut self, output: &str) {
+        self.runs += 1;
+        for line in output.lines() {
+            let name = line.strip_prefix("test ");
+            let name = name.and_then(|rest| rest.strip_suffix(" ... FAILED"));
+            let Some(name) = name else { continue };
+            *self.failures.entry(name.to_owned()).or_default() += 1;
+            let text = captured(output, name).unwrap_or_default();
+            let known = self.output.entry(name.to_owned());
+            known.or_insert_with(|| text.to_owned());
+        }
+    }
+
+    /// Writes what the runs show of a test that passed until now.
+    fn write(&self, case: &TestCase, report: &mut TestReport, timeout: Duration) {
+        if !report.verdict.passes() || self.runs == 0 || case.ignored {
+            return;
+        }
+        let failures = self.failures.get(&case.name).copied().unwrap_or_default();
+        report.runs += self.runs;
+        report.steps.push(Step {
+            name: STEP.to_owned(),
+            runs: self.runs,
+            failures,
+        });
+        let Some(output) = self.output.get(&case.name) else {
+            return;
+        };
+        settle(report, Verdict::Unknown);
+        report.notes.push(format!(
+            "{failures} of {} runs of all tests together in an ordinary build failed, as `cargo test` runs them, and nothing that was \
+             tried here makes it fail",
+            self.runs
+        ));
+        let Failure {
+            message,
+            file,
+            line,
+        } = ended::explain(case, &Outcome::Failed, output, timeout);
+        report.failures.push(FailureReport {
+            message,
+            file,
+            line,
+            ..FailureReport::clean(Outcome::Failed)
+        });
+    }
+}
+
+/// What libtest shows of the output of a test that failed.
+fn captured<'o>(output: &'o str, name: &str) -> Option<&'o str> {
+    let (_, rest) = output.split_once(&format!("---- {name} stdout ----\n"))?;
+    let end = rest.find("\n---- ").or_else(|| rest.find("\nfailures:\n"));
+    Some(&rest[..end.unwrap_or(rest.len())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "\nrunning 3 tests\ntest a ... ok\ntest m::b ... FAILED\ntest c ... FAILED\n\n\
+        failures:\n\n---- c stdout ----\n\nthread 'c' (7) panicked at src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
+        thread 'm::b' (8) panicked at src/lib.rs:9:5:\nnine\n\n\nfailures:\n    c\n    m::b\n";
+
+    fn case(name: &str) -> TestCase {
+        TestCase {
+            name: name.to_owned(),
+            file: None,
+            line: None,
+            ignored: false,
+            doctest: None,
+        }
+    }
+
+    #[test]
+    fn a_test_that_fails_only_together_with_others_is_flaky_for_an_unknown_reason() {
+        let mut found = Together::default();
+        found.add(OUTPUT);
+        found.add(&OUTPUT.replace("c ... FAILED", "c ... ok"));
+        for (name, failures, line) in [("a", 0, None), ("m::b", 2, Some(9)), ("c", 1, Some(3))] {
+            let case = case(name);
+            let mut report = TestReport::new("shop", "shop", name);
+            report.verdict = Verdict::Stable;
+            found.write(&case, &mut report, Duration::from_secs(1));
+            assert_eq!((report.runs, report.steps[0].failures), (2, failures));
+            assert_eq!(report.verdict == Verdict::Unknown, failures > 0, "{name}");
+            let failed = report.failures.first().and_then(|failure| failure.line);
+            assert_eq!(failed, line);
+        }
+    }
+
+    #[test]
+    fn a_verdict_that_is_known_stands() {
+        let mut found = Together::default();
+        found.add(OUTPUT);
+        let mut report = TestReport::new("shop", "shop", "c");
+        report.verdict = Verdict::NonDeterministic;
+        found.write(&case("c"), &mut report, Duration::ZERO);
+        assert_eq!(report.verdict, Verdict::NonDeterministic);
+        assert!(report.steps.is_empty());
+    }
+}
