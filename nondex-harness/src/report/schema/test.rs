@@ -218,7 +218,7 @@ impl TestReport {
 pub struct Step {
     /// `clean`, `choices`, `interleavings` (choices of threads and time, too), `search` (for
     /// culprits), `order`, `further-seeds`, `alone`, `one-core`, `load`, `clean-environment`,
-    /// `time-zone`, `locale`, `natural`, `together` (all tests of the binary in one plain process)
+    /// `time-zone`, `locale`, `natural`; `together` (all tests of the binary in one plain process);
     /// or `builds` (under several seeds).
     pub name: String,
     /// Number of runs.
