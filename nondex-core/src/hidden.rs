@@ -71,9 +71,7 @@ impl Text {
         let _ = fmt::Write::write_fmt(&mut text, arguments);
         text
     }
-}
 
-impl Text {
     /// Appends a string.
     pub fn push_str(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());

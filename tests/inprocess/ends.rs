@@ -175,11 +175,8 @@ fn an_experiment_runs_its_tests_in_its_order_in_one_process_and_gives_a_record_f
     let binary = binary(&executable);
     let folder = &binary.cwd;
     let case = |name: &&str| TestCase {
-        name: (*name).to_owned(),
-        file: None,
-        line: None,
         ignored: *name == "setter",
-        doctest: None,
+        ..TestCase::new(*name)
     };
     let stop = StopFlag::new();
     let limit = Duration::from_secs(60);

@@ -17,11 +17,8 @@ use crate::compile::{Harness, binary, compile};
 /// What a test of `tests/fixtures/libtest/pairs.rs` is called, and whether it is ignored.
 fn case(name: &str) -> TestCase {
     TestCase {
-        name: name.to_owned(),
-        file: None,
-        line: None,
         ignored: name == "is_ignored",
-        doctest: None,
+        ..TestCase::new(name)
     }
 }
 

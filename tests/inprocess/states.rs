@@ -15,16 +15,6 @@ use crate::pairs::records;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-fn case(name: &str) -> TestCase {
-    TestCase {
-        name: name.to_owned(),
-        file: None,
-        line: None,
-        ignored: false,
-        doctest: None,
-    }
-}
-
 /// The executable of `tests/fixtures/libtest/states.rs`, with a temporary directory of its own.
 pub(crate) fn compiled() -> TestBinary {
     let mut binary = binary(&compile("states.rs", "2021", Harness::Interposed));
@@ -39,7 +29,7 @@ pub(crate) fn compiled() -> TestBinary {
 pub(crate) fn run(binary: &TestBinary, tests: &[&str], spec: &RunSpec) -> Vec<Run> {
     let stop = StopFlag::new();
     let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
-    let cases: Vec<TestCase> = tests.iter().copied().map(case).collect();
+    let cases: Vec<TestCase> = tests.iter().copied().map(TestCase::new).collect();
     let cases: Vec<&TestCase> = cases.iter().collect();
     let spec = RunSpec {
         test: tests.last().unwrap().to_string(),
@@ -164,7 +154,7 @@ fn each_kind_of_state_is_named_and_restoring_it_and_no_other_saves_the_victim() 
             let stop = StopFlag::new();
             let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
             let _ = std::fs::remove_file(&file);
-            let (first, then) = (case(tests[0]), case(tests[1]));
+            let (first, then) = (TestCase::new(tests[0]), TestCase::new(tests[1]));
             let pairs = launcher
                 .pairs(LIMIT, &binary, &[&first], &[&then], &spec)
                 .unwrap();
@@ -247,7 +237,13 @@ fn the_line_that_writes_and_the_line_that_reads_are_named() {
         let stop = StopFlag::new();
         let launcher = Launcher::new(records(&binary.cwd), LIMIT, &stop);
         let pairs = launcher
-            .pairs(LIMIT, &binary, &[&case(&first)], &[&case(&then)], &spec)
+            .pairs(
+                LIMIT,
+                &binary,
+                &[&TestCase::new(&first)],
+                &[&TestCase::new(&then)],
+                &spec,
+            )
             .unwrap();
         let forked = pairs.then[0].clone().unwrap();
         for (run, line, test, is_written) in [

@@ -90,7 +90,7 @@ pub fn fold(records: impl IntoIterator<Item = OperationRecord>) -> Vec<Operation
     records
 }
 
-pub(crate) fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
+fn is_alike(a: &OperationRecord, b: &OperationRecord) -> bool {
     let identity = |record: &OperationRecord| {
         [
             record.operation.clone(),

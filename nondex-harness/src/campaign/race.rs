@@ -78,7 +78,7 @@ pub(super) struct Races<'a> {
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
     pub(super) known: Known,
-    /// The same with their lines.
+    /// The accesses that are known with their lines.
     pub(super) traced: Known,
     /// How many processes may be made.
     pub(super) budget: Budget,

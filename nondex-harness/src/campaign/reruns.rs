@@ -173,13 +173,7 @@ impl<'a> Reruns<'a> {
             order::fail(report, suite, &spec, Some(&end), self.options);
             return;
         }
-        let failure = failure.unwrap_or_default();
-        report.failures.push(FailureReport {
-            message: failure.message,
-            file: failure.file,
-            line: failure.line,
-            ..FailureReport::clean(outcome)
-        });
+        fail_plainly(report, outcome, failure.unwrap_or_default());
     }
 
     /// The run with this number under a circumstance.
@@ -297,6 +291,16 @@ fn conclude(report: &mut TestReport, conclusion: Next, tried: &[Tried]) {
         }
     }
     settle(report, report.verdict);
+}
+
+/// Writes a failing run without choices into the report.
+fn fail_plainly(report: &mut TestReport, outcome: Outcome, failure: Failure) {
+    report.failures.push(FailureReport {
+        message: failure.message,
+        file: failure.file,
+        line: failure.line,
+        ..FailureReport::clean(outcome)
+    });
 }
 
 /// Gives a test that was called stable another verdict.

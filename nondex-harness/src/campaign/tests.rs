@@ -87,11 +87,8 @@ impl Project {
                 tests: tests
                     .iter()
                     .map(|name| TestCase {
-                        name: (*name).to_owned(),
-                        file: None,
-                        line: None,
                         ignored: name.contains("ignored"),
-                        doctest: None,
+                        ..TestCase::new(*name)
                     })
                     .collect(),
             },

@@ -93,14 +93,7 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     let all = ask(&binary, &terse)?.and_then(|text| from_terse(&text));
     let Some((all, benchmarks)) = all else {
         binary.harness = Harness::Opaque;
-        let test = TestCase {
-            name: binary.target.clone(),
-            file: None,
-            line: None,
-            ignored: false,
-            doctest: None,
-        };
-        let tests = vec![test];
+        let tests = vec![TestCase::new(binary.target.clone())];
         return Ok((Suite { binary, tests }, 0));
     };
     let takes_threads = || {
@@ -118,11 +111,8 @@ fn suite(mut binary: TestBinary, workspace_root: &Utf8Path, mode: Mode) -> Resul
     let tests = all
         .into_iter()
         .map(|name| TestCase {
-            file: None,
-            line: None,
             ignored: ignored.contains(&name),
-            name,
-            doctest: None,
+            ..TestCase::new(name)
         })
         .collect();
     Ok((sorted(binary, tests), benchmarks))

@@ -86,6 +86,20 @@ pub struct TestCase {
     pub doctest: Option<Doctest>,
 }
 
+impl TestCase {
+    /// A test of which only the name is known.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        TestCase {
+            name: name.into(),
+            file: None,
+            line: None,
+            ignored: false,
+            doctest: None,
+        }
+    }
+}
+
 /// The program that rustdoc made of a doctest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doctest {

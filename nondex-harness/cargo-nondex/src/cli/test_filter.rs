@@ -241,11 +241,8 @@ pub(crate) mod tests {
 
     pub(crate) fn suite() -> Suite {
         let test = |name: &str, ignored| TestCase {
-            name: name.to_owned(),
-            file: None,
-            line: None,
             ignored,
-            doctest: None,
+            ..TestCase::new(name)
         };
         Suite {
             binary: TestBinary {

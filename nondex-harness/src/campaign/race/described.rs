@@ -92,6 +92,10 @@ impl Races<'_> {
         state: &StateId,
         made: &mut u64,
     ) -> Vec<AccessRecord> {
+        let key = (used.test, state.clone());
+        if let Some(known) = self.traced.borrow().get(&key) {
+            return known.clone();
+        }
         let spec = RunSpec {
             watch: match state.kind {
                 StateKind::Static => vec![state.clone()],
@@ -102,6 +106,7 @@ impl Races<'_> {
         };
         let mut accesses = self.alone(&spec, used.test, made);
         accesses.retain(|access| access.state == *state);
+        self.traced.borrow_mut().insert(key, accesses.clone());
         accesses
     }
 }

@@ -59,10 +59,7 @@ impl Races<'_> {
         if state.kind != StateKind::Static || own.len() <= MAX_PARTS + behind {
             return singles.collect();
         }
-        let mut traced = self.traced.borrow_mut();
-        let traced = traced
-            .entry((used.test, state.clone()))
-            .or_insert_with(|| self.traced(used, state, made));
+        let traced = self.traced(used, state, made);
         let own: Vec<_> = traced.iter().filter(|access| access.own).collect();
         let mut at = 0_usize;
         let mut lines: Vec<Stop> = Vec::new();

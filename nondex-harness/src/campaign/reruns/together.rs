@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use nondex_core::{Failure, Outcome};
+use nondex_core::Outcome;
 
-use super::{Reruns, settle};
+use super::{Reruns, fail_plainly, settle};
 use crate::campaign::comparison::as_ordinary;
 use crate::campaign::{ended, launch, process};
 use crate::project::{Harness, Suite, TestBinary, TestCase};
-use crate::report::schema::{FailureReport, Step};
+use crate::report::schema::Step;
 use crate::report::{TestReport, Verdict};
 
 /// Name of the step in a report.
@@ -26,9 +26,8 @@ const FEWEST: u64 = 3;
 #[derive(Default)]
 struct Together {
     runs: u64,
-    failures: BTreeMap<String, u64>,
-    /// What each wrote when it failed first.
-    output: BTreeMap<String, String>,
+    /// The tests that failed: in how many runs, and what each wrote in the first of them.
+    failed: BTreeMap<String, (u64, String)>,
 }
 
 impl Reruns<'_> {
@@ -74,10 +73,9 @@ impl Together {
             let name = line.strip_prefix("test ");
             let name = name.and_then(|rest| rest.strip_suffix(" ... FAILED"));
             let Some(name) = name else { continue };
-            *self.failures.entry(name.to_owned()).or_default() += 1;
-            let text = captured(output, name).unwrap_or_default();
-            let known = self.output.entry(name.to_owned());
-            known.or_insert_with(|| text.to_owned());
+            let first = || (0, captured(output, name).unwrap_or_default().to_owned());
+            let failed = self.failed.entry(name.to_owned());
+            failed.or_insert_with(first).0 += 1;
         }
     }
 
@@ -86,14 +84,15 @@ impl Together {
         if !report.verdict.passes() || self.runs == 0 || case.ignored {
             return;
         }
-        let failures = self.failures.get(&case.name).copied().unwrap_or_default();
+        let failed = self.failed.get(&case.name);
+        let failures = failed.map_or(0, |(runs, _)| *runs);
         report.runs += self.runs;
         report.steps.push(Step {
             name: STEP.to_owned(),
             runs: self.runs,
             failures,
         });
-        let Some(output) = self.output.get(&case.name) else {
+        let Some((_, output)) = failed else {
             return;
         };
         settle(report, Verdict::Unknown);
@@ -102,17 +101,8 @@ impl Together {
              tried here makes it fail",
             self.runs
         ));
-        let Failure {
-            message,
-            file,
-            line,
-        } = ended::explain(case, &Outcome::Failed, output, timeout);
-        report.failures.push(FailureReport {
-            message,
-            file,
-            line,
-            ..FailureReport::clean(Outcome::Failed)
-        });
+        let failure = ended::explain(case, &Outcome::Failed, output, timeout);
+        fail_plainly(report, Outcome::Failed, failure);
     }
 }
 
@@ -131,23 +121,13 @@ mod tests {
         failures:\n\n---- c stdout ----\n\nthread 'c' (7) panicked at src/lib.rs:3:5:\nthree\n\n---- m::b stdout ----\n\n\
         thread 'm::b' (8) panicked at src/lib.rs:9:5:\nnine\n\n\nfailures:\n    c\n    m::b\n";
 
-    fn case(name: &str) -> TestCase {
-        TestCase {
-            name: name.to_owned(),
-            file: None,
-            line: None,
-            ignored: false,
-            doctest: None,
-        }
-    }
-
     #[test]
     fn a_test_that_fails_only_together_with_others_is_flaky_for_an_unknown_reason() {
         let mut found = Together::default();
         found.add(OUTPUT);
         found.add(&OUTPUT.replace("c ... FAILED", "c ... ok"));
         for (name, failures, line) in [("a", 0, None), ("m::b", 2, Some(9)), ("c", 1, Some(3))] {
-            let case = case(name);
+            let case = TestCase::new(name);
             let mut report = TestReport::new("shop", "shop", name);
             report.verdict = Verdict::Stable;
             found.write(&case, &mut report, Duration::from_secs(1));
@@ -164,7 +144,7 @@ mod tests {
         found.add(OUTPUT);
         let mut report = TestReport::new("shop", "shop", "c");
         report.verdict = Verdict::NonDeterministic;
-        found.write(&case("c"), &mut report, Duration::ZERO);
+        found.write(&TestCase::new("c"), &mut report, Duration::ZERO);
         assert_eq!(report.verdict, Verdict::NonDeterministic);
         assert!(report.steps.is_empty());
     }

@@ -285,13 +285,7 @@ mod tests {
     #[test]
     fn tests_that_share_a_name_are_numbered() {
         let names = ["b (line 2)", "a (line 1)", "b (line 2)", "b (line 2)"];
-        let mut tests = names.map(|name| TestCase {
-            name: name.to_owned(),
-            file: None,
-            line: None,
-            ignored: false,
-            doctest: None,
-        });
+        let mut tests = names.map(TestCase::new);
         number(&mut tests);
         let numbered = tests.map(|test| test.name);
         assert_eq!(

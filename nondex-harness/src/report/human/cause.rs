@@ -107,20 +107,17 @@ impl<'r> Cause<'r> {
         let is_through = |culprit: &&Culprit| {
             timing::is_of(culprit) && !view.sources.is_users(culprit.place().0)
         };
-        let (through, shown): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
+        let (through, own): (Vec<_>, Vec<_>) = test.culprits.iter().partition(is_through);
         // Delays inside a library are lines only where no line of the user's code says more.
-        let shown = match shown.is_empty() && failing_place(test, view).is_none() {
-            true => &through,
-            false => &shown,
-        };
-        for culprit in shown {
+        let has_own_line = !own.is_empty() || failing_place(test, view).is_some();
+        for culprit in if has_own_line { &own } else { &through } {
             draw(&mut diagnostic, culprit, test, view);
         }
         for culprit in &test.culprits {
             origins(&mut diagnostic, culprit);
         }
         failing_line(&mut diagnostic, test, view);
-        if !std::ptr::eq(shown, &through) {
+        if has_own_line {
             reached_through(&mut diagnostic, &through, test);
         }
         let mut fixes = promises(&mut diagnostic, test);

@@ -56,26 +56,27 @@ pub(super) fn lateness(evidence: &Evidence, options: &Options) -> Option<String>
 
 /// Says that some runs have no result, and why.
 pub(super) fn cut(evidence: &Evidence, options: &Options) -> Vec<String> {
-    let has_lead = |run: &&Run| run.has_visible_lead();
-    let ahead = threads::cut(evidence, options).filter(has_lead).count();
-    let ended = threads::cut(evidence, options).count() - ahead;
-    let runs = |count| match count {
-        1 => "1 of its runs has".to_owned(),
-        many => format!("{many} of its runs have"),
+    let cut = threads::cut(evidence, options);
+    let (ahead, ended): (Vec<_>, Vec<_>) = cut.partition(|run| run.has_visible_lead());
+    let note = |runs: &[&Run], why: &str| {
+        let runs = match runs.len() {
+            0 => return None,
+            1 => "1 of its runs has".to_owned(),
+            many => format!("{many} of its runs have"),
+        };
+        Some(format!("{runs} no result, because {why}"))
     };
-    let ended = (ended > 0).then(|| {
-        format!(
-            "{} no result, because its threads reached the limit of operations: see `--max-steps`",
-            runs(ended)
-        )
-    });
-    let ahead = (ahead > 0).then(|| {
-        format!(
-            "{} no result, because virtual time was ahead of the clock that its children read",
-            runs(ahead)
-        )
-    });
-    ended.into_iter().chain(ahead).collect()
+    let notes = [
+        note(
+            &ended,
+            "its threads reached the limit of operations: see `--max-steps`",
+        ),
+        note(
+            &ahead,
+            "virtual time was ahead of the clock that its children read",
+        ),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> String {
@@ -94,8 +95,7 @@ pub(super) fn disagreement(runs: &[Run], spec: &RunSpec, options: &Options) -> S
 
 /// What may decide a test that ends in two ways though every choice is the same.
 pub(super) fn uncontrolled(sources: &[Source]) -> String {
-    let sources: Vec<&str> = sources.iter().map(|source| of_source(*source)).collect();
-    match sources.as_slice() {
+    match names(sources).as_slice() {
         [] => "no seed controls what decides, and no call that this tool records does: it may be an address, a counter or random \
                generator of the processor (`rdtsc`, `rdrand`), or a raw system call"
             .to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn uncontrolled(sources: &[Source]) -> String {
 
 /// How often a test may pass that failed in each of `runs` runs and uses what no seed controls.
 pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
-    let names: Vec<&str> = sources.iter().map(|source| of_source(*source)).collect();
+    let names = names(sources);
     let bound = (certainty::bound(runs) * 100.0).ceil();
     // Scheduled runs are no sample of chance: there may be none.
     (!names.is_empty() && runs > 0).then(|| {
@@ -114,6 +114,10 @@ pub(super) fn may_pass(sources: &[Source], runs: usize) -> Option<String> {
             names.join(" and ")
         )
     })
+}
+
+fn names(sources: &[Source]) -> Vec<&'static str> {
+    sources.iter().map(|source| of_source(*source)).collect()
 }
 
 /// What a source is.
