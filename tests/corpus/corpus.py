@@ -35,6 +35,19 @@ def without_randomisation():
     libc.personality(libc.personality(ASK_PERSONALITY) | ADDR_NO_RANDOMIZE)
 
 
+# Fixtures that have no verdicts, or whose tests take minutes by design.
+WITHOUT_VERDICTS = {"does-not-compile", "no-tests", "libtest", "slow", "filterset"}
+
+
+def fixtures():
+    """The folders of the projects in tests/fixtures that have verdicts, from there."""
+    root = ROOT / "tests/fixtures"
+    found = (path.parent for path in root.rglob("Cargo.toml") if "[workspace" in path.read_text())
+    found = (path.relative_to(root) for path in found if "target" not in path.parts)
+    return sorted(str(path) for path in found if path.parts[0] not in WITHOUT_VERDICTS
+                  and path.name != "dependency")
+
+
 def cargo(arguments, directory, offline=False, **environment):
     env = {key: value for key, value in os.environ.items() if key != "RUST_BACKTRACE"}
     env.update({"CARGO_TERM_COLOR": "never", "RUSTUP_TOOLCHAIN": TOOLCHAIN}, **environment)

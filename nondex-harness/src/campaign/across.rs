@@ -124,38 +124,36 @@ pub(super) struct Across<'a> {
 type Between<'b> = &'b mut dyn FnMut(Option<&Path>);
 
 impl Across<'_> {
-    /// The tests that depend on those of another binary, and how many processes that took; `None`
-    /// when it was stopped.
-    pub(super) fn find(&self) -> Option<(Vec<Found>, u64)> {
-        let mut made = 0;
+    /// The tests that depend on those of another binary; `None` when it was stopped.
+    pub(super) fn find(&self) -> Option<Vec<Found>> {
         let mut found: Vec<Found> = Vec::new();
         if self.binaries.len() < 2 {
-            return Some((found, made));
+            return Some(found);
         }
-        let all = (0..self.binaries.len()).map(|binary| self.all(binary, &mut made));
+        let all = (0..self.binaries.len()).map(|binary| self.all(binary));
         let all: Vec<All> = all.collect::<Option<_>>()?;
         for with in (0..all.len()).filter(|with| all[*with].are_left) {
             for binary in (0..all.len()).filter(|binary| *binary != with) {
-                for test in self.suspects(with, &all, binary, &mut made)? {
+                for test in self.suspects(with, &all, binary)? {
                     let test = (binary, test);
-                    let sets = self.sets(with, &all[with].tests, test, &mut made)?;
+                    let sets = self.sets(with, &all[with].tests, test)?;
                     match found.iter_mut().find(|known| known.test == test) {
                         Some(known) => known.sets.extend(sets.0),
-                        None => found.extend(self.dependent(sets, &all, test, &mut made)?),
+                        None => found.extend(self.dependent(sets, &all, test)?),
                     }
                 }
             }
         }
-        Some((found, made))
+        Some(found)
     }
 
     /// The tests of a binary that can run in one process.
-    fn all(&self, binary: usize, made: &mut u64) -> Option<All> {
+    fn all(&self, binary: usize) -> Option<All> {
         let mut tests: Vec<usize> = (0..self.binaries[binary].tests.len()).collect();
         for _ in 0..=MAX_CUTS {
             let mut are_left = false;
             let mut between = |folder: Option<&Path>| are_left = !self.left(folder).is_empty();
-            let runs = self.run(&[(binary, &tests, &[])], &mut between, made)?;
+            let runs = self.run(&[(binary, &tests, &[])], &mut between)?;
             let ends = |run: &Run| !matches!(run.outcome, Outcome::Passed | Outcome::Failed);
             match runs[0].iter().position(ends) {
                 Some(cut) => _ = tests.remove(cut),
@@ -170,21 +168,15 @@ impl Across<'_> {
 
     /// The tests of `binary` that end otherwise in its original order when the other binary ran
     /// before.
-    fn suspects(
-        &self,
-        with: usize,
-        all: &[All],
-        binary: usize,
-        made: &mut u64,
-    ) -> Option<Vec<usize>> {
+    fn suspects(&self, with: usize, all: &[All], binary: usize) -> Option<Vec<usize>> {
         let own = &all[binary].tests;
         let is_asked = |test: &usize| (self.alone)(binary, *test).is_some();
         if !own.iter().any(is_asked) {
             return Some(Vec::new());
         }
-        let before = self.run(&[(binary, own, &[])], &mut |_| (), made)?;
+        let before = self.run(&[(binary, own, &[])], &mut |_| ())?;
         let steps: [Step<'_>; 2] = [(with, &all[with].tests, &[]), (binary, own, &[])];
-        let behind = self.run(&steps, &mut |_| (), made)?;
+        let behind = self.run(&steps, &mut |_| ())?;
         let passed = |test: usize, run: &Run| {
             let end = self.binaries[binary].end(test, run.clone(), false);
             end.passed()
@@ -198,31 +190,24 @@ impl Across<'_> {
 
     /// The lists of tests of another binary behind which a test ends otherwise each time, the
     /// others of these left out, and whether the search came to its end.
-    fn sets(
-        &self,
-        with: usize,
-        all: &[usize],
-        test: Test,
-        made: &mut u64,
-    ) -> Option<(Vec<Vec<Test>>, bool)> {
+    fn sets(&self, with: usize, all: &[usize], test: Test) -> Option<(Vec<Vec<Test>>, bool)> {
         let mut sets: Vec<Vec<Test>> = Vec::new();
         let Some(passes_alone) = (self.alone)(test.0, test.1) else {
             return Some((sets, true));
         };
         let mut is_complete = true;
         let mut all = all.to_vec();
-        while sets.len() < MAX_SETS && self.ends(with, &all, test, !passes_alone, 1, made)? {
+        while sets.len() < MAX_SETS && self.ends(with, &all, test, !passes_alone, 1)? {
             let smallest = smallest(all.len(), self.questions, |part| {
                 let kept = part.kept.iter().rev().map(|place| all[*place]);
                 let before: Vec<usize> =
                     all[..part.beginning].iter().copied().chain(kept).collect();
-                self.ends(with, &before, test, !passes_alone, 1, made)
-                    .ok_or(())
+                self.ends(with, &before, test, !passes_alone, 1).ok_or(())
             });
             let smallest = smallest.ok()?;
             let set: Vec<usize> = smallest.elements.iter().map(|place| all[*place]).collect();
-            let is_sure = self.ends(with, &set, test, !passes_alone, self.reruns, made)?
-                && self.ends(with, &[], test, passes_alone, self.reruns, made)?;
+            let is_sure = self.ends(with, &set, test, !passes_alone, self.reruns)?
+                && self.ends(with, &[], test, passes_alone, self.reruns)?;
             if !is_sure {
                 break;
             }
@@ -239,7 +224,6 @@ impl Across<'_> {
         (sets, is_complete): (Vec<Vec<Test>>, bool),
         all: &[All],
         test: Test,
-        made: &mut u64,
     ) -> Option<Option<Found>> {
         let (Some(first), Some(passes_alone)) = (sets.first(), (self.alone)(test.0, test.1)) else {
             return Some(None);
@@ -247,10 +231,10 @@ impl Across<'_> {
         let with = first[0].0;
         let set: Vec<usize> = first.iter().map(|(_, one)| *one).collect();
         let failing = if passes_alone { &set[..] } else { &[] };
-        let end = self.behind(with, failing, test, made)?;
-        let (state, files) = self.shared(with, &set, test, passes_alone, made)?;
+        let end = self.behind(with, failing, test)?;
+        let (state, files) = self.shared(with, &set, test, passes_alone)?;
         let cleaners = match passes_alone {
-            true => self.cleaners((with, &set), all, test, &files, made)?,
+            true => self.cleaners((with, &set), all, test, &files)?,
             false => Vec::new(),
         };
         Some(Some(Found {
@@ -272,10 +256,9 @@ impl Across<'_> {
         test: Test,
         passes: bool,
         times: usize,
-        made: &mut u64,
     ) -> Option<bool> {
         for _ in 0..times {
-            if self.behind(with, before, test, made)?.passed() != Some(passes) {
+            if self.behind(with, before, test)?.passed() != Some(passes) {
                 return Some(false);
             }
         }
@@ -283,15 +266,9 @@ impl Across<'_> {
     }
 
     /// How a test ends alone in its process, once these of the other binary ran in another.
-    fn behind(
-        &self,
-        with: usize,
-        before: &[usize],
-        (binary, test): Test,
-        made: &mut u64,
-    ) -> Option<End> {
+    fn behind(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<End> {
         let steps: [Step<'_>; 2] = [(with, before, &[]), (binary, &[test], &[])];
-        let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
+        let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
         Some(self.binaries[binary].end(test, run, true))
     }
 
@@ -313,12 +290,7 @@ impl Across<'_> {
 
     /// Runs these processes one after the other, with files as they were and one empty folder for
     /// temporary files; `between` comes behind the first one.
-    fn run(
-        &self,
-        steps: &[Step<'_>],
-        between: Between<'_>,
-        made: &mut u64,
-    ) -> Option<Vec<Vec<Run>>> {
+    fn run(&self, steps: &[Step<'_>], between: Between<'_>) -> Option<Vec<Vec<Run>>> {
         self.tree.restore();
         let runs = Launcher::with_fresh(PLACE, |folder| {
             let mut runs = Vec::new();
@@ -330,7 +302,6 @@ impl Across<'_> {
                     runs.push(Vec::new());
                     continue;
                 };
-                *made += 1;
                 let processes = &self.binaries[*binary];
                 let spec = RunSpec {
                     watch: watch.to_vec(),

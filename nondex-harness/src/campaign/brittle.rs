@@ -86,6 +86,7 @@ impl Behind<'_> {
             unstarted: Mutex::default(),
             drawn: None,
             hung: Hung::default(),
+            started: Arc::default(),
             options: self.options,
             limits,
             progress: self.progress,
@@ -116,7 +117,6 @@ impl Behind<'_> {
             ending.extend(experiment.cut().map(|_| test));
             experiments.add(experiment);
         }
-        let before = experiments.count();
         let original: Vec<usize> = (0..names.len()).collect();
         let reverse: Vec<usize> = original.iter().rev().copied().collect();
         let begun = Instant::now();
@@ -175,7 +175,6 @@ impl Behind<'_> {
                 .zip(concluded)
                 .collect::<BTreeMap<_, _>>())
         })?;
-        let made = (experiments.count() - before) as u64;
         let behind = asked
             .iter()
             .enumerate()
@@ -184,7 +183,7 @@ impl Behind<'_> {
                 names: Arc::clone(&names),
                 is_paired: !unpaired.contains(test),
                 // They are the price of all; the first one has them, for the sum to be right.
-                processes: if number == 0 { made } else { 0 },
+                processes: if number == 0 { processes.started() } else { 0 },
             });
         Some(behind.collect())
     }

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ pub(super) struct Processes<'a> {
     pub(super) drawn: Option<(Level, u64)>,
     /// Which of them hang.
     pub(super) hung: Hung,
+    /// How many processes were started, of those [with other choices](Self::with_choices), too.
+    pub(super) started: Arc<AtomicU64>,
     /// What all processes have in common.
     pub(super) options: &'a Options,
     /// How long each test is waited for at most, where that may be less than usual; none of any
@@ -96,10 +98,16 @@ impl Processes<'_> {
             tests: self.tests.clone(),
             unstarted: Mutex::default(),
             hung: Hung::default(),
+            started: Arc::clone(&self.started),
             drawn: Some((level, seed)),
             limits: self.limits.clone(),
             ..*self
         }
+    }
+
+    /// How many processes were started.
+    pub(super) fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
     }
 
     /// The options of a test.
@@ -213,6 +221,7 @@ impl Processes<'_> {
             let spec = self.spec(*first);
             let id = self.suite.test_id(case);
             self.progress.started(&id, &spec);
+            self.started.fetch_add(1, Ordering::Relaxed);
             let binary = &self.suite.binary;
             let made = self.launcher.pairs_fresh(
                 place,
@@ -303,6 +312,7 @@ impl Processes<'_> {
         let limits: Vec<Duration> = limits.collect();
         let id = self.suite.test_id(cases.last()?);
         self.progress.started(&id, spec);
+        self.started.fetch_add(1, Ordering::Relaxed);
         let binary = &self.suite.binary;
         let runs = self
             .launcher

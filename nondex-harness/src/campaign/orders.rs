@@ -7,7 +7,7 @@ mod search;
 mod unexplained;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
@@ -174,24 +174,16 @@ impl Campaign<'_> {
         });
         let changed: Changed = changed.collect();
         let mut reports = Vec::new();
-        for (place, test) in asked.iter().enumerate() {
+        // What the search for all took, the first one has, for the sum to be right.
+        let mut counted = 0;
+        for test in &asked {
             let suspect = found.suspects.iter().find(|suspect| suspect.test == *test);
             let mut report = found.report(&processes, *test, suspect, &names, &experiments);
-            // They are the price of all; the first one has them, for the sum to be right.
-            report.runs = match place {
-                0 => {
-                    let made = experiments.count() + found.processes;
-                    made as u64 + uses.iter().map(|used| used.made).sum::<u64>()
-                }
-                _ => 0,
-            };
             if let (Some(dependence), Some(order)) =
                 (suspect.and_then(Suspect::dependence), &mut report.order)
             {
                 let (first, passes_alone) = (&dependence.sets[0], dependence.passes_alone);
-                let made;
-                (order.state, made) = states.shared(first, *test, passes_alone);
-                report.runs += made;
+                order.state = states.shared(first, *test, passes_alone);
                 self.note_unseen(&states);
             }
             let crossed = found.crossed.iter().find(|known| known.test == *test);
@@ -199,13 +191,13 @@ impl Campaign<'_> {
                 let drawn = processes.with_choices(crossed.level, crossed.seed);
                 let states = States::new(&drawn, &symbols, &self.workspace);
                 let first = &crossed.dependence.sets[0];
-                let made;
-                (order.state, made) = states.shared(first, *test, true);
-                report.runs += made;
+                order.state = states.shared(first, *test, true);
                 self.note_unseen(&states);
             }
             report.leaves = found.left(*test, &uses, &states, &names);
             self.look_closer(&processes, *test, &changed, &mut report);
+            report.runs += processes.started() - counted;
+            counted = processes.started();
             reports.push(report);
         }
         self.add_races(&states, &processes, &found, &uses, (&asked, &mut reports));
@@ -241,6 +233,7 @@ impl Campaign<'_> {
             unstarted: Mutex::default(),
             drawn: None,
             hung: Hung::default(),
+            started: Arc::default(),
             options: self.options,
             limits: Vec::new(),
             tree: self.tree,
@@ -280,7 +273,7 @@ impl Campaign<'_> {
             reruns: self.asked.reruns,
             questions: self.asked.budget,
         };
-        let (found, made) = across.find()?;
+        let found = across.find()?;
         let mut names: Vec<String> = Vec::new();
         let starts = binaries.iter().enumerate().map(|(binary, processes)| {
             let start = names.len();
@@ -311,7 +304,7 @@ impl Campaign<'_> {
             order::fail(report, processes.suite, &spec, Some(&found.end), &options);
         }
         if let Some(first) = tests.first_mut() {
-            first.runs += made;
+            first.runs += binaries.iter().map(Processes::started).sum::<u64>();
         }
         Some(())
     }
@@ -344,6 +337,7 @@ impl Campaign<'_> {
             known: Known::default(),
             traced: Known::default(),
             budget: self.asked.meetings(processes.tests.len()),
+            before: processes.started(),
             start: Instant::now(),
             stop: self.stop.half(),
         };
@@ -354,7 +348,7 @@ impl Campaign<'_> {
             self.note(format!(
                 "{} meetings of two tests of `{id}` over state that both use were not tried, or not at each access: {} processes \
                  were made, and `--meetings` allows more",
-                tried.left, tried.made
+                tried.left, races.made()
             ));
         }
         if !tried.waiting.is_empty() {
@@ -366,7 +360,7 @@ impl Campaign<'_> {
             ));
         }
         if let Some(first) = reports.first_mut() {
-            first.runs += tried.made;
+            first.runs += races.made();
         }
         for race in tried.found {
             let Some(place) = asked.iter().position(|test| *test == race.test) else {

@@ -80,6 +80,8 @@ pub(super) struct Races<'a> {
     pub(super) known: Known,
     /// The accesses that are known with their lines.
     pub(super) traced: Known,
+    /// How many processes had been started before the first one.
+    pub(super) before: u64,
     /// How many processes may be made.
     pub(super) budget: Budget,
     /// When the first one may be made.
@@ -108,15 +110,20 @@ impl Races<'_> {
             if pair.in_parts && tests.iter().any(|one| tried.waiting.contains(&one.test)) {
                 continue;
             }
-            let is_tried = !self.is_over(&tried)
+            let is_tried = !self.is_over()
                 && self.is_tried(tests, states[pair.state], pair.in_parts, &mut tried);
             tried.left += usize::from(!is_tried);
         }
         tried.with_unproven()
     }
 
-    fn is_over(&self, tried: &Tried) -> bool {
-        self.budget.is_over(tried.made, self.start.elapsed()) || self.stop.is_set()
+    /// How many processes the search has started.
+    pub(super) fn made(&self) -> u64 {
+        self.processes.started() - self.before
+    }
+
+    fn is_over(&self) -> bool {
+        self.budget.is_over(self.made(), self.start.elapsed()) || self.stop.is_set()
     }
 
     /// Which pairs are to meet, and the parts of the state by their numbers there.
@@ -156,21 +163,21 @@ impl Races<'_> {
         let is_used = [outer, inner].into_iter().all(|used| {
             used.uses(state)
                 || state.kind != StateKind::Static
-                || !self.accesses(used, state, &mut tried.made).is_empty()
+                || !self.accesses(used, state).is_empty()
         });
         if !is_used {
             return true;
         }
         let moments = match in_parts {
             false => (0..MAX_ACCESSES).map(|access| (access, None)).collect(),
-            true => self.parts(outer, inner, state, tried),
+            true => self.parts(outer, inner, state),
         };
         let before = tried.unproven.len();
         for (access, until) in moments {
             if tried.unproven.len() >= before + MAX_UNPROVEN {
                 break;
             }
-            if self.is_over(tried) {
+            if self.is_over() {
                 return false;
             }
             let meeting = Meeting {
@@ -210,7 +217,6 @@ impl Races<'_> {
             until: meeting.until,
             ..self.processes.spec(second)
         };
-        tried.made += 1;
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
             return Some(Met::Enough);
@@ -237,9 +243,9 @@ impl Races<'_> {
             if !is_open {
                 continue;
             }
-            if let Some(outer) = self.confirmed(order, spec, &mut tried.made)? {
-                let is_proven = self.is_proven(order, spec, &mut tried.made)?;
-                let mut race = self.described(test, meeting, &outer, &mut tried.made);
+            if let Some(outer) = self.confirmed(order, spec)? {
+                let is_proven = self.is_proven(order, spec)?;
+                let mut race = self.described(test, meeting, &outer);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
                     true => &mut tried.found,
@@ -262,9 +268,8 @@ impl Races<'_> {
     /// The run of the test that is stopped, with its lines, if the last test fails each time, and
     /// both pass one after the other, whichever is first. What takes long because lines are read
     /// does not count.
-    fn confirmed(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<Option<Run>> {
+    fn confirmed(&self, order: [usize; 2], spec: &RunSpec) -> Option<Option<Run>> {
         for _ in 1..REPETITIONS {
-            *made += 1;
             let run = self.run(&order, spec)?.pop()?;
             if !self.fails(order[1], &run) {
                 return Some(None);
@@ -272,16 +277,14 @@ impl Races<'_> {
         }
         let [first, second] = order;
         for order in [[first, second], [second, first]] {
-            *made += 1;
             let runs = self.run(&order, &self.processes.spec(order[1]))?;
             if !runs.iter().all(Run::passed) {
                 return Some(None);
             }
         }
-        if self.is_chance(second, made)? {
+        if self.is_chance(second)? {
             return Some(None);
         }
-        *made += 1;
         let traced = RunSpec {
             lines: true,
             ..spec.clone()
@@ -292,10 +295,9 @@ impl Races<'_> {
 
     /// Whether a test fails alone under some seed: in the middle of another one it may draw other
     /// values.
-    fn is_chance(&self, test: usize, made: &mut u64) -> Option<bool> {
+    fn is_chance(&self, test: usize) -> Option<bool> {
         for seed in 0..SEEDS {
             let drawn = self.processes.with_choices(Level::Std, seed);
-            *made += 1;
             let run = drawn.run(PLACE, &[test], &drawn.spec(test))?.pop()?;
             if run.points.is_empty() {
                 return Some(false);
@@ -310,13 +312,12 @@ impl Races<'_> {
     /// Whether it is this part of the state: the last test passes each time that it finds only this
     /// as if the other one had not changed it. What else that one changes at the same moment may be
     /// the reason.
-    fn is_proven(&self, order: [usize; 2], spec: &RunSpec, made: &mut u64) -> Option<bool> {
+    fn is_proven(&self, order: [usize; 2], spec: &RunSpec) -> Option<bool> {
         let spec = RunSpec {
             restore: spec.watch.clone(),
             ..spec.clone()
         };
         for _ in 0..REPETITIONS {
-            *made += 1;
             let run = self.run(&order, &spec)?.pop()?;
             if !run.passed() {
                 return Some(false);
@@ -331,7 +332,7 @@ impl Races<'_> {
     }
 
     /// The accesses of a test that runs alone to a part of the state.
-    fn accesses(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<AccessRecord> {
+    fn accesses(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
         let mut accesses = match state.kind {
             StateKind::Static => {
                 let mut known = self.known.borrow_mut();
@@ -341,7 +342,7 @@ impl Races<'_> {
                         watch: vec![state.clone()],
                         ..self.processes.spec(used.test)
                     };
-                    self.alone(&spec, used.test, made)
+                    self.alone(&spec, used.test)
                 });
                 watched.clone()
             }
@@ -352,8 +353,7 @@ impl Races<'_> {
     }
 
     /// The accesses in such a run of a test alone.
-    fn alone(&self, spec: &RunSpec, test: usize, made: &mut u64) -> Vec<AccessRecord> {
-        *made += 1;
+    fn alone(&self, spec: &RunSpec, test: usize) -> Vec<AccessRecord> {
         let run = self.run(&[test], spec).and_then(|mut runs| runs.pop());
         run.map_or_else(Vec::new, |run| run.accesses.to_vec())
     }

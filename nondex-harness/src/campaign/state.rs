@@ -30,9 +30,6 @@ const REMOVED: &str = "(removed)";
 /// The panic hook, among std's statics.
 const HOOK: &str = "std::panicking::HOOK";
 
-/// Makes the process with its spec changed so.
-type Make<'r> = dyn FnMut(&dyn Fn(RunSpec) -> RunSpec) -> Option<Vec<Run>> + 'r;
-
 /// What is known of a binary's state.
 pub(super) struct States<'a> {
     processes: &'a Processes<'a>,
@@ -152,30 +149,19 @@ impl<'a> States<'a> {
     }
 
     /// What `before` leave changed that makes `test` end otherwise than alone, where it passes or
-    /// not; and how many processes that took.
+    /// not.
     pub(super) fn shared(
         &self,
         before: &[usize],
         test: usize,
         passes_alone: bool,
-    ) -> (Vec<SharedState>, u64) {
-        let mut made = 0;
-        let mut run = |change: &dyn Fn(RunSpec) -> RunSpec| {
-            made += 1;
-            self.run(before, test, change)
-        };
-        let shared = self.found(&mut run, before, passes_alone);
-        (shared.unwrap_or_default(), made)
+    ) -> Vec<SharedState> {
+        self.found(before, test, passes_alone).unwrap_or_default()
     }
 
     /// The same; `None` when it was stopped, or nothing was recorded.
-    fn found(
-        &self,
-        run: &mut Make<'_>,
-        before: &[usize],
-        passes_alone: bool,
-    ) -> Option<Vec<SharedState>> {
-        let recorded = run(&|spec| RunSpec {
+    fn found(&self, before: &[usize], test: usize, passes_alone: bool) -> Option<Vec<SharedState>> {
+        let recorded = self.run(before, test, &|spec| RunSpec {
             states: true,
             ..spec
         })?;
@@ -185,8 +171,8 @@ impl<'a> States<'a> {
         all.sort_by_key(|part| part.state.kind.is_held());
         all.truncate(MAX_PARTS);
         let first = all.partition_point(|part| !part.state.kind.is_held());
-        let mut is_proven = |restore: Vec<StateId>| {
-            let restored = run(&|spec| RunSpec {
+        let is_proven = |restore: Vec<StateId>| {
+            let restored = self.run(before, test, &|spec| RunSpec {
                 restore: restore.clone(),
                 ..spec
             })?;
@@ -221,7 +207,7 @@ impl<'a> States<'a> {
                 if found.written.is_some() && found.read.is_some() {
                     break;
                 }
-                self.add_lines(run, before, &place, &others, &mut found)?;
+                self.add_lines((before, test), &place, &others, &mut found)?;
             }
             shared.push(found);
         }
@@ -232,13 +218,12 @@ impl<'a> States<'a> {
     /// first access by the test.
     fn add_lines(
         &self,
-        run: &mut Make<'_>,
-        before: &[usize],
+        (before, test): (&[usize], usize),
         place: &StateId,
         others: &[StateId],
         shared: &mut SharedState,
     ) -> Option<()> {
-        let watched = run(&|spec| RunSpec {
+        let watched = self.run(before, test, &|spec| RunSpec {
             watch: vec![place.clone()],
             restore: others.to_vec(),
             lines: true,

@@ -25,11 +25,10 @@ impl Across<'_> {
         set: &[usize],
         (binary, test): Test,
         passes_alone: bool,
-        made: &mut u64,
     ) -> Option<(Vec<SharedState>, Vec<PathBuf>)> {
         let steps: [Step<'_>; 2] = [(with, set, &[]), (binary, &[test], &[])];
         let mut left = Vec::new();
-        self.run(&steps, &mut |folder| left = self.left(folder), made)?;
+        self.run(&steps, &mut |folder| left = self.left(folder))?;
         left.truncate(MAX_FILES);
         let proof = Proof::of(left.len(), left.len(), |places| {
             let mut restore = |folder: Option<&Path>| {
@@ -37,7 +36,7 @@ impl Across<'_> {
                     self.restore(folder, &left[*place]);
                 }
             };
-            let run = self.run(&steps, &mut restore, made)?.pop()?.pop()?;
+            let run = self.run(&steps, &mut restore)?.pop()?.pop()?;
             Some(run.passed() == passes_alone)
         })?;
         let (mut shared, mut proven) = (Vec::new(), Vec::new());
@@ -54,7 +53,7 @@ impl Across<'_> {
                 ..SharedState::default()
             };
             if confirmed {
-                self.add_lines(with, set, (binary, test), path, &mut one, made)?;
+                self.add_lines(with, set, (binary, test), path, &mut one)?;
                 proven.push(path.clone());
             }
             shared.push(one);
@@ -70,12 +69,11 @@ impl Across<'_> {
         (binary, test): Test,
         path: &Path,
         shared: &mut SharedState,
-        made: &mut u64,
     ) -> Option<()> {
         let watch = [StateId::every(StateKind::File)];
         let is_of = |access: &&AccessRecord| Path::new(&access.state.name).starts_with(path);
         let steps: [Step<'_>; 2] = [(with, set, &watch), (binary, &[test], &watch)];
-        let runs = self.run(&steps, &mut |_| (), made)?;
+        let runs = self.run(&steps, &mut |_| ())?;
         shared.written = runs[0].iter().zip(set).rev().find_map(|(run, test)| {
             let accesses = run.accesses.iter().rev().filter(is_of);
             let mut writes = accesses.filter(|access| access.writes);
@@ -97,7 +95,6 @@ impl Across<'_> {
         all: &[All],
         (binary, test): Test,
         files: &[PathBuf],
-        made: &mut u64,
     ) -> Option<Vec<Test>> {
         let changes = |access: &AccessRecord| {
             let path = Path::new(&access.state.name);
@@ -111,12 +108,12 @@ impl Across<'_> {
             let tests = tests.filter(|one| other != with || !set.contains(one));
             let tests: Vec<usize> = tests.collect();
             let steps: [Step<'_>; 2] = [(with, set, &[]), (other, &tests, &watch)];
-            let runs = self.run(&steps, &mut |_| (), made)?.pop()?;
+            let runs = self.run(&steps, &mut |_| ())?.pop()?;
             let candidates = tests.iter().zip(&runs);
             let candidates = candidates.filter(|(_, run)| run.accesses.iter().any(changes));
             for (candidate, _) in candidates.take(self.questions) {
                 let candidate = (other, *candidate);
-                if self.cleans((with, set), candidate, (binary, test), made)? {
+                if self.cleans((with, set), candidate, (binary, test))? {
                     cleaners.push(candidate);
                 }
             }
@@ -131,7 +128,6 @@ impl Across<'_> {
         (with, set): (usize, &[usize]),
         (other, candidate): Test,
         (binary, test): Test,
-        made: &mut u64,
     ) -> Option<bool> {
         let steps: [Step<'_>; 3] = [
             (with, set, &[]),
@@ -139,7 +135,7 @@ impl Across<'_> {
             (binary, &[test], &[]),
         ];
         for _ in 0..CLEANS {
-            let run = self.run(&steps, &mut |_| (), made)?.pop()?.pop()?;
+            let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
             if self.binaries[binary].end(test, run, true).passed() != Some(true) {
                 return Some(false);
             }

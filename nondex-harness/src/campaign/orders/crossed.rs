@@ -55,11 +55,6 @@ pub(super) struct Chance {
 pub(super) struct Seeded(BTreeMap<(Level, u64), Experiments>);
 
 impl Seeded {
-    /// The number of processes that were made.
-    pub(super) fn count(&self) -> usize {
-        self.0.values().map(Experiments::count).sum()
-    }
-
     fn of(&mut self, level: Level, seed: u64, processes: &Processes<'_>) -> &mut Experiments {
         let is_shared = processes.options.jobs.get() > 1;
         let new = || Experiments::new(is_shared);

@@ -28,8 +28,6 @@ pub(super) struct Found {
     pub(super) chances: Vec<Chance>,
     /// Those that other tests and choices decide together.
     pub(super) crossed: Vec<Crossed>,
-    /// The number of processes that ran under a seed.
-    pub(super) processes: usize,
     pub(super) detection: Detection,
     /// The orders of all tests that were run.
     pub(super) tried: Vec<TriedOrder>,

@@ -131,7 +131,6 @@ impl Campaign<'_> {
             is_tried,
             chances,
             crossed,
-            processes: seeded.count(),
             detection,
             tried: tried_orders,
         };

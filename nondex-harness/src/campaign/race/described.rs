@@ -11,13 +11,7 @@ use crate::report::schema::{Race, WrittenLine};
 impl Races<'_> {
     /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped,
     /// with its lines.
-    pub(super) fn described(
-        &self,
-        test: usize,
-        meeting: &Meeting<'_>,
-        stopped: &Run,
-        made: &mut u64,
-    ) -> Race {
+    pub(super) fn described(&self, test: usize, meeting: &Meeting<'_>, stopped: &Run) -> Race {
         let Meeting {
             outer,
             inner,
@@ -36,7 +30,7 @@ impl Races<'_> {
         let mut writers = [other, own].into_iter();
         let writer = writers.find(|used| used.changes(state)).unwrap_or(other);
         let line = |access: &AccessRecord| self.states.line(access);
-        let mut accesses = |used: &Use<'_>| self.traced(used, state, made);
+        let accesses = |used: &Use<'_>| self.traced(used, state);
         let writes = accesses(writer);
         // Of one that is stopped, the other one meets what it has done by then; of one that has
         // ended, all.
@@ -86,12 +80,7 @@ impl Races<'_> {
     }
 
     /// The accesses of a test that runs alone to a part of the state, with their lines.
-    pub(super) fn traced(
-        &self,
-        used: &Use<'_>,
-        state: &StateId,
-        made: &mut u64,
-    ) -> Vec<AccessRecord> {
+    pub(super) fn traced(&self, used: &Use<'_>, state: &StateId) -> Vec<AccessRecord> {
         let key = (used.test, state.clone());
         if let Some(known) = self.traced.borrow().get(&key) {
             return known.clone();
@@ -104,7 +93,7 @@ impl Races<'_> {
             lines: true,
             ..self.processes.spec(used.test)
         };
-        let mut accesses = self.alone(&spec, used.test, made);
+        let mut accesses = self.alone(&spec, used.test);
         accesses.retain(|access| access.state == *state);
         self.traced.borrow_mut().insert(key, accesses.clone());
         accesses

@@ -14,8 +14,6 @@ const MAX_UNPROVEN: usize = 6;
 #[derive(Default)]
 pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) found: Vec<Found>,
-    /// How many processes that took.
-    pub(in crate::campaign) made: u64,
     /// How many meetings, of two tests over a part of the state, were not tried, or not at each
     /// access.
     pub(in crate::campaign) left: usize,

@@ -8,7 +8,6 @@
 use nondex_core::{AccessRecord, StateId, StateKind};
 
 use super::{Races, Use, stops_behind};
-use crate::campaign::race::found::Tried;
 
 /// Maximum number of accesses of each of two tests that are tried.
 const MAX_PARTS: usize = 4;
@@ -27,13 +26,12 @@ impl Races<'_> {
         outer: &Use<'_>,
         inner: &Use<'_>,
         state: &StateId,
-        tried: &mut Tried,
     ) -> Vec<(u64, Option<u64>)> {
         if !outer.changes(state) {
             return Vec::new();
         }
-        let mut numbers = |used: &Use<'_>, is_wanted: fn(&Stop) -> bool| -> Vec<u64> {
-            let stops = self.stops(used, state, &mut tried.made);
+        let numbers = |used: &Use<'_>, is_wanted: fn(&Stop) -> bool| -> Vec<u64> {
+            let stops = self.stops(used, state);
             let wanted = stops.iter().filter(|stop| is_wanted(stop));
             wanted.map(|stop| stop.number).take(MAX_PARTS).collect()
         };
@@ -46,20 +44,20 @@ impl Races<'_> {
     }
 
     /// The accesses of a test before which it may be stopped, the most promising first.
-    fn stops(&self, used: &Use<'_>, state: &StateId, made: &mut u64) -> Vec<Stop> {
+    fn stops(&self, used: &Use<'_>, state: &StateId) -> Vec<Stop> {
         let behind = usize::from(stops_behind(state));
         let single = |(number, access): (u64, &AccessRecord)| Stop {
             number,
             reads: !access.writes,
             writes: access.writes,
         };
-        let accesses = self.accesses(used, state, made);
+        let accesses = self.accesses(used, state);
         let own: Vec<_> = accesses.iter().filter(|access| access.own).collect();
         let singles = (0..).zip(own.iter().skip(behind).copied()).map(single);
         if state.kind != StateKind::Static || own.len() <= MAX_PARTS + behind {
             return singles.collect();
         }
-        let traced = self.traced(used, state, made);
+        let traced = self.traced(used, state);
         let own: Vec<_> = traced.iter().filter(|access| access.own).collect();
         let mut at = 0_usize;
         let mut lines: Vec<Stop> = Vec::new();

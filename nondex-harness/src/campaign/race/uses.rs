@@ -20,8 +20,6 @@ pub(in crate::campaign) struct Use<'s> {
     pub(super) reads: BTreeSet<StateId>,
     /// Whether it may use other statics, too.
     pub(super) may_use_any: bool,
-    /// How many processes that took.
-    pub(in crate::campaign) made: u64,
     pub(super) accesses: Vec<AccessRecord>,
 }
 
@@ -102,12 +100,10 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
         processes.run(PLACE, &[test], &spec)?.pop()
     };
     let any = StateId::every(StateKind::Static);
-    let mut made = 1;
     let mut run = watched([every(), vec![any.clone()]].concat())?;
     // The system cannot write to a static meanwhile, and the test may treat faults itself.
     let is_as_usual = run.outcome == Outcome::Passed;
     if !is_as_usual {
-        made += 1;
         run = watched(every())?;
     }
     let (of_statics, others): (Vec<_>, Vec<_>) = run
@@ -150,7 +146,6 @@ fn used<'s>(processes: &Processes<'_>, states: &'s States<'s>, test: usize) -> O
         undone,
         reads,
         may_use_any: !is_as_usual || of_statics.iter().any(|access| access.state == any),
-        made,
         accesses: others,
     })
 }
