@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of `cargo-nondex/src` and then of `nondex-harness/src`, and its files beside them,
 /// from the top floor down, each with those below that it may know.
-const HARNESS: [(&str, &[&str]); 16] = [
+const HARNESS: [(&str, &[&str]); 17] = [
     (
         "command",
         &[
@@ -23,6 +23,7 @@ const HARNESS: [(&str, &[&str]); 16] = [
             "shell",
             "error",
             "exit_code",
+            "pool",
             "statistics",
             "written",
         ],
@@ -53,7 +54,7 @@ const HARNESS: [(&str, &[&str]); 16] = [
     ),
     (
         "campaign",
-        &["report", "judge", "project", "error", "written"],
+        &["report", "judge", "project", "error", "pool", "written"],
     ),
     ("findings", &["report", "project", "error", "written"]),
     (
@@ -69,13 +70,14 @@ const HARNESS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("judge", &[]),
-    ("project", &["error", "exit_code", "written"]),
+    ("project", &["error", "exit_code", "pool", "written"]),
     ("repository", &["error"]),
     ("inprocess", &[]),
     ("written", &["error"]),
     ("error", &["exit_code"]),
     ("shell", &[]),
     ("exit_code", &[]),
+    ("pool", &[]),
     ("statistics", &[]),
 ];
 

@@ -17,6 +17,8 @@ pub mod findings;
 #[cfg(feature = "driver")]
 pub mod judge;
 #[cfg(feature = "driver")]
+pub mod pool;
+#[cfg(feature = "driver")]
 pub mod project;
 #[cfg(feature = "driver")]
 pub mod report;

@@ -4,12 +4,9 @@
 mod hung;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use nondex_core::{Level, Outcome, RunSpec};
@@ -25,6 +22,7 @@ use crate::judge::order::{End, Experiment, Experiments, Wanted};
 use crate::judge::prerequisite::explained_run;
 use crate::judge::run::Run;
 use crate::judge::specs::{clean_spec, seed_spec};
+use crate::pool;
 use crate::project::{Suite, TestCase};
 
 /// What is written is kept of processes with at most so many tests: of more, nobody could tell
@@ -160,47 +158,21 @@ impl Processes<'_> {
         if wanted.is_empty() {
             return Vec::new();
         }
+        let one = |place, wanted: &W| match self.stop.is_set() {
+            true => None,
+            false => one(place, wanted),
+        };
         if !alone && !self.tree.is_left() {
-            let made = self.at_once(self.options.jobs, wanted, &one);
+            let made = pool::each(self.options.jobs.get(), wanted, one);
             if !self.tree.restore() {
                 return made;
             }
         }
-        self.at_once(NonZeroUsize::MIN, wanted, &|place, wanted| {
+        pool::each(1, wanted, |place, wanted| {
             let made = one(place, wanted);
             self.tree.restore();
             made
         })
-    }
-
-    /// Does this with each, so many at once, until it is stopped.
-    fn at_once<W: Sync, T: Send>(
-        &self,
-        jobs: NonZeroUsize,
-        wanted: &[W],
-        one: &(impl Fn(usize, &W) -> Option<T> + Sync),
-    ) -> Vec<T> {
-        let next = AtomicUsize::new(0);
-        let made: Mutex<BTreeMap<usize, T>> = Mutex::new(BTreeMap::new());
-        thread::scope(|scope| {
-            for place in 0..jobs.get().min(wanted.len()) {
-                let (next, made) = (&next, &made);
-                scope.spawn(move || {
-                    while !self.stop.is_set() {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(found) = wanted.get(number).map(|wanted| one(place, wanted))
-                        else {
-                            break;
-                        };
-                        let Some(found) = found else { break };
-                        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-                        made.insert(number, found);
-                    }
-                });
-            }
-        });
-        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-        made.into_values().collect()
     }
 
     /// Makes the processes with forks.

@@ -18,7 +18,6 @@ pub use self::place::{block, same};
 use std::ffi::OsString;
 use std::fs;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use nix::errno::Errno;
@@ -31,6 +30,7 @@ use super::intercept::Start;
 use super::runtime::Runtime;
 use super::suite::Suite;
 use crate::error::{Error, Result};
+use crate::pool;
 use crate::project::Names;
 
 /// What is put before the path of a crate's root, so that the places in its doctests differ from
@@ -135,36 +135,20 @@ impl Compiler<'_> {
         ignored: bool,
         folder: &Folder,
     ) -> Result<Compiled> {
-        let next = AtomicUsize::new(0);
         let workers = self.jobs.get().min(calls.len());
-        let work = || {
-            let mut done = Vec::new();
-            while let Some((number, call)) = {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                calls.get(number).map(|call| (number, call))
-            } {
-                let package = Package {
-                    call: Call {
-                        compiler: self,
-                        start: call,
-                        dir: folder.0.join(number.to_string()),
-                    },
-                    names,
-                    ignored,
-                    threads: self.jobs.get().div_ceil(workers.max(1)).max(2),
-                };
-                done.push(package.compile());
-            }
-            done
-        };
-        let parts: Vec<Result<Compiled>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-            let parts = workers.into_iter().flat_map(|worker| {
-                worker
-                    .join()
-                    .expect("a thread that compiles does not panic")
-            });
-            parts.collect()
+        let numbered: Vec<(usize, &Start)> = calls.iter().enumerate().collect();
+        let parts = pool::each(workers, &numbered, |_, (number, start)| {
+            let package = Package {
+                call: Call {
+                    compiler: self,
+                    start,
+                    dir: folder.0.join(number.to_string()),
+                },
+                names,
+                ignored,
+                threads: self.jobs.get().div_ceil(workers.max(1)).max(2),
+            };
+            Some(package.compile())
         });
         let mut all = Compiled::default();
         for part in parts {

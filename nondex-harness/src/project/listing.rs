@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use serde::Deserialize;
 use super::plan::Mode;
 use super::suite::{Harness, Suite, TestBinary, TestCase};
 use crate::error::{Error, Result};
+use crate::pool;
 
 /// How long an executable may take to list its tests before it is taken for a program that does
 /// something else.
@@ -35,31 +35,13 @@ pub(super) fn list(
     workspace_root: &Utf8Path,
     mode: Mode,
 ) -> Result<(Vec<Suite>, Vec<String>)> {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism()
-        .map_or(1, Into::into)
-        .min(binaries.len());
-    let mut listed: Vec<(usize, Result<(Suite, usize)>)> = std::thread::scope(|scope| {
-        let work = || {
-            let mut done = Vec::new();
-            while let Some((index, binary)) = {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                binaries.get(index).map(|binary| (index, binary))
-            } {
-                done.push((index, suite(binary.clone(), workspace_root, mode)));
-            }
-            done
-        };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().expect("a listing thread does not panic"))
-            .collect()
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    let listed = pool::each(threads, binaries, |_, binary| {
+        Some(suite(binary.clone(), workspace_root, mode))
     });
-    listed.sort_by_key(|(index, _)| *index);
     let mut suites = Vec::new();
     let mut notes = Vec::new();
-    for (_, listed) in listed {
+    for listed in listed {
         let (suite, benchmarks) = listed?;
         if benchmarks > 0 {
             let (noun, are) = match benchmarks {

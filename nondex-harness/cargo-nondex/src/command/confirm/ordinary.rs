@@ -1,14 +1,13 @@
 //! The ordinary build of a test, run many times.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::confirmation::{Confirmed, Rate};
 use nondex_harness::campaign::{StopFlag, ended, launch, process};
 use nondex_harness::error::{Error, Result};
+use nondex_harness::pool;
 use nondex_harness::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 
 /// Seeds for the entropy of ordinary programs.
@@ -105,29 +104,27 @@ impl OrdinaryRuns<'_> {
 
     /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
     fn run(&self, numbers: &[u64], jobs: usize) -> Result<Runs> {
-        let next = AtomicUsize::new(0);
-        let state = Mutex::new(Ok(Runs::default()));
-        let work = || {
-            while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if self.stop.is_set() {
-                    return;
-                }
-                let result = self.once(number);
-                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-                match (result, &mut *state) {
-                    (Ok(Some(End::Passed)), Ok(runs)) => runs.made += 1,
-                    (Ok(Some(End::Failed(failed))), Ok(runs)) => runs.add(failed),
-                    (Err(error), Ok(_)) => *state = Err(error),
-                    (Ok(None), _) | (_, Err(_)) => return,
-                }
+        // An error ends all of it, as a stop does.
+        let error = OnceLock::new();
+        let ends = pool::each(jobs, numbers, |_, number| {
+            if self.stop.is_set() || error.get().is_some() {
+                return None;
             }
-        };
-        thread::scope(|scope| {
-            for _ in 0..jobs {
-                scope.spawn(work);
-            }
+            self.once(*number).unwrap_or_else(|failed| {
+                let _ = error.set(failed);
+                None
+            })
         });
-        let mut runs = state.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+        if let Some(error) = error.into_inner() {
+            return Err(error);
+        }
+        let mut runs = Runs::default();
+        for end in ends {
+            match end {
+                End::Passed => runs.made += 1,
+                End::Failed(failed) => runs.add(failed),
+            }
+        }
         runs.failed.sort_unstable();
         Ok(runs)
     }
