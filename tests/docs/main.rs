@@ -172,6 +172,23 @@ fn the_readme_the_guide_for_contributors_and_continuous_integration_run_the_test
 }
 
 #[test]
+fn continuous_integration_runs_the_same_script_with_the_oldest_and_the_newest_toolchain() {
+    let workflow = include_str!("../../.github/workflows/ci.yml");
+    let toolchains = workflow.lines().find_map(|line| {
+        let list = line.trim().strip_prefix("toolchain: [")?;
+        list.strip_suffix(']')
+    });
+    let toolchains = toolchains.expect("a matrix of toolchains").split(", ");
+    let toolchains: Vec<&str> = toolchains.map(|name| name.trim_matches('"')).collect();
+    assert_eq!(toolchains[..2], [env!("CARGO_PKG_RUST_VERSION"), "stable"]);
+    for script in [".ci/run", ".ci/nightly"] {
+        let step = format!("- run: {script}");
+        assert!(workflow.lines().any(|line| line.trim() == step), "{script}");
+        assert!(page::repository().join(script).is_file(), "{script}");
+    }
+}
+
+#[test]
 fn the_readme_is_short_and_begins_with_what_is_needed() {
     let readme = Page::open("README.md");
     assert!(readme.text.len() <= 5 * 1024, "{} bytes", readme.text.len());
