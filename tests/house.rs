@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `cargo-nondex/src` and then of `nondex-harness/src`, and its files beside them,
-/// from the top floor down, each with those below that it may know.
-const HARNESS: [(&str, &[&str]); 17] = [
+/// The folders of the driver, and its files beside them, from the top floor down, each with those
+/// below that it may know.
+const DRIVER: [(&str, &[&str]); 16] = [
     (
         "command",
         &[
@@ -72,7 +72,6 @@ const HARNESS: [(&str, &[&str]); 17] = [
     ("judge", &[]),
     ("project", &["error", "exit_code", "pool", "written"]),
     ("repository", &["error"]),
-    ("inprocess", &[]),
     ("written", &["error"]),
     ("error", &["exit_code"]),
     ("shell", &[]),
@@ -157,12 +156,6 @@ fn folders(folder: &Path) -> BTreeSet<PathBuf> {
     below.map(Path::to_owned).collect()
 }
 
-/// The folders of sources of the command line and of the library below it.
-fn driver() -> [PathBuf; 2] {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    ["src", "../src"].map(|folder| own.join(folder))
-}
-
 /// The first name of a path below `root`, without its extension.
 fn room(root: &Path, file: &Path) -> String {
     let relative = file.strip_prefix(root).unwrap();
@@ -178,9 +171,9 @@ fn room(root: &Path, file: &Path) -> String {
 
 #[test]
 fn arrows_between_folders_lead_downward_only() {
-    for (floor, (name, below)) in HARNESS.iter().enumerate() {
+    for (floor, (name, below)) in DRIVER.iter().enumerate() {
         for other in *below {
-            let found = HARNESS.iter().position(|(known, _)| known == other);
+            let found = DRIVER.iter().position(|(known, _)| known == other);
             assert!(
                 found.unwrap() > floor,
                 "`{name}` may not know `{other}`: it is above it"
@@ -188,24 +181,17 @@ fn arrows_between_folders_lead_downward_only() {
         }
     }
     let mut used = BTreeSet::new();
-    let roots = driver();
-    let files = roots
-        .iter()
-        .flat_map(|root| files(root).into_iter().map(move |file| (root, file)));
-    for (root, file) in files {
+    let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in files(root) {
         let own = room(root, &file);
-        let Some((_, below)) = HARNESS.iter().find(|(name, _)| *name == own) else {
+        let Some((_, below)) = DRIVER.iter().find(|(name, _)| *name == own) else {
             let is_root = ["lib", "main"].contains(&&*own);
             assert!(is_root, "{} has no place in the house", file.display());
             continue;
         };
         let text = source(&file);
-        let (inside, library) = (
-            imported(&text, "crate::"),
-            imported(&text, "nondex_harness::"),
-        );
-        for other in inside.union(&library).copied() {
-            let is_room = HARNESS.iter().any(|(name, _)| *name == other);
+        for other in imported(&text, "crate::") {
+            let is_room = DRIVER.iter().any(|(name, _)| *name == other);
             assert!(
                 !is_room || other == own || below.contains(&other),
                 "{} makes a new arrow, from `{own}` to `{other}`: what both need belongs below both of them",
@@ -214,7 +200,7 @@ fn arrows_between_folders_lead_downward_only() {
             used.insert((own.clone(), other.to_owned()));
         }
     }
-    for (name, below) in HARNESS {
+    for (name, below) in DRIVER {
         for other in below {
             let arrow = (name.to_owned(), (*other).to_owned());
             assert!(

@@ -140,56 +140,18 @@ fn the_driver_is_built_from_the_packaged_archives_in_an_empty_folder_and_finds_w
     assert_eq!(report["summary"]["id"], 3, "{errors}");
 }
 
+/// It carries their sources, and depends on their packages for that: what they interpose must not
+/// be in it.
 #[test]
-fn the_packages_have_every_source_of_the_runtime_and_no_file_from_elsewhere() {
-    let output = succeed(
-        Command::new(env!("CARGO"))
-            .args([
-                "package",
-                "--list",
-                "--allow-dirty",
-                "--offline",
-                "--package",
-                "nondex-harness",
-            ])
-            .current_dir(repository()),
-    );
-    let list = String::from_utf8(output.stdout).unwrap();
-    let list: Vec<&str> = list.lines().collect();
-    for (folder, own) in [
-        ("nondex-core/src", "embedded/nondex-core"),
-        ("nondex-collections/src", "embedded/nondex-collections"),
-        (
-            "nondex-collections/interpose/src",
-            "embedded/nondex-interpose",
-        ),
-        ("nondex-harness/runtime", "runtime"),
-    ] {
-        let mut files = Vec::new();
-        collect(&repository().join(folder), own, &mut files);
-        assert!(!files.is_empty(), "{folder}");
-        for file in files {
-            assert!(
-                list.contains(&file.as_str()),
-                "{file} is not in the package"
-            );
-        }
-    }
-    let fields = include_str!("../nondex-harness/build.rs");
-    assert!(
-        !fields.contains("\"..\""),
-        "the build script looks outside of its package"
-    );
-}
+fn the_driver_has_no_function_of_the_runtime() {
+    use object::{Object as _, ObjectSymbol as _};
 
-fn collect(folder: &Path, name: &str, files: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
-        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            collect(&entry.path(), &name, files);
-        } else {
-            files.push(name);
-        }
+    let executable = fs::read(env!("CARGO_BIN_EXE_cargo-nondex")).unwrap();
+    let executable = object::File::parse(&*executable).unwrap();
+    let defined = executable.symbols().filter(object::Symbol::is_definition);
+    let names: Vec<&str> = defined.filter_map(|symbol| symbol.name().ok()).collect();
+    assert!(names.contains(&"main"));
+    for name in ["connect", "getrandom", "pthread_create", "readdir64"] {
+        assert!(!names.contains(&name), "{name}");
     }
 }

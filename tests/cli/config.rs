@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use cargo_nondex::cli::{Command as Asked, ConfirmArgs, RunArgs};
 use cargo_nondex::command::configuration::{self, Refusal};
+use cargo_nondex::exit_code::ExitCode;
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
 
 /// A configuration file in a folder of its own.
 struct Configured {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
+use cargo_nondex::report::human::{Sources, View};
+use cargo_nondex::report::junit;
+use cargo_nondex::report::schema::{NetworkEvent, RunInfo, Sanitised};
+use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
-use nondex_harness::report::human::{Sources, View};
-use nondex_harness::report::junit;
-use nondex_harness::report::schema::{NetworkEvent, RunInfo, Sanitised};
-use nondex_harness::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 fn test(binary: &str, name: &str, verdict: Verdict) -> TestReport {
     TestReport {

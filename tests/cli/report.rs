@@ -4,12 +4,12 @@ mod culprits;
 
 use std::collections::BTreeMap;
 
-use nondex_core::model::CATALOGUE;
-use nondex_core::{Family, Level, Outcome, RunSpec, Source};
-use nondex_harness::report::schema::{
+use cargo_nondex::report::schema::{
     FailureReport, InterleavingReport, Line, NetworkEvent, Order, Position, Race, Replay,
 };
-use nondex_harness::report::{Report, TestReport, Verdict};
+use cargo_nondex::report::{Report, TestReport, Verdict};
+use nondex_core::model::CATALOGUE;
+use nondex_core::{Family, Level, Outcome, RunSpec, Source};
 
 use crate::sample::{
     advice, because_of, culprit, dependent, failure, findings, known, report, shown, test,

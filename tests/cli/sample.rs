@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use camino::Utf8Path;
+use cargo_nondex::report::human::{Sources, View, render};
+use cargo_nondex::report::schema::{CallReport, ElementReport, PlaceReport, RunInfo, Summary};
+use cargo_nondex::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 use nondex_core::{Family, Level, Outcome, Site};
-use nondex_harness::report::human::{Sources, View, render};
-use nondex_harness::report::schema::{CallReport, ElementReport, PlaceReport, RunInfo, Summary};
-use nondex_harness::report::{Culprit, FailureReport, Report, TestReport, Verdict};
 
 /// The user's source that the findings point at. One call is behind a tab.
 const SOURCE: &str = "\

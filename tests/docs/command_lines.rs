@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cargo_nondex::config::{KEYS, OF_NO_KEY, variable};
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 
 use crate::binary;
 use crate::page::{Page, repository};

@@ -104,7 +104,7 @@ fn the_page_of_models_has_every_model_with_its_levels_and_what_to_do_instead() {
 
 #[test]
 fn the_page_of_the_report_has_every_field_of_the_schema() {
-    let folder = repository().join("nondex-harness/src/report");
+    let folder = repository().join("nondex-harness/cargo-nondex/src/report");
     let mut types = source::types(&folder.join("schema.rs"));
     let files = [
         "test",

@@ -10,17 +10,17 @@ mod source;
 use std::collections::BTreeSet;
 
 use cargo_nondex::config::{KEYS, OF_NO_KEY, OVERRIDE_KEYS, SANITISE_KEYS, variable};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::Level;
 use nondex_core::protocol::operation::OPERATIONS;
 use nondex_core::protocol::spec::{LEVEL_VARIABLE, SEED_VARIABLE};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use page::Page;
 
 /// The variables that stand for no option.
 const OTHER_VARIABLES: [&str; 3] = [
-    nondex_harness::project::runtime::CACHE_VARIABLE,
+    cargo_nondex::project::runtime::CACHE_VARIABLE,
     SEED_VARIABLE,
     LEVEL_VARIABLE,
 ];
@@ -126,8 +126,8 @@ fn the_book_has_every_variable_that_stands_for_no_option() {
 
 #[test]
 fn the_book_keeps_as_much_as_the_program() {
-    use nondex_harness::findings::KEPT_FINDINGS;
-    use nondex_harness::report::store::KEPT_RUNS;
+    use cargo_nondex::findings::KEPT_FINDINGS;
+    use cargo_nondex::report::store::KEPT_RUNS;
     let says = |page: &str, text: String| {
         let page = Page::of_book(page);
         let words: Vec<&str> = page.text.split_whitespace().collect();
@@ -240,12 +240,12 @@ fn every_item_of_the_library_that_a_page_names_is_there() {
     let items = items![
         nondex_core::choice::number,
         nondex_core::decide,
-        nondex_harness::judge::prerequisite::Prerequisite,
+        cargo_nondex::judge::prerequisite::Prerequisite,
         nondex_harness::main,
-        nondex_harness::report::schema,
+        cargo_nondex::report::schema,
     ];
     for page in Page::all() {
-        let starts = ["nondex_harness::", "nondex_core::"];
+        let starts = ["cargo_nondex::", "nondex_core::", "nondex_harness::"];
         let named = page
             .spans()
             .filter(|span| starts.iter().any(|start| span.starts_with(start)));
@@ -263,11 +263,7 @@ fn every_item_of_the_library_that_a_page_names_is_there() {
 #[test]
 fn the_picture_of_the_house_has_every_room() {
     let page = Page::of_book("contributing/house");
-    for folder in [
-        "nondex-harness/cargo-nondex/src",
-        "nondex-harness/src",
-        "nondex-core/src",
-    ] {
+    for folder in ["nondex-harness/cargo-nondex/src", "nondex-core/src"] {
         for entry in std::fs::read_dir(page::repository().join(folder)).unwrap() {
             let entry = entry.unwrap();
             let name = format!("{}/", entry.file_name().to_string_lossy());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use nondex_harness::report::schema::{MAX_FAILURES, SCHEMA};
+use cargo_nondex::report::schema::{MAX_FAILURES, SCHEMA};
 use quote::ToTokens;
 
 /// A struct or an enumeration.

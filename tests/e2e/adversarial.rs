@@ -1,8 +1,8 @@
 //! What the clock and the scheduler do is not blamed on an order or a value.
 //! `tests/corpus/adversarial` tries it 1,000 times.
 
+use cargo_nondex::report::{Culprit, Report, Verdict};
 use nondex_core::Family;
-use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex};
 

@@ -1,10 +1,10 @@
 //! A finding names the very call, the elements or the position that decide, and where they are
 //! from.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::schema::{CallReport, Position};
+use cargo_nondex::report::{Culprit, Report, Verdict};
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::{CallReport, Position};
-use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

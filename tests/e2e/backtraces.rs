@@ -1,6 +1,6 @@
 //! Printing a backtrace takes time and opens files: a failure that it prevents is replayed without.
 
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 
 use crate::support::{Fixture, Nondex};
 

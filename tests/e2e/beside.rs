@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, TestReport, Verdict};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::bisection::{Bisection, FileCounts};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::bisection::{Bisection, FileCounts};
 
 use crate::support::{Fixture, Nondex, git};
 

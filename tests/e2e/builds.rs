@@ -1,7 +1,7 @@
 //! What a build script or a proc macro decides is no property of a run: builds are compared.
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -1,9 +1,9 @@
 //! A test that depends on what no choice controls is run more often before it is called stable, and
 //! the report says how sure that is.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::{Level, Source};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -6,9 +6,9 @@ mod orders;
 use std::collections::BTreeSet;
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::{Blame, Witness};
-use nondex_harness::report::{Report, Verdict};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::schema::{Blame, Witness};
+use cargo_nondex::report::{Report, Verdict};
 
 use self::edited::Edited;
 use crate::support::{self, Fixture, Nondex, commit, committed, git_at_noon};

@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::judge::reruns::Circumstance;
+use cargo_nondex::report::{Report, Verdict};
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::reruns::Circumstance;
-use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -1,10 +1,10 @@
 //! What clocks and files show is chosen where a clock may show it, and a test that relies on more
 //! is found at the level that its name says.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
+use cargo_nondex::report::schema::Timing;
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
-use nondex_harness::report::schema::Timing;
 
 use crate::support::{Fixture, Nondex, test};
 

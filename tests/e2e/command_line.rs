@@ -1,8 +1,8 @@
 //! The commands besides `run`, and what goes to which stream.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Verdict, store};
 use nondex_core::model::CATALOGUE;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Verdict, store};
 
 use crate::distance::{manifest, repository};
 use crate::support::{Fixture, Nondex, test};

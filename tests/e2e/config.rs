@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{TestReport, Verdict};
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

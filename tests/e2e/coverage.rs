@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use nondex_harness::report::Report;
-use nondex_harness::report::schema::{Blame, Witness};
+use cargo_nondex::report::Report;
+use cargo_nondex::report::schema::{Blame, Witness};
 
 use crate::support::{Fixture, Nondex, committed, edit};
 

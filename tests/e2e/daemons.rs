@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use nondex_harness::report::Report;
+use cargo_nondex::report::Report;
 
 use crate::support::{Fixture, Nondex};
 

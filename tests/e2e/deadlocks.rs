@@ -1,8 +1,8 @@
 //! Deadlocks are told soon, and only where nobody else could have let a thread go on.
 
+use cargo_nondex::report::schema::Timing;
+use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::Outcome;
-use nondex_harness::report::schema::Timing;
-use nondex_harness::report::{Report, TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

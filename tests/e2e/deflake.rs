@@ -5,9 +5,9 @@ mod repository;
 use std::collections::BTreeMap;
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Report;
-use nondex_harness::report::schema::{Blame, Witness};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Report;
+use cargo_nondex::report::schema::{Blame, Witness};
 
 use crate::support::{Fixture, Nondex, commit, committed, edit, git_at_noon, test};
 

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use nondex_harness::report::Report;
-use nondex_harness::report::schema::{Blame, Witness};
+use cargo_nondex::report::Report;
+use cargo_nondex::report::schema::{Blame, Witness};
 
 use crate::support::{Fixture, Nondex, commit, edit, git_at_noon};
 

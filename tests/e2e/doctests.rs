@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, Verdict};
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{Fixture, Nondex, cargo, plain_command, test};
 

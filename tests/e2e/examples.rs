@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, Verdict};
 use nondex_core::channel;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, json};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{
     Fixture, Nondex, blocks, cargo, expect_block, expect_diagnostics, outline, plain_command,

@@ -1,10 +1,10 @@
 //! Known dependences on an order are found, at the weakest level that shows them and at the line
 //! that is responsible.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::schema::Advice;
+use cargo_nondex::report::{Report, Verdict};
 use nondex_core::{Family, Level};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::Advice;
-use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::{Family, Level};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, TestReport, Verdict};
 use serde_json::Value;
 
 use crate::support::{Fixture, Nondex};

@@ -1,8 +1,8 @@
 //! Targets with `harness = false` whose harness is neither libtest nor ours.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex};
 

@@ -1,9 +1,9 @@
 //! Whatever a test does to its process, it is a result of that test alone, with what it wrote, and
 //! the report is whole.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, Verdict};
 use nondex_core::Outcome;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

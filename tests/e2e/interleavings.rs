@@ -3,10 +3,10 @@
 
 use std::process::Command;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::schema::{LaneStepReport, Timing, WaitCauseKind};
+use cargo_nondex::report::{Culprit, Report, Verdict};
 use nondex_core::{Family, Level};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::schema::{LaneStepReport, Timing, WaitCauseKind};
-use nondex_harness::report::{Culprit, Report, Verdict};
 
 use crate::support::{Fixture, Nondex, test};
 

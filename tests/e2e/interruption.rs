@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, Output, test};
 

@@ -1,9 +1,9 @@
 //! What depends on the keys of std's `RandomState` is found at STD, at the line that makes the
 //! state. That it is found without pruning too is for [`guard`](crate::guard).
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::{Family, Level};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, test};
 

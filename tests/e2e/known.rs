@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
-use nondex_harness::report::schema::OverdueReason;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
+use cargo_nondex::report::schema::OverdueReason;
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -1,9 +1,9 @@
 //! A time limit ends what hangs, and is no reason to call a test a hanging one that is only slow
 //! under a shim.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::{Level, Outcome};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -1,7 +1,7 @@
 //! How tests are linked: with libc as a shared library, whose functions can be replaced, and
 //! without optimisation at that time.
 
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 
 use crate::support::{Fixture, Nondex, Output, plain_command};
 

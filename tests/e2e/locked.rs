@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 
 use crate::distance::{FLAKY, REGRESSION, deflake, failing, manifest, repository, said};
 use crate::support::{Fixture, Nondex, commit, edit};

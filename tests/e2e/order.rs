@@ -13,9 +13,9 @@ mod unexplained;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use cargo_nondex::report::schema::SharedState;
+use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::Threads;
-use nondex_harness::report::schema::SharedState;
-use nondex_harness::report::{Report, TestReport, Verdict};
 use serde_json::Value;
 
 use crate::support::{Fixture, Nondex, Output};

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use nondex_harness::report::Report;
-use nondex_harness::report::schema::Blame;
+use cargo_nondex::report::Report;
+use cargo_nondex::report::schema::Blame;
 
 use crate::support::{Fixture, Nondex, committed, edit};
 

@@ -1,9 +1,9 @@
 //! Children, forked processes and threads of C are told apart; nothing that is interposed makes one
 //! of them wait for ever; and directories are met however they are read.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, TestReport, Verdict};
 use nondex_core::{Level, Source};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, TestReport, Verdict};
 
 use crate::support::{Fixture, Nondex, Output, test};
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::Schedule;
 use nondex_core::choice::stops;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use crate::support::{Fixture, Nondex, test};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 
 use crate::support::{Fixture, Nondex, cargo, plain_command};
 

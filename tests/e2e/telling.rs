@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use nondex_harness::report::Report;
+use cargo_nondex::report::Report;
 
 use crate::distance::{manifest, repository};
 use crate::support::{Fixture, Nondex, edit};

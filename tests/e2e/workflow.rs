@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::store;
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::store;
 
 use crate::support::{Fixture, Nondex, cache, plain_command, repository};
 

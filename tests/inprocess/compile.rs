@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use camino::Utf8Path;
-use nondex_harness::project::TestBinary;
+use cargo_nondex::project::TestBinary;
 
 const HARNESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const TEMPORARY: &str = env!("CARGO_TARGET_TMPDIR");
@@ -164,7 +164,7 @@ pub(crate) fn binary(executable: &Path) -> TestBinary {
         cwd: executable.parent().unwrap().to_owned(),
         env: BTreeMap::new(),
         runner: Vec::new(),
-        harness: nondex_harness::project::Harness::Nondex,
+        harness: cargo_nondex::project::Harness::Nondex,
         preload: None,
     }
 }

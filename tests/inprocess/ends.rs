@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cargo_nondex::campaign::StopFlag;
+use cargo_nondex::campaign::launch::Launcher;
+use cargo_nondex::project::TestCase;
 use nondex_core::channel;
 use nondex_core::{Failure, Outcome, RunRecord, RunSpec};
-use nondex_harness::campaign::StopFlag;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::project::TestCase;
 
 use crate::compile::{Harness, binary, compile, fixture};
 

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use cargo_nondex::campaign::StopFlag;
+use cargo_nondex::campaign::launch::Launcher;
+use cargo_nondex::judge::run::Run;
+use cargo_nondex::project::{TestBinary, TestCase};
 use nondex_core::{Level, Outcome, RunSpec, Threads};
-use nondex_harness::campaign::StopFlag;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::judge::run::Run;
-use nondex_harness::project::{TestBinary, TestCase};
 
 use crate::compile::{Harness, binary, compile};
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use camino::Utf8Path;
+use cargo_nondex::campaign::StopFlag;
+use cargo_nondex::campaign::launch::Launcher;
+use cargo_nondex::judge::run::Run;
+use cargo_nondex::project::symbols::Symbols;
+use cargo_nondex::project::{TestBinary, TestCase};
 use nondex_core::{Outcome, RunSpec, StateChange, StateId, StateKind, Threads};
-use nondex_harness::campaign::StopFlag;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::judge::run::Run;
-use nondex_harness::project::symbols::Symbols;
-use nondex_harness::project::{TestBinary, TestCase};
 
 use crate::compile::{Harness, binary, compile, fixture};
 use crate::pairs::records;

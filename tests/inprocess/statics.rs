@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use cargo_nondex::judge::run::Run;
+use cargo_nondex::project::TestBinary;
+use cargo_nondex::project::symbols::Symbols;
 use nondex_core::{Outcome, RunSpec, StateId, StateKind};
-use nondex_harness::judge::run::Run;
-use nondex_harness::project::TestBinary;
-use nondex_harness::project::symbols::Symbols;
 
 use crate::states::{compiled, run};
 

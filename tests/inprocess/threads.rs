@@ -8,9 +8,9 @@ use std::process::{Command, ExitStatus};
 use std::sync::OnceLock;
 
 use camino::Utf8Path;
+use cargo_nondex::project::addresses;
 use nondex_core::channel;
 use nondex_core::{Level, Outcome, RunRecord, RunSpec, ScheduleEndKind, Selection};
-use nondex_harness::project::addresses;
 
 use crate::compile::{compile_threads, fixture};
 

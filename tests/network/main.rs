@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, Verdict};
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, Verdict};
 
 use namespace::{ANOTHER_MACHINE, LOOPBACK, built, in_namespace, report_in_namespace};
 use support::{Fixture, Nondex, Output, test};

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Report;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Report;
 
 use crate::support::{self, Fixture, Nondex};
 

@@ -1,6 +1,6 @@
 //! What sockets and descriptors tell of a failure.
 
-use nondex_harness::report::Verdict;
+use cargo_nondex::report::Verdict;
 
 use crate::ONCE;
 use crate::namespace::{ANOTHER_MACHINE, built, report_in_namespace};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use nondex_harness::report::Verdict;
+use cargo_nondex::report::Verdict;
 
 use crate::namespace::{LOOPBACK, built, report_in_namespace};
 use crate::support::test;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use nondex_harness::exit_code::ExitCode;
+use cargo_nondex::exit_code::ExitCode;
 use serde_json::Value;
 
 use crate::TEST;

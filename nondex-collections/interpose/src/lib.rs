@@ -6,14 +6,15 @@
 //! `dlsym(RTLD_NEXT)`; outside a test, and while the tool's own code runs, it does nothing else.
 //! `errno` is left as the original leaves it: std's `ReadDir` reads it.
 //!
-//! It is linked into two kinds of programs. In a test executable, [`begin`] is called before
+//! It is linked into two kinds of programs. In a test executable, `begin` is called before
 //! `main`: everything here is at work. In any other program that a test starts, a library that the
-//! loader puts before libc calls [`observe`]: operations are observed then, and orders, random
+//! loader puts before libc calls `observe`: operations are observed then, and orders, random
 //! bytes and threads are as they are.
 //!
-//! On other systems there is nothing here.
+//! On other systems, and without the feature `interpose`, there is nothing here.
 
 #![cfg(all(
+    feature = "interpose",
     target_os = "linux",
     target_env = "gnu",
     not(target_feature = "crt-static")

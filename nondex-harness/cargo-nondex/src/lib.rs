@@ -1,9 +1,23 @@
-//! The command line of `cargo nondex`: what it takes, what it reads from a project's configuration,
-//! and its commands.
+//! The driver of `cargo nondex`.
 //!
-//! What builds, runs, judges and reports is [`nondex_harness`].
+//! Data flows one way: [`cli`] and [`config`] say what is wanted, [`project`] builds test
+//! executables, [`campaign`] runs them, [`judge`] concludes from the runs, and [`report`] shows
+//! that. Each [`command`] is a short story over these rooms. What runs inside a test executable is
+//! the crate `nondex-harness`, which this program carries as source.
 
+pub mod campaign;
 pub mod cli;
 pub mod command;
 pub mod config;
+pub mod error;
+pub mod exit_code;
+pub mod findings;
+pub mod judge;
+pub mod pool;
+pub mod project;
+pub mod report;
+pub mod repository;
 pub mod repro;
+pub mod shell;
+pub mod statistics;
+pub mod written;

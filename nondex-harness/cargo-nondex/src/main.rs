@@ -5,7 +5,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Cargo starts this executable again as a wrapper of its tools; that must not meet the command
     // line's parser.
-    if let Some(code) = nondex_harness::project::intercept() {
+    if let Some(code) = cargo_nondex::project::intercept() {
         return code;
     }
     cargo_nondex::command::main(std::env::args_os()).into()

@@ -1,8 +1,8 @@
 //! How the calls are shown that make a test fail, and where their elements come from.
 
+use cargo_nondex::report::schema::{CallReport, Position};
+use cargo_nondex::report::{Culprit, TestReport};
 use nondex_core::Family;
-use nondex_harness::report::schema::{CallReport, Position};
-use nondex_harness::report::{Culprit, TestReport};
 
 use crate::sample::{because_of, culprit, dependent, element, findings, known, report, shown};
 

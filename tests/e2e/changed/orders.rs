@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 
 use super::{Edited, LIB, ran};
 use crate::support::{Nondex, committed};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use nondex_harness::report::schema::{Blame, Witness};
+use cargo_nondex::report::schema::{Blame, Witness};
 
 use super::*;
 

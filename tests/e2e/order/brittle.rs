@@ -1,7 +1,7 @@
 //! What `run` says of tests that fail alone.
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 
 use super::{nondex, reported, reproduced};
 use crate::support::{Fixture, test};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 
 use super::{expect_truth, reported};
 use crate::support::{Fixture, test};

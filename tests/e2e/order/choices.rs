@@ -1,8 +1,8 @@
 //! Orders and random choices: what both decide together, and what choices decide alone.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::Level;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use super::{reported, reproduced};
 use crate::support::{Fixture, test};

@@ -1,8 +1,8 @@
 //! Tests that end their process, or hang.
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 use nondex_core::Outcome;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
 
 use super::{expect_lines, reported, reproduced};
 use crate::support::{Fixture, test};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Report;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Report;
 use serde_json::Value;
 
 use super::{reported, reproduced};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::TestReport;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::TestReport;
 
 use super::{nondex, reported};
 use crate::support::{Fixture, test};

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::Verdict;
 
 use super::{called, reported};
 use crate::support::{Fixture, Nondex, test};

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 
+use cargo_nondex::exit_code::ExitCode;
+use cargo_nondex::report::{Report, TestReport};
 use nix::pty::{Winsize, openpty};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::{Report, TestReport};
 
 use super::Fixture;
 

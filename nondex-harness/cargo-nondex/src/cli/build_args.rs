@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::location_args::LocationArgs;
 use super::values::{positive, words};
-use nondex_harness::project::{BuildPlan, Mode};
+use crate::project::{BuildPlan, Mode};
 
 /// Cargo's selection of packages, targets, features and profile, and the files it works on.
 #[derive(Args, Clone, Debug, Default)]

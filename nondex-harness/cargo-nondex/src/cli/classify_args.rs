@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::run_args::RunArgs;
-use nondex_harness::judge::reruns::RerunCounts;
+use crate::judge::reruns::RerunCounts;
 
 /// The options of `cargo nondex classify`.
 #[derive(Args, Clone, Debug)]

@@ -20,7 +20,7 @@ use super::replay_args::ReplayArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
 use super::testing_args::TestingArgs;
-use nondex_harness::exit_code::ExitCode;
+use crate::exit_code::ExitCode;
 
 /// Finds tests whose outcome depends on choices that std leaves open
 ///

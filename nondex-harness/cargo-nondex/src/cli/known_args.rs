@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use clap::{Args, Subcommand};
 
 use super::location_args::LocationArgs;
-use nondex_harness::findings::known::date;
+use crate::findings::known::date;
 
 /// The options of `cargo nondex known`.
 #[derive(Args, Clone, Debug)]

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use nondex_harness::shell;
+use crate::shell;
 
 /// Where a project and what was found in it are.
 #[derive(Args, Clone, Debug, Default)]

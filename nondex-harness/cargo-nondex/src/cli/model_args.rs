@@ -4,7 +4,7 @@ use clap::Args;
 use nondex_core::model::CATALOGUE;
 use regex::Regex;
 
-use nondex_harness::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Switches models by name: `family/api`, such as `hash_map/std::collections::HashMap::iter`.
 #[derive(Args, Clone, Debug, Default)]

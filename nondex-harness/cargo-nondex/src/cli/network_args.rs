@@ -4,7 +4,7 @@ use clap::Args;
 use nondex_core::NetworkMode;
 
 use super::values::words;
-use nondex_harness::judge::prerequisite::{Limit, Policy};
+use crate::judge::prerequisite::{Limit, Policy};
 
 /// The options about the network.
 #[derive(Args, Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::testing_args::TestingArgs;
 use super::values::{positive, words};
-use nondex_harness::judge::order::{OrderOptions, Shuffle, Strategy};
+use crate::judge::order::{OrderOptions, Shuffle, Strategy};
 
 /// The options of `cargo nondex order`.
 #[derive(Args, Clone, Debug)]

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::location_args::LocationArgs;
-use nondex_harness::findings::DEFAULT_FILE;
+use crate::findings::DEFAULT_FILE;
 
 /// The options of `cargo nondex report`.
 #[derive(Args, Clone, Debug)]

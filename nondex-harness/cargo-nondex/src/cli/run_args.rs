@@ -9,7 +9,7 @@ use nondex_core::{Level, Schedule};
 use super::seeds::Seeds;
 use super::testing_args::TestingArgs;
 use super::values::{drawn, positive};
-use nondex_harness::judge::options::DEFAULT_SEEDS;
+use crate::judge::options::DEFAULT_SEEDS;
 
 /// The options of `cargo nondex run`.
 #[derive(Args, Clone, Debug, Default)]

@@ -4,8 +4,8 @@
 use clap::{Args, Parser};
 
 use super::filterset::{Expression, Filterset, Query, Workspace};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project::{Doctests, Names, Suite, TestCase};
+use crate::error::{Error, Result};
+use crate::project::{Doctests, Names, Suite, TestCase};
 
 /// Filters by name, as libtest has them.
 #[derive(Args, Clone, Debug, Default)]
@@ -237,7 +237,7 @@ pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use nondex_harness::project::{Harness, TestBinary};
+    use crate::project::{Harness, TestBinary};
 
     pub(crate) fn suite() -> Suite {
         let test = |name: &str, ignored| TestCase {

@@ -15,17 +15,15 @@ use self::progress::Kept;
 use super::console::Console;
 use super::folders::Folders;
 use super::{interrupt, known};
+use crate::campaign::process;
 use crate::cli::{BisectArgs, MessageFormat};
-use nondex_harness::campaign::process;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::bisect::{Next, Tried, next};
-use nondex_harness::report::bisection::{
-    Bisection, BisectionStep, CommitReport, FileCounts, FlakySince,
-};
-use nondex_harness::report::schema::Line;
-use nondex_harness::report::{Report, TestReport, store};
-use nondex_harness::repository::{Commit, FileKind, Git, Lineage, changes, lineage, short};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::judge::bisect::{Next, Tried, next};
+use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
+use crate::report::schema::Line;
+use crate::report::{Report, TestReport, store};
+use crate::repository::{Commit, FileKind, Git, Lineage, changes, lineage, short};
 
 /// Searches the commit that made a test flaky. The code says whether the search came to its end.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {

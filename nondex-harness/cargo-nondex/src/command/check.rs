@@ -6,10 +6,10 @@ use super::deflake::Change;
 use super::run;
 use super::session::{Session, Stages};
 use crate::cli::CheckArgs;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::order::OrderOptions;
-use nondex_harness::report::{Report, combined};
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::judge::order::OrderOptions;
+use crate::report::{Report, combined};
 
 /// Runs a campaign, then the tests in other orders. `line` is the command line, for the report.
 pub(super) fn check(

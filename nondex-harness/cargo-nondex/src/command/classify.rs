@@ -2,22 +2,22 @@
 //! (OOPSLA 2020) and more.
 //!
 //! First everything that `check` does. Then a test that nothing made fail is run again under other
-//! circumstances: see [`judge::reruns`](nondex_harness::judge::reruns).
+//! circumstances: see [`judge::reruns`](crate::judge::reruns).
 
 use super::check;
 use super::configuration::Asked;
 use super::console::Console;
 use super::run;
 use super::session::{Session, Stages};
+use crate::campaign::reruns::{Reruns, explained};
+use crate::campaign::{self, Selected};
 use crate::cli::ClassifyArgs;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::judge::order::OrderOptions;
+use crate::project::{Suite, TestCase};
+use crate::report::{Report, TestReport, combined};
 use nondex_core::RunSpec;
-use nondex_harness::campaign::reruns::{Reruns, explained};
-use nondex_harness::campaign::{self, Selected};
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::order::OrderOptions;
-use nondex_harness::project::{Suite, TestCase};
-use nondex_harness::report::{Report, TestReport, combined};
 
 /// Runs a campaign and investigates what it calls stable. `line` is the command line, for the
 /// report.

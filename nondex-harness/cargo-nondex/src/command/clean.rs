@@ -6,9 +6,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::console::Console;
 use crate::cli::CleanArgs;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::project::{self, BuildPlan};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::project::{self, BuildPlan};
 
 /// Removes `nondex` from the project's target directory, and with `--cache` the runtimes of this
 /// user.

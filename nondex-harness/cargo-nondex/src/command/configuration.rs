@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::cli::{BuildArgs, Command, CommandLine, FilterArgs, OutputArgs, RunArgs, TestingArgs};
 use crate::config::{self, Config, Given, Settings, Variables};
-use nondex_harness::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// What is to be done, and by which configuration.
 #[derive(Clone, Debug)]

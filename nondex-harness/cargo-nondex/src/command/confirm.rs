@@ -12,16 +12,16 @@ use self::confirmation::{Confirmation, Confirmed};
 use self::ordinary::{OrdinaryRuns, Seeded};
 use super::console::Console;
 use super::{interrupt, selection};
+use crate::campaign::process;
 use crate::cli::seeds::Seeds;
 use crate::cli::{ConfirmArgs, MessageFormat};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Store};
+use crate::judge::options::DEFAULT_TIMEOUT;
+use crate::project::{self, Mode};
 use crate::repro::{Repro, Subject};
-use nondex_harness::campaign::process;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::{Finding, Store};
-use nondex_harness::judge::options::DEFAULT_TIMEOUT;
-use nondex_harness::project::{self, Mode};
-use nondex_harness::shell;
+use crate::shell;
 
 /// Runs ordinary builds of the selected tests many times: 100 when one failed.
 pub(super) fn confirm(args: &ConfirmArgs, console: &Console) -> Result<ExitCode> {

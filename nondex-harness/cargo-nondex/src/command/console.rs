@@ -6,7 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use crate::cli::{Color, MessageFormat, OutputArgs};
-use nondex_harness::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The width in which cargo right-aligns the word that a status line begins with.
 const STATUS_WIDTH: usize = 12;

@@ -7,8 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::CoveredRecord;
 
 use super::reads::Reads;
-use nondex_harness::campaign::Selected;
-use nondex_harness::project::blocks::{Blocks, Ranges, SourceLine};
+use crate::campaign::Selected;
+use crate::project::blocks::{Blocks, Ranges, SourceLine};
 
 /// The executables that tests ran, each read once.
 #[derive(Debug, Default)]

@@ -20,14 +20,14 @@ use super::effects::{self, Effects};
 use super::run;
 use super::session::{Session, Stages};
 use crate::cli::DeflakeArgs;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
+use crate::project::{self, BuildPlan, Counted, Mode, Project};
+use crate::report::schema::{ChangeReport, Line};
+use crate::report::{Report, TestReport, Verdict};
+use crate::repository::{self, Commit, Git, short};
 use cargo_metadata::Metadata;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::change::{AtBase, Blame, Facts, Kind, Witness, blame};
-use nondex_harness::project::{self, BuildPlan, Counted, Mode, Project};
-use nondex_harness::report::schema::{ChangeReport, Line};
-use nondex_harness::report::{Report, TestReport, Verdict};
-use nondex_harness::repository::{self, Commit, Git, short};
 
 /// Runs the tests, and says of those that fail whether the change is to blame. `line` is the
 /// command line, for the report.

@@ -13,10 +13,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub(super) use self::kind::outside;
 use self::page::Page;
 use crate::cli::filterset::Workspace;
-use nondex_harness::project::blocks::SourceLine;
-use nondex_harness::report::TestReport;
-use nondex_harness::report::schema::Line;
-use nondex_harness::repository::Reach;
+use crate::project::blocks::SourceLine;
+use crate::report::TestReport;
+use crate::report::schema::Line;
+use crate::repository::Reach;
 
 /// What one changed line acts on.
 #[derive(Debug)]

@@ -10,16 +10,16 @@ use super::folders::Folders;
 use super::progress::Display;
 use super::replay;
 use super::{interrupt, outcome, selection};
+use crate::campaign::Selected;
+use crate::campaign::memo::Memo;
 use crate::cli::ExplainArgs;
-use nondex_harness::campaign::Selected;
-use nondex_harness::campaign::memo::Memo;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::{Finding, Store};
-use nondex_harness::judge::Options;
-use nondex_harness::judge::prerequisite::Policy;
-use nondex_harness::judge::run::Run;
-use nondex_harness::report::{self, Report, RunDirectory};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Store};
+use crate::judge::Options;
+use crate::judge::prerequisite::Policy;
+use crate::judge::run::Run;
+use crate::report::{self, Report, RunDirectory};
 
 /// Searches what makes the test of a finding fail, with the runs that were made before: 100 when it
 /// still depends on a choice.

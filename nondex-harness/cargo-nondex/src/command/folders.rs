@@ -3,8 +3,8 @@
 use camino::Utf8PathBuf;
 
 use crate::cli::LocationArgs;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project::{self, BuildPlan};
+use crate::error::{Error, Result};
+use crate::project::{self, BuildPlan};
 
 /// The folders of a project: its own, and where its findings and reports are.
 #[derive(Clone, Debug)]

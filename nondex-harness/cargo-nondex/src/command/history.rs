@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::console::Console;
 use crate::cli::MessageFormat;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::findings::history::{Entry, History, Life};
-use nondex_harness::report::Verdict;
-use nondex_harness::repository::short;
+use crate::error::{Error, Result};
+use crate::findings::history::{Entry, History, Life};
+use crate::report::Verdict;
+use crate::repository::short;
 
 /// How many runs a line shows, the last ones.
 const SHOWN: usize = 60;

@@ -11,9 +11,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 
-use nondex_harness::campaign::StopFlag;
-use nondex_harness::campaign::process::guardian;
-use nondex_harness::error::{Error, Result};
+use crate::campaign::StopFlag;
+use crate::campaign::process::guardian;
+use crate::error::{Error, Result};
 
 /// As a shell reports a process that a signal ended.
 const SIGNAL_BASE: i32 = 128;

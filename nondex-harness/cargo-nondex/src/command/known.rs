@@ -8,12 +8,12 @@ use super::folders::Folders;
 use super::selection::count;
 use crate::cli::filterset::{Expression, Filterset, Platform, Query, Workspace};
 use crate::cli::{KnownAction, KnownAddArgs, KnownCheckArgs, LocationArgs, MessageFormat};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
-use nondex_harness::project::{self, BuildPlan};
-use nondex_harness::report::human::Sources;
-use nondex_harness::report::{Report, TestReport, store};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::known::{self, KNOWN_FILE, Known, KnownEntry, date};
+use crate::project::{self, BuildPlan};
+use crate::report::human::Sources;
+use crate::report::{Report, TestReport, store};
 
 /// The known flakes of a workspace, with their filtersets.
 #[derive(Debug, Default)]

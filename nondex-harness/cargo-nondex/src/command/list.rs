@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::selection;
+use crate::campaign::Selected;
 use crate::cli::{ListArgs, MessageFormat};
-use nondex_harness::campaign::Selected;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::project;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::project;
 
 /// The list as JSON.
 #[derive(Debug, Serialize)]

@@ -33,13 +33,13 @@ mod watch;
 
 use std::ffi::OsString;
 
+use crate::campaign::process::guardian;
 use crate::cli::{Command, OutputArgs};
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::shell;
 use configuration::{Asked, Refusal};
 use console::Console;
-use nondex_harness::campaign::process::guardian;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::shell;
 
 /// Parses the arguments of the process, its name first, and does what they say.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {

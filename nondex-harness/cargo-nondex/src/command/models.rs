@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::console::Console;
 use crate::cli::{MessageFormat, ModelsArgs};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
 
 /// One model as JSON.
 #[derive(Debug, Serialize)]

@@ -8,16 +8,16 @@ use serde::Serialize;
 use super::console::Console;
 use super::progress::Display;
 use super::{interrupt, outcome, selection};
+use crate::campaign;
 use crate::cli::MessageFormat;
 use crate::cli::network_list_args::{ListFormat, NetworkListArgs};
-use nondex_harness::campaign;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::Options;
-use nondex_harness::judge::prerequisite::Policy;
-use nondex_harness::project;
-use nondex_harness::report::{Report, RunDirectory, TestReport, Verdict};
-use nondex_harness::shell;
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::judge::Options;
+use crate::judge::prerequisite::Policy;
+use crate::project;
+use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::shell;
 
 /// One test that asks for another machine.
 #[derive(Debug, Serialize)]

@@ -5,9 +5,9 @@ use super::console::Console;
 use super::run;
 use super::session::Stages;
 use crate::cli::{OrderArgs, RunArgs};
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::report::Verdict;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::report::Verdict;
 
 /// Looks for tests that depend on those before them. `line` is the command line, for the report.
 pub(super) fn order(

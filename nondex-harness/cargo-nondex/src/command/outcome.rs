@@ -6,15 +6,15 @@ use camino::Utf8Path;
 
 use super::console::Console;
 use super::progress::Display;
+use crate::campaign::comparison::Builder;
+use crate::campaign::{self, Selected, StopFlag};
 use crate::cli::MessageFormat;
-use nondex_harness::campaign::comparison::Builder;
-use nondex_harness::campaign::{self, Selected, StopFlag};
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::judge::Options;
-use nondex_harness::project::{self, BuildPlan, Doctests, Mode, Suite};
-use nondex_harness::report::human::{self, Sources, View};
-use nondex_harness::report::{Report, RunDirectory, exit_code, junit};
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::judge::Options;
+use crate::project::{self, BuildPlan, Doctests, Mode, Suite};
+use crate::report::human::{self, Sources, View};
+use crate::report::{Report, RunDirectory, exit_code, junit};
 
 /// The build of a plan without this tool in it.
 pub(super) struct Ordinary(pub(super) BuildPlan);

@@ -7,8 +7,8 @@ use clap_mangen::Man;
 
 use super::console::Console;
 use crate::cli::CommandLine;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
 
 /// The name of the executable, as a shell completes it.
 const EXECUTABLE: &str = "cargo-nondex";

@@ -11,14 +11,14 @@ use nondex_core::hash;
 use super::coverage::Lines;
 use super::effects::{self, Effects};
 use super::reads::Reads;
-use nondex_harness::campaign::Selected;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::findings::history::{self, Entry, History, Key, Life};
-use nondex_harness::judge::Options;
-use nondex_harness::project::blocks::SourceLine;
-use nondex_harness::project::{self, BuildPlan, Project};
-use nondex_harness::report::{Report, TestReport, Verdict};
-use nondex_harness::repository::{self, Commit, Git, Snapshots, short};
+use crate::campaign::Selected;
+use crate::error::{Error, Result};
+use crate::findings::history::{self, Entry, History, Key, Life};
+use crate::judge::Options;
+use crate::project::blocks::SourceLine;
+use crate::project::{self, BuildPlan, Project};
+use crate::report::{Report, TestReport, Verdict};
+use crate::repository::{self, Commit, Git, Snapshots, short};
 
 /// Variables by which a build may differ.
 const VARIABLES: [&str; 7] = [

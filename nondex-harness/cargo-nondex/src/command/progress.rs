@@ -10,9 +10,9 @@ use nondex_core::{CoveredRecord, Outcome, RunSpec};
 use super::console::Console;
 use super::coverage::Coverage;
 use super::selection;
-use nondex_harness::campaign::Progress;
-use nondex_harness::report::human::verdict_style;
-use nondex_harness::report::{TestReport, Verdict};
+use crate::campaign::Progress;
+use crate::report::human::verdict_style;
+use crate::report::{TestReport, Verdict};
 
 /// How often a plain line says how far the campaign is.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);

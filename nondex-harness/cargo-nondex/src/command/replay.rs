@@ -14,18 +14,18 @@ use nondex_core::{NetworkMode, Outcome, RunRecord, RunSpec, Selection, Site};
 use super::console::Console;
 use super::folders::Folders;
 use super::interrupt;
+use crate::campaign::launch::{self, Launcher};
+use crate::campaign::{StopFlag, across, process, record};
 use crate::cli::{MessageFormat, ReplayArgs};
-use nondex_harness::campaign::launch::{self, Launcher};
-use nondex_harness::campaign::{StopFlag, across, process, record};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::{self, Difference, Finding, Fingerprint, Store};
-use nondex_harness::judge::run::Run;
-use nondex_harness::project::{
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{self, Difference, Finding, Fingerprint, Store};
+use crate::judge::run::Run;
+use crate::project::{
     self, BuildPlan, Doctests, Harness, Project, Suite, TestBinary, TestCase, addresses,
 };
-use nondex_harness::report;
-use nondex_harness::report::workspace::Workspace;
+use crate::report;
+use crate::report::workspace::Workspace;
 
 /// Replays a finding: 100 when the test fails again, 0 when it passes.
 pub(super) fn replay(args: &ReplayArgs, console: &Console) -> Result<ExitCode> {

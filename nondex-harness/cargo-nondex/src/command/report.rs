@@ -13,11 +13,11 @@ use super::known::{KnownFlakes, workspace};
 use super::outcome;
 use super::selection::count;
 use crate::cli::{MergeArgs, MessageFormat, ReportAction, ReportArgs};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::{Finding, Regressions, Store};
-use nondex_harness::report::human::{self, Sources, View};
-use nondex_harness::report::{RunDirectory, junit, merge, store};
+use crate::error::{Error, Result};
+use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Regressions, Store};
+use crate::report::human::{self, Sources, View};
+use crate::report::{RunDirectory, junit, merge, store};
 
 /// Shows what earlier runs found. The exit code says whether that could be done, not what was
 /// found.
@@ -114,7 +114,7 @@ fn reports_in(path: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
 }
 
 /// The report of a run that is named.
-fn read_run(target: &Utf8Path, run: &str) -> Result<nondex_harness::report::Report> {
+fn read_run(target: &Utf8Path, run: &str) -> Result<crate::report::Report> {
     let runs = target.join("nondex/runs");
     let path = runs.join(run).join("report.json");
     // Not a path to wherever: `..` is no run.
@@ -249,7 +249,7 @@ pub(super) fn regressions_file(
     given: Option<&Utf8Path>,
     workspace_root: &Utf8Path,
 ) -> Result<Utf8PathBuf> {
-    use nondex_harness::findings::DEFAULT_FILE;
+    use crate::findings::DEFAULT_FILE;
     match given.filter(|file| *file != DEFAULT_FILE) {
         None => Ok(workspace_root.join(DEFAULT_FILE)),
         Some(file) => camino::absolute_utf8(file)

@@ -14,13 +14,13 @@ use super::outcome;
 use super::past::{Compared, Past};
 use super::selection;
 use super::session::{Session, Stages};
+use crate::campaign::tree::Tree;
 use crate::cli::RunArgs;
-use nondex_harness::campaign::tree::Tree;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::{Finding, Store};
-use nondex_harness::project::Rebuilds;
-use nondex_harness::report::{Report, RunDirectory};
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::findings::{Finding, Store};
+use crate::project::Rebuilds;
+use crate::report::{Report, RunDirectory};
 
 /// Runs a campaign. `line` is the command line, for the report.
 pub(super) fn run(

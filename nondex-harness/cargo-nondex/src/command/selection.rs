@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::console::Console;
+use crate::campaign::Selected;
 use crate::cli::BuildArgs;
 use crate::cli::filterset::Workspace;
 use crate::cli::test_filter::{Match, ResolvedFilter, TestFilter};
-use nondex_harness::campaign::Selected;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project::{self, BuildPlan, Suite};
-use nondex_harness::shell;
+use crate::error::{Error, Result};
+use crate::project::{self, BuildPlan, Suite};
+use crate::shell;
 
 /// What is built when these flags are given in the current folder; `--color` says something to
 /// cargo, too.

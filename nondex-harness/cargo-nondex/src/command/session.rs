@@ -7,14 +7,14 @@ use super::coverage::Coverage;
 use super::past::Past;
 use super::progress::Display;
 use super::{outcome, progress, selection};
-use nondex_harness::campaign::builds::{self, Builds};
-use nondex_harness::campaign::tree::Tree;
-use nondex_harness::campaign::{Selected, StopFlag, orders};
-use nondex_harness::error::Result;
-use nondex_harness::judge::Options;
-use nondex_harness::judge::order::OrderOptions;
-use nondex_harness::project::Rebuilds;
-use nondex_harness::report::{Report, RunDirectory, Verdict};
+use crate::campaign::builds::{self, Builds};
+use crate::campaign::tree::Tree;
+use crate::campaign::{Selected, StopFlag, orders};
+use crate::error::Result;
+use crate::judge::Options;
+use crate::judge::order::OrderOptions;
+use crate::project::Rebuilds;
+use crate::report::{Report, RunDirectory, Verdict};
 
 /// What a command makes of the built tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Session<'_> {
     /// Runs a campaign.
     ///
     /// # Errors
-    /// As [`campaign::run`](nondex_harness::campaign::run).
+    /// As [`campaign::run`](crate::campaign::run).
     pub(super) fn campaign(&self) -> Result<Report> {
         let Session {
             selected,

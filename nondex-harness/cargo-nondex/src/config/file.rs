@@ -10,8 +10,8 @@ use toml::Spanned;
 use super::nearest::instead;
 use super::sanitisers::{self, Entry};
 use super::{Config, Settings};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::judge::prerequisite::Operations;
+use crate::error::{Error, Result};
+use crate::judge::prerequisite::Operations;
 
 /// The profile that every other one builds on.
 pub const DEFAULT_PROFILE: &str = "default";

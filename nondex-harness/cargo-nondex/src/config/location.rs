@@ -4,7 +4,7 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use nondex_harness::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The file, below the root of the workspace.
 pub(super) const DEFAULT_FILE: &str = ".config/nondex.toml";

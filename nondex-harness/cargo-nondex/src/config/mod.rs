@@ -22,8 +22,8 @@ pub use variables::{OF_NO_KEY, Variables, variable};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use nondex_harness::error::Result;
-use nondex_harness::judge::prerequisite::Operations;
+use crate::error::Result;
+use crate::judge::prerequisite::Operations;
 
 /// What variables and file say.
 #[derive(Clone, Debug, Default)]

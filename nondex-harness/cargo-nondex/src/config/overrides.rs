@@ -12,9 +12,9 @@ use super::nearest::instead;
 use super::value::{Read, one, required};
 use crate::cli::filterset::{Expression, Filterset, Query, Workspace};
 use crate::cli::model_args::model_names;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::judge::TestOptions;
-use nondex_harness::project::{Suite, TestCase};
+use crate::error::{Error, Result};
+use crate::judge::TestOptions;
+use crate::project::{Suite, TestCase};
 
 /// The keys of an override.
 pub const KEYS: [&str; 6] = [

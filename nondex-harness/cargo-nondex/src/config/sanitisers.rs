@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::nearest::instead;
 use super::value::{All, Read, required};
-use nondex_harness::judge::prerequisite::{Network, Operations};
+use crate::judge::prerequisite::{Network, Operations};
 
 /// The keys of an entry.
 pub const KEYS: [&str; 5] = ["error", "name", "operation", "reason", "target"];

@@ -12,8 +12,8 @@ use toml::Spanned;
 use super::overrides::Override;
 use super::value::{FilterText, Names, many, one};
 use crate::cli::seeds::Seeds;
-use nondex_harness::judge::prerequisite::Limit;
-use nondex_harness::project::Mode;
+use crate::judge::prerequisite::Limit;
+use crate::project::Mode;
 
 /// The keys, each an option of `cargo nondex run` without its dashes.
 pub const KEYS: [&str; 31] = [

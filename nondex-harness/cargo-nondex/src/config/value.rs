@@ -12,8 +12,8 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use crate::cli::filterset::Expression;
 use crate::cli::seeds::Seeds;
 use crate::cli::values::{drawn, positive, seconds};
-use nondex_harness::judge::prerequisite::Limit;
-use nondex_harness::project::Mode;
+use crate::judge::prerequisite::Limit;
+use crate::project::Mode;
 
 /// A value that is written as text.
 pub(super) trait Read: Sized {

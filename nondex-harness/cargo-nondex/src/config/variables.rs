@@ -8,8 +8,8 @@ use toml::Value;
 
 use super::nearest;
 use super::settings::{KEYS, Settings};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project;
+use crate::error::{Error, Result};
+use crate::project;
 
 /// What all of ours begin with.
 const PREFIX: &str = "NONDEX_";

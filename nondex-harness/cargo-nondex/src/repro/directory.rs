@@ -10,8 +10,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::outcome::ScriptOutcome;
 use super::script::Script;
 use super::{Found, Subject};
-use nondex_harness::error::Result;
-use nondex_harness::shell::quote;
+use crate::error::Result;
+use crate::shell::quote;
 
 /// A filesystem in memory, which every Linux has. It lists what was created last first; others list
 /// by a hash of the name.

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::outcome::ScriptOutcome;
 use super::script::{Script, variable};
 use super::{Found, Subject};
-use nondex_harness::error::Result;
-use nondex_harness::report::Culprit;
+use crate::error::Result;
+use crate::report::Culprit;
 
 impl Subject<'_> {
     pub(super) fn environment(&self, culprit: &Culprit) -> Result<Found> {

@@ -19,11 +19,11 @@ use camino::Utf8PathBuf;
 use nondex_core::Family;
 use serde::Serialize;
 
-use nondex_harness::campaign::StopFlag;
-use nondex_harness::error::Result;
-use nondex_harness::findings::Finding;
-use nondex_harness::project::{BuildPlan, Harness, Project, TestBinary, TestCase};
-use nondex_harness::report::Culprit;
+use crate::campaign::StopFlag;
+use crate::error::Result;
+use crate::findings::Finding;
+use crate::project::{BuildPlan, Harness, Project, TestBinary, TestCase};
+use crate::report::Culprit;
 
 /// How often a repro is run before it is kept.
 pub const VERIFICATIONS: u64 = 5;
@@ -33,7 +33,7 @@ pub const VERIFICATIONS: u64 = 5;
 pub struct Subject<'a> {
     /// The finding.
     pub finding: &'a Finding,
-    /// The executable, an [ordinary](nondex_harness::project::Mode::Plain) one.
+    /// The executable, an [ordinary](crate::project::Mode::Plain) one.
     pub binary: &'a TestBinary,
     /// The test.
     pub test: &'a TestCase,

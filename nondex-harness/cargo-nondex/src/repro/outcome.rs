@@ -7,10 +7,10 @@ use nondex_core::Outcome;
 
 use super::script::{NOT_BUILT, Script};
 use super::{Subject, VERIFICATIONS};
-use nondex_harness::campaign::process::{self, End};
-use nondex_harness::campaign::{ended, message};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project::Harness;
+use crate::campaign::process::{self, End};
+use crate::campaign::{ended, message};
+use crate::error::{Error, Result};
+use crate::project::Harness;
 
 /// How long a script may take to build the test.
 const BUILD: Duration = Duration::from_secs(1800);

@@ -3,8 +3,8 @@
 use super::outcome::ScriptOutcome;
 use super::script::Script;
 use super::{Found, Subject};
-use nondex_harness::error::Result;
-use nondex_harness::statistics::wilson;
+use crate::error::Result;
+use crate::statistics::wilson;
 
 /// With which probability the script passes although the test is as flaky as it was seen to be.
 const MISS: f64 = 0.001;

@@ -8,9 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Subject;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::project::{BuildPlan, Harness};
-use nondex_harness::shell::{join, quote};
+use crate::error::{Error, Result};
+use crate::project::{BuildPlan, Harness};
+use crate::shell::{join, quote};
 
 /// What a script ends with when the test cannot be built. Neither cargo nor libtest ends so.
 pub(super) const NOT_BUILT: i32 = 99;

@@ -19,7 +19,7 @@ pub use error::FiltersetError;
 pub use expression::{Expression, Filterset};
 pub use workspace::Workspace;
 
-use nondex_harness::project::{Suite, TestCase};
+use crate::project::{Suite, TestCase};
 
 /// What a built test binary was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

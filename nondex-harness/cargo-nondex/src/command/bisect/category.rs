@@ -2,9 +2,9 @@
 
 use nondex_core::{Level, Schedule};
 
-use nondex_harness::error::{Error, Result};
-use nondex_harness::judge::certainty::{MOST, runs_without_failure};
-use nondex_harness::report::{TestReport, Verdict};
+use crate::error::{Error, Result};
+use crate::judge::certainty::{MOST, runs_without_failure};
+use crate::report::{TestReport, Verdict};
 
 /// How a test is flaky, and what shows it.
 #[derive(Clone, Debug)]

@@ -7,18 +7,18 @@ use nondex_core::{ALGORITHM, Level, RunSpec, Schedule};
 use serde::{Deserialize, Serialize};
 
 use super::category::Category;
+use crate::campaign::launch::Launcher;
+use crate::campaign::{self, Selected, Silent, StopFlag};
 use crate::cli::BisectArgs;
 use crate::command::folders::Folders;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::campaign::{self, Selected, Silent, StopFlag};
-use nondex_harness::error::Result;
-use nondex_harness::judge::Options;
-use nondex_harness::judge::bisect::Tried;
-use nondex_harness::judge::specs::{clean_spec, natural_spec};
-use nondex_harness::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
-use nondex_harness::report::schema::Line;
-use nondex_harness::report::{Report, RunDirectory, TestReport, Verdict};
-use nondex_harness::repository::{Copy, Git};
+use crate::error::Result;
+use crate::judge::Options;
+use crate::judge::bisect::Tried;
+use crate::judge::specs::{clean_spec, natural_spec};
+use crate::project::{self, BuildPlan, Doctests, Project, Suite, TestCase};
+use crate::report::schema::Line;
+use crate::report::{Report, RunDirectory, TestReport, Verdict};
+use crate::repository::{Copy, Git};
 
 /// What came of trying a commit.
 #[derive(Clone, Debug, Serialize, Deserialize)]

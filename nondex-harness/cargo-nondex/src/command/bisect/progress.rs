@@ -7,10 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 
 use super::oracle::Trial;
-use nondex_harness::error::Result;
-use nondex_harness::judge::bisect::Tried;
-use nondex_harness::report::schema::Line;
-use nondex_harness::written;
+use crate::error::Result;
+use crate::judge::bisect::Tried;
+use crate::report::schema::Line;
+use crate::written;
 
 /// What each commit is that was tried.
 #[derive(Debug)]

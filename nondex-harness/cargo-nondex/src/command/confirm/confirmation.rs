@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::repro::Repro;
-use nondex_harness::statistics::wilson;
+use crate::statistics::wilson;
 
 /// What is known of all tests, as JSON.
 #[derive(Debug, Serialize)]

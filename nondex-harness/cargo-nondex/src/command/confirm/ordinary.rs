@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::confirmation::{Confirmed, Rate};
-use nondex_harness::campaign::{StopFlag, ended, launch, process};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::pool;
-use nondex_harness::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
+use crate::campaign::{StopFlag, ended, launch, process};
+use crate::error::{Error, Result};
+use crate::pool;
+use crate::project::{self, EntropyLibrary, Project, TestBinary, TestCase};
 
 /// Seeds for the entropy of ordinary programs.
 pub(super) struct Seeded {

@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use super::Session;
 use super::trials::behind;
+use crate::campaign::launch::Launcher;
+use crate::campaign::{self, Selected, Silent};
 use crate::command::console::Console;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::campaign::{self, Selected, Silent};
-use nondex_harness::error::Result;
-use nondex_harness::judge::Options;
-use nondex_harness::judge::certainty::{MOST, runs_without_failure};
-use nondex_harness::judge::change::AtBase;
-use nondex_harness::judge::specs::natural_spec;
-use nondex_harness::project::{self, BuildPlan, Project, Suite, TestCase};
-use nondex_harness::report::{TestReport, Verdict};
-use nondex_harness::repository::{Copy, Git};
+use crate::error::Result;
+use crate::judge::Options;
+use crate::judge::certainty::{MOST, runs_without_failure};
+use crate::judge::change::AtBase;
+use crate::judge::specs::natural_spec;
+use crate::project::{self, BuildPlan, Project, Suite, TestCase};
+use crate::report::{TestReport, Verdict};
+use crate::repository::{Copy, Git};
 
 /// How often a test is run in base order that fails by chance.
 const CLEAN_RUNS: NonZeroU32 = NonZeroU32::new(20).unwrap();

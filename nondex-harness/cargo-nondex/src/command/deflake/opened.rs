@@ -9,7 +9,7 @@ use nondex_core::{AccessRecord, StateId, StateKind};
 
 use crate::command::effects::Data;
 use crate::command::watch;
-use nondex_harness::project::Project;
+use crate::project::Project;
 
 /// The files that are watched.
 #[derive(Debug)]

@@ -6,19 +6,19 @@ use nondex_core::{RunSpec, StateId};
 
 use super::Session;
 use super::opened::{Opened, Watched};
+use crate::campaign::circumstance;
+use crate::campaign::launch::Launcher;
 use crate::command::coverage::{self, Programs};
 use crate::command::effects::Data;
-use nondex_harness::campaign::circumstance;
-use nondex_harness::campaign::launch::Launcher;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::judge::Options;
-use nondex_harness::judge::change::Witness;
-use nondex_harness::judge::reruns::Circumstance;
-use nondex_harness::judge::run::Run;
-use nondex_harness::judge::specs::clean_spec;
-use nondex_harness::project::blocks::SourceLine;
-use nondex_harness::project::{self, Harness, Project, Suite, TestCase};
-use nondex_harness::report::TestReport;
+use crate::error::{Error, Result};
+use crate::judge::Options;
+use crate::judge::change::Witness;
+use crate::judge::reruns::Circumstance;
+use crate::judge::run::Run;
+use crate::judge::specs::clean_spec;
+use crate::project::blocks::SourceLine;
+use crate::project::{self, Harness, Project, Suite, TestCase};
+use crate::report::TestReport;
 
 /// How often a failing test is run until it fails.
 const RUNS: usize = 5;

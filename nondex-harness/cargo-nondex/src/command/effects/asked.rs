@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::project::blocks::Ranges;
+use crate::project::{Counted, Functions};
+use crate::repository::{Holders, Reach, holders, is_plain};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package};
-use nondex_harness::project::blocks::Ranges;
-use nondex_harness::project::{Counted, Functions};
-use nondex_harness::repository::{Holders, Reach, holders, is_plain};
 
 use super::Effects;
 use super::kind::{around, with_folders};

@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use camino::Utf8Path;
-use cargo_metadata::Metadata;
-use nondex_harness::error::Result;
-use nondex_harness::repository::{
+use crate::error::Result;
+use crate::repository::{
     Additions, Changes, FileChange, Git, Reach, Snapshots, Tracked, additions, since, tracked,
 };
+use camino::Utf8Path;
+use cargo_metadata::Metadata;
 
 use super::kind::{Kind, Packages, resolved};
 use super::lock::{Locked, locked};

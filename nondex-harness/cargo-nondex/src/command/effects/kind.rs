@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use crate::repository::Git;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
-use nondex_harness::repository::Git;
 
 /// What a file is for.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
+use crate::project::doctest::{block, same};
+use crate::report::TestReport;
+use crate::repository::Git;
 use camino::Utf8PathBuf;
-use nondex_harness::project::doctest::{block, same};
-use nondex_harness::report::TestReport;
-use nondex_harness::repository::Git;
 
 use super::Effects;
 

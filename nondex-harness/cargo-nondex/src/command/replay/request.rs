@@ -3,17 +3,17 @@
 use camino::Utf8Path;
 use nondex_core::{NetworkMode, RunSpec, StateId, StateKind};
 
+use crate::campaign::launch;
 use crate::cli::ReplayArgs;
 use crate::command::console::Console;
 use crate::command::selection;
-use nondex_harness::campaign::launch;
-use nondex_harness::error::{Error, Result};
-use nondex_harness::findings::{self, Finding, Fingerprint};
-use nondex_harness::judge::Options;
-use nondex_harness::judge::prerequisite::Policy;
-use nondex_harness::judge::specs::clean_spec;
-use nondex_harness::project::symbols::Symbols;
-use nondex_harness::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
+use crate::error::{Error, Result};
+use crate::findings::{self, Finding, Fingerprint};
+use crate::judge::Options;
+use crate::judge::prerequisite::Policy;
+use crate::judge::specs::clean_spec;
+use crate::project::symbols::Symbols;
+use crate::project::{BuildPlan, Doctests, Harness, Project, Suite, TestCase};
 
 /// What is built for a run that is asked for.
 pub(super) fn plan(args: &ReplayArgs, console: &Console) -> Result<BuildPlan> {

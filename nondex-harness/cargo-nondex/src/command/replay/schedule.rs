@@ -5,7 +5,7 @@ use std::fmt::Write;
 use camino::Utf8Path;
 use nondex_core::{Trace, TracedOperation};
 
-use nondex_harness::report::workspace::Workspace;
+use crate::report::workspace::Workspace;
 
 /// How many operations are recorded for it, the last ones.
 pub(super) const MOST: u64 = 1_000_000;

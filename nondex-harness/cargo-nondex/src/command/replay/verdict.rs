@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::cli::MessageFormat;
 use crate::command::console::Console;
-use nondex_harness::error::Result;
-use nondex_harness::exit_code::ExitCode;
-use nondex_harness::findings::Finding;
-use nondex_harness::judge::run::Run;
+use crate::error::Result;
+use crate::exit_code::ExitCode;
+use crate::findings::Finding;
+use crate::judge::run::Run;
 
 /// What came of a replay, as JSON.
 #[derive(Debug, Serialize)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::NetworkMode;
 
+use crate::campaign::{Selected, StopFlag};
 use crate::cli::test_filter::{ResolvedFilter, TestFilter};
 use crate::cli::{RunArgs, TestingArgs};
 use crate::command::configuration::Asked;
@@ -15,12 +16,11 @@ use crate::command::report::regressions_file;
 use crate::command::selection;
 use crate::command::session::Stages;
 use crate::config::PerTest;
-use nondex_harness::campaign::{Selected, StopFlag};
-use nondex_harness::error::{Error, Result};
-use nondex_harness::findings::{Regressions, Tried};
-use nondex_harness::judge::Options;
-use nondex_harness::project::{self, BuildPlan, Counted, Doctests, Project};
-use nondex_harness::report::Report;
+use crate::error::{Error, Result};
+use crate::findings::{Regressions, Tried};
+use crate::judge::Options;
+use crate::project::{self, BuildPlan, Counted, Doctests, Project};
+use crate::report::Report;
 
 /// A command line that was understood.
 pub(super) struct Request<'a> {

@@ -2,9 +2,9 @@
 
 use nondex_core::{Level, Schedule};
 
+use crate::campaign::Selected;
 use crate::command::selection;
-use nondex_harness::campaign::Selected;
-use nondex_harness::judge::Options;
+use crate::judge::Options;
 
 /// What is about to happen, with the seeds and levels.
 pub(super) fn plan(selected: &[Selected<'_>], options: &Options) -> String {

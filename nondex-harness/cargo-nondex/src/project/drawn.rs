@@ -1,0 +1,248 @@
+//! Build scripts and proc macros that took random bytes in a build, and what they make of other
+//! bytes.
+//!
+//! The library that makes the bytes writes down how such a program was started: a build script, or
+//! rustc with the proc macro. It is run again in the same way, into a folder of ours. That takes
+//! milliseconds, where a build takes seconds.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::plan::Varied;
+use super::preload::EntropyLibrary;
+
+/// The name of the file of a build script; a proc macro has that of its library.
+const BUILD_SCRIPT: &str = "build-script";
+
+/// What the output of a program is called among the files that it makes.
+pub(super) const STDOUT: &str = "stdout";
+
+/// Time limit on one run of such a program.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The folder in which the programs of the build in this folder say that they took bytes.
+pub(super) fn folder(build: &Utf8Path) -> Utf8PathBuf {
+    build.join("nondex-drawn")
+}
+
+/// How a program was started that took random bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The file name of the proc macro; `None` for a build script.
+    proc_macro: Option<String>,
+    cwd: PathBuf,
+    executable: PathBuf,
+    arguments: Vec<OsString>,
+    /// The variables that cargo set.
+    variables: BTreeMap<OsString, OsString>,
+}
+
+/// The programs that took bytes in the build in this folder, in an order that is always the same.
+pub(super) fn all(build: &Utf8Path) -> Vec<Drawn> {
+    entries(&folder(build))
+        .iter()
+        .flat_map(|one| entries(one))
+        .filter_map(|file| Drawn::parse(file.file_name()?, &fs::read(&file).ok()?))
+        .collect()
+}
+
+/// The paths in a folder, sorted; none where it cannot be read.
+pub(super) fn entries(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+    let mut paths: Vec<Utf8PathBuf> = entries.map(|entry| entry.path().to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+impl Drawn {
+    /// Reads what `probes/entropy.rs` wrote into the file with this name.
+    fn parse(name: &str, text: &[u8]) -> Option<Self> {
+        let mut parts = text.split(|byte| *byte == 0).map(OsStr::from_bytes);
+        let cwd = parts.next()?.into();
+        let executable = parts.next()?.into();
+        let count: usize = parts.next()?.to_str()?.parse().ok()?;
+        let arguments = parts.by_ref().take(count).map(OsStr::to_owned).collect();
+        let variables = parts.filter_map(|variable| {
+            let bytes = variable.as_bytes();
+            let end = bytes.iter().position(|byte| *byte == b'=')?;
+            let own = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+            Some((own(&bytes[..end]), own(&bytes[end + 1..])))
+        });
+        Some(Drawn {
+            proc_macro: (name != BUILD_SCRIPT).then(|| name.to_owned()),
+            cwd,
+            executable,
+            arguments,
+            variables: variables.collect(),
+        })
+    }
+
+    /// The crate name of the proc macro; `None` for a build script.
+    pub(super) fn macro_name(&self) -> Option<&str> {
+        let file = self.proc_macro.as_deref()?;
+        let name = file.strip_prefix("lib").unwrap_or(file);
+        Some(name.rsplit_once('-').map_or(name, |(name, _)| name))
+    }
+
+    /// The folder of the package that was built: of the build script, or the one that uses the
+    /// macro.
+    pub(super) fn package(&self) -> Option<&Utf8Path> {
+        let folder = self.variables.get(OsStr::new("CARGO_MANIFEST_DIR"))?;
+        Utf8Path::from_path(Path::new(folder))
+    }
+
+    /// The name by which the library of random bytes knows the program; see [`Varied::program`].
+    pub(super) fn program(&self) -> Option<String> {
+        match self.macro_name() {
+            Some(name) => Some(format!("proc-macro:{name}")),
+            None => Some(format!("build-script:{}", self.package()?)),
+        }
+    }
+
+    /// Runs the program with random bytes from `seed`. Returns what it made: the files in `OUT_DIR`
+    /// and the standard output of a build script, or the crate with its macros expanded. `None`
+    /// where it fails. Empties `scratch`, a folder.
+    pub(super) fn run(
+        &self,
+        library: &EntropyLibrary,
+        seed: u64,
+        scratch: &Utf8Path,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<BTreeMap<Utf8PathBuf, Vec<u8>>> {
+        let _ = fs::remove_dir_all(scratch);
+        let out = scratch.join("out");
+        fs::create_dir_all(&out).ok()?;
+        let stdout = scratch.join(STDOUT);
+        let mut command = Command::new(&self.executable);
+        command
+            .current_dir(&self.cwd)
+            .envs(&self.variables)
+            .stdin(Stdio::null())
+            .stdout(File::create(&stdout).ok()?)
+            .stderr(Stdio::null());
+        // The jobs that they count are those of a cargo that has ended.
+        for name in ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"] {
+            command.env_remove(name);
+        }
+        if self.proc_macro.is_some() {
+            command
+                .args(expanding(&self.arguments))
+                .args(["-Zunpretty=expanded", "--out-dir", out.as_str()])
+                .env("RUSTC_BOOTSTRAP", "1");
+        } else {
+            command.args(&self.arguments).env("OUT_DIR", &out);
+        }
+        let varied = Varied {
+            program: self.program()?,
+            seed,
+            packages: Vec::new(),
+        };
+        library.install_in_build(&mut command, &varied, &folder(scratch));
+        wait(command.spawn().ok()?, is_over).filter(ExitStatus::success)?;
+        let mut made = BTreeMap::new();
+        if self.proc_macro.is_none() {
+            read(&out, &out, &mut made);
+        }
+        made.insert(STDOUT.into(), fs::read(&stdout).ok()?);
+        Some(made)
+    }
+}
+
+/// The arguments of a call of rustc without those that say what it writes, and where.
+fn expanding(arguments: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_str().unwrap_or_default();
+        if text == "--out-dir" {
+            arguments.next();
+        } else if text == "-C" {
+            let value = arguments.next().map(OsString::as_os_str);
+            let value = value.unwrap_or_default();
+            if !value.as_bytes().starts_with(b"incremental=") {
+                kept.extend([argument.clone(), value.to_owned()]);
+            }
+        } else if !["--emit=", "-Cincremental="]
+            .iter()
+            .any(|start| text.starts_with(start))
+        {
+            kept.push(argument.clone());
+        }
+    }
+    kept
+}
+
+/// Waits for the end of a program. It is killed, and `None` is returned, when its time is over.
+fn wait(mut child: Child, is_over: &dyn Fn() -> bool) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(None) if begin.elapsed() < LIMIT && !is_over() => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+            Ok(status) => return status,
+        }
+    }
+}
+
+/// Reads the files below `folder`, named from `root` on.
+fn read(folder: &Utf8Path, root: &Utf8Path, made: &mut BTreeMap<Utf8PathBuf, Vec<u8>>) {
+    for path in entries(folder) {
+        if path.is_dir() {
+            read(&path, root, made);
+        } else if let (Ok(content), Ok(name)) = (fs::read(&path), path.strip_prefix(root)) {
+            made.insert(name.to_owned(), content);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_read_as_it_was_written() {
+        let text = b"/w\0/bin/rustc\x002\0--crate-name\0a\0CARGO_MANIFEST_DIR=/w/a\0X=1=2\0";
+        let drawn = Drawn::parse("libmy_macros-0a1b.so", text).unwrap();
+        assert_eq!(drawn.arguments, ["--crate-name", "a"]);
+        assert_eq!(drawn.package(), Some(Utf8Path::new("/w/a")));
+        assert_eq!(drawn.variables[OsStr::new("X")], "1=2");
+        assert_eq!(drawn.program().unwrap(), "proc-macro:my_macros");
+
+        let script = Drawn::parse(BUILD_SCRIPT, text).unwrap();
+        assert_eq!(script.program().unwrap(), "build-script:/w/a");
+        assert_eq!(Drawn::parse(BUILD_SCRIPT, b"/w\0/bin/x\0"), None);
+    }
+
+    #[test]
+    fn rustc_expands_a_crate_and_writes_nothing() {
+        let arguments = [
+            "--crate-name",
+            "a",
+            "--emit=dep-info,link",
+            "-C",
+            "incremental=/i",
+            "-C",
+            "debuginfo=2",
+            "--out-dir",
+            "/o",
+            "-Cincremental=/i",
+            "--test",
+        ];
+        let kept = expanding(&arguments.map(OsString::from));
+        assert_eq!(kept, ["--crate-name", "a", "-C", "debuginfo=2", "--test"]);
+    }
+}

@@ -1,0 +1,261 @@
+//! How a runtime is built, by cargo, from the sources that this program carries.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::num::NonZeroUsize;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
+
+use camino::Utf8Path;
+use nondex_core::hash;
+
+use super::kept::Manifest;
+use crate::error::{Error, Result};
+use crate::project::atomics;
+use crate::project::toolchain::{Toolchain, own};
+
+/// Every file of the runtime's sources: path and text.
+static SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
+
+/// How the runtime is compiled. Its crates must not collide with the same ones in the user's graph.
+const RUSTFLAGS: &str = "-Cmetadata=nondex-runtime -Cembed-bitcode=no -Cdebuginfo=0";
+
+/// How many crates of it are compiled at a time, at least: one is mostly done by one thread, and
+/// the longest begins last.
+const JOBS: usize = 4;
+
+/// What a runtime is built for, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe<'a> {
+    /// What compiles it.
+    pub toolchain: &'a Toolchain,
+    /// The target triple.
+    pub target: &'a str,
+    /// Whether nothing may be downloaded.
+    pub offline: bool,
+    /// Whether it has what observes the network.
+    pub network: bool,
+    /// Whether what is compiled is not shown.
+    pub quiet: bool,
+}
+
+impl Recipe<'_> {
+    /// Identifies what is built: its sources, its toolchain and how they are compiled.
+    pub(super) fn key(&self) -> String {
+        let key = hash::of(&(
+            SOURCES,
+            &self.toolchain.version,
+            self.target,
+            RUSTFLAGS,
+            self.network,
+        ));
+        format!("{key:016x}")
+    }
+
+    /// Builds the runtime in `work`, an empty folder, and moves its libraries to the top of it.
+    pub(super) fn build(&self, work: &Utf8Path) -> Result<Manifest> {
+        let source = work.join("src");
+        write_sources(&source).map_err(|what| self.failed(&what))?;
+        let wrapper = match atomics::are_understood(self.toolchain, self.target, work) {
+            true => Some(own()?),
+            false => None,
+        };
+        self.compile(&source, wrapper.as_deref())?;
+        let built = source.join("target").join(self.target).join("release");
+        let manifest = Manifest::collect(&built, work).map_err(|what| self.failed(&what))?;
+        fs::remove_dir_all(&source)
+            .map_err(|e| self.failed(&format!("failed to remove `{source}`: {e}")))?;
+        Ok(manifest)
+    }
+
+    fn failed(&self, what: &str) -> Error {
+        Error::setup(format!(
+            "failed to build the runtime for {}: {what}",
+            self.target
+        ))
+    }
+
+    /// Compiles it. What was downloaded to build this program is enough, so the network is asked
+    /// only when that fails. Where this program was not built with its own lock file, what it was
+    /// built with serves too.
+    fn compile(&self, source: &Utf8Path, wrapper: Option<&str>) -> Result<()> {
+        let (mut status, mut said) = self.cargo(source, true, wrapper)?;
+        if !status.success() && !self.offline {
+            (status, said) = self.cargo(source, false, wrapper)?;
+        }
+        if !status.success() && fs::remove_file(source.join("Cargo.lock")).is_ok() {
+            // When that fails too, what the lock file led to is nearer to the cause.
+            (status, _) = self.cargo(source, true, wrapper)?;
+        }
+        match status.success() {
+            true => Ok(()),
+            false => Err(self.failed(&said)),
+        }
+    }
+
+    /// Calls cargo, and shows what it compiles unless it is to be quiet. How it ended, and what
+    /// else it said.
+    ///
+    /// # Errors
+    /// When it cannot be run, and when a signal ended it: somebody does not want to wait, so it is
+    /// not to be tried again.
+    fn cargo(
+        &self,
+        source: &Utf8Path,
+        offline: bool,
+        wrapper: Option<&str>,
+    ) -> Result<(ExitStatus, String)> {
+        let failed = |e| {
+            Error::setup(format!(
+                "failed to run `{}`: {e}",
+                self.toolchain.cargo.display()
+            ))
+        };
+        let mut command = Command::new(&self.toolchain.cargo);
+        command
+            .args([
+                "build",
+                "--release",
+                "--color",
+                "never",
+                "--target",
+                self.target,
+                "--package",
+                "nondex-std",
+                "--package",
+                "nondex-test",
+            ])
+            .current_dir(source);
+        if self.network {
+            command.args(["--package", "nondex-preload"]);
+            command.args(["--features", "nondex-std/network"]);
+        }
+        if offline {
+            command.arg("--offline");
+        }
+        if std::env::var_os("CARGO_BUILD_JOBS").is_none() {
+            let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            command.arg(format!("--jobs={}", cores.max(JOBS)));
+        }
+        // Nothing of the project's own build may reach this one.
+        for name in [
+            "CARGO_ENCODED_RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
+            "CARGO_BUILD_TARGET",
+            "CARGO_TERM_QUIET",
+            "CARGO_TERM_PROGRESS_WHEN",
+        ] {
+            command.env_remove(name);
+        }
+        if let Some(wrapper) = wrapper {
+            command
+                .env("RUSTC_WRAPPER", wrapper)
+                .env(atomics::RUNTIME, "1");
+        }
+        let mut child = command
+            .env("RUSTFLAGS", RUSTFLAGS)
+            .env("RUSTC", &self.toolchain.rustc)
+            .env("CARGO_TARGET_DIR", source.join("target"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let stderr = child.stderr.take().expect("stderr is piped");
+        let mut said = String::new();
+        for line in BufReader::new(stderr).lines() {
+            let line = line.map_err(failed)?;
+            match line.trim_start().strip_prefix("Compiling ") {
+                Some(_) if self.quiet => {}
+                // Without the folder, which is gone when it is read.
+                Some(package) => anstream::eprintln!(
+                    "   Compiling {} of the runtime",
+                    package.split(" (").next().unwrap_or(package)
+                ),
+                None => {
+                    said.push_str(&line);
+                    said.push('\n');
+                }
+            }
+        }
+        let status = child.wait().map_err(failed)?;
+        if status.signal().is_some() {
+            return Err(Error::build("interrupted while the runtime was built"));
+        }
+        Ok((status, said))
+    }
+}
+
+/// Writes the workspace of the runtime to `source`.
+fn write_sources(source: &Utf8Path) -> Result<(), String> {
+    for (name, text) in SOURCES {
+        let path = source.join(name);
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|e| format!("failed to write `{path}`: {e}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+    fn table(text: &str) -> toml::Table {
+        text.parse().unwrap()
+    }
+
+    fn of_runtime(name: &str) -> &'static str {
+        let (_, text) = SOURCES.iter().find(|(known, _)| *known == name).unwrap();
+        text
+    }
+
+    fn of_repository(name: &str) -> String {
+        fs::read_to_string(format!("{REPOSITORY}/{name}")).unwrap()
+    }
+
+    #[test]
+    fn the_runtime_is_built_from_what_the_repository_is_built_from() {
+        let own = table(of_runtime("Cargo.toml"));
+        let all = table(&of_repository("Cargo.toml"));
+        let [own, all] = [&own, &all].map(|manifest| &manifest["workspace"]["dependencies"]);
+        for (name, dependency) in own.as_table().unwrap() {
+            let is_ours = dependency.get("path").is_some();
+            assert!(is_ours || all[name] == *dependency, "{name}: {dependency}");
+        }
+        let packages = |text: &str| -> BTreeSet<String> {
+            let lock = table(text);
+            let packages = lock["package"].as_array().unwrap();
+            let others = packages.iter().filter(|one| one.get("source").is_some());
+            let identities = others.map(|one| {
+                let identity = ["name", "version", "checksum"].map(|key| one[key].to_string());
+                identity.join(" ")
+            });
+            identities.collect()
+        };
+        let own = packages(of_runtime("Cargo.lock"));
+        let all = packages(&of_repository("Cargo.lock"));
+        assert!(!own.is_empty());
+        assert!(own.is_subset(&all), "{:?}", own.difference(&all));
+    }
+
+    #[test]
+    fn the_lock_file_of_the_runtime_needs_no_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Utf8Path::from_path(folder.path()).unwrap();
+        write_sources(source).unwrap();
+        let output = Command::new(env!("CARGO"))
+            .args(["metadata", "--locked", "--offline", "--format-version=1"])
+            .current_dir(source)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Whether the collections of a runtime have the order of the std that the project is built with.
+//!
+//! The runtime has a table of its own, that of the hashbrown it was built with. std's is compiled
+//! into the toolchain, in the version of its choice. So each new runtime is compared with its
+//! toolchain's std, while the project is built.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use camino::Utf8Path;
+
+use super::scratch::Scratch;
+use super::toolchain::Toolchain;
+
+/// The program that compares them.
+const SOURCE: &str = include_str!("../../probes/order.rs");
+
+/// What is to be said of the order, nothing where it is std's. `mirror` is the rlib of the
+/// runtime's std, beside what it depends on.
+#[must_use]
+pub(super) fn compare(toolchain: &Toolchain, target: &str, mirror: &Utf8Path) -> Option<String> {
+    match difference(toolchain, target, mirror) {
+        Ok(None) => None,
+        Ok(Some(difference)) => Some(format!(
+            "with a hasher that is not random, the runtime's collections do not have the order of this toolchain's std: {difference}; \
+             the base order of such a collection is not std's, so a test that relies on it may fail here in every run"
+        )),
+        Err(why) => Some(format!(
+            "with a hasher that is not random, the order of the runtime's collections was not compared with that of this toolchain's std: {why}"
+        )),
+    }
+}
+
+/// The first difference, or why they could not be compared.
+fn difference(
+    toolchain: &Toolchain,
+    target: &str,
+    mirror: &Utf8Path,
+) -> Result<Option<String>, String> {
+    if target != toolchain.host {
+        return Err(format!("programs for {target} do not run here"));
+    }
+    let libraries = mirror.parent().unwrap_or(Utf8Path::new("."));
+    let work = Scratch::create(libraries, "order").map_err(|e| format!("no folder for it: {e}"))?;
+    let source = work.path().join("order.rs");
+    let program = work
+        .path()
+        .join(format!("order{}", std::env::consts::EXE_SUFFIX));
+    fs::write(&source, SOURCE).map_err(|e| format!("failed to write `{source}`: {e}"))?;
+    let run = |command: &mut Command| {
+        let output = command.stdin(Stdio::null()).output();
+        output.map_err(|e| format!("failed to run `{}`: {e}", command.get_program().display()))
+    };
+    let compiled = run(Command::new(&toolchain.rustc)
+        .args(["--edition", "2024", "--cap-lints", "allow", "-Cdebuginfo=0"])
+        .arg("--extern")
+        .arg(format!("mirror={mirror}"))
+        .arg("-L")
+        .arg(format!("dependency={libraries}"))
+        .args([source.as_str(), "-o", program.as_str()]))?;
+    if !compiled.status.success() {
+        let errors = String::from_utf8_lossy(&compiled.stderr);
+        let first = errors.lines().next().unwrap_or_default();
+        return Err(format!(
+            "the program that compares them does not compile: {first}"
+        ));
+    }
+    // Without what would switch the shims on.
+    let ran = run(Command::new(&program).env_clear())?;
+    let said = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
+    match ran.status.code() {
+        Some(0) => Ok(None),
+        Some(1) if !said.is_empty() => Ok(Some(said)),
+        _ => Err(format!(
+            "the program that compares them ended with {}",
+            ran.status
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    /// What is said of a mirror with this source.
+    fn said_of(mirror: &str) -> Option<String> {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Utf8PathBuf::from_path_buf(temporary.path().to_owned()).unwrap();
+        let toolchain = Toolchain::in_dir(&folder).unwrap();
+        let source = folder.join("mirror.rs");
+        fs::write(&source, mirror).unwrap();
+        let library = folder.join("libmirror.rlib");
+        let built = Command::new(&toolchain.rustc)
+            .args(["--edition", "2024", "--crate-type", "rlib"])
+            .args([source.as_str(), "-o", library.as_str()])
+            .status();
+        assert!(built.unwrap().success());
+        compare(&toolchain, &toolchain.host, &library)
+    }
+
+    /// std's own map, but that `method` is another.
+    fn map_with(method: &str) -> String {
+        format!(
+            "pub mod collections {{
+                use std::collections::HashMap as Std;
+                use std::hash::{{BuildHasher, Hash}};
+                pub struct HashMap<K, V, S>(Std<K, V, S>);
+                impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {{
+                    {method}
+                }}
+                impl<K, V, S> std::ops::Deref for HashMap<K, V, S> {{
+                    type Target = Std<K, V, S>;
+                    fn deref(&self) -> &Std<K, V, S> {{ &self.0 }}
+                }}
+                impl<K, V, S> std::ops::DerefMut for HashMap<K, V, S> {{
+                    fn deref_mut(&mut self) -> &mut Std<K, V, S> {{ &mut self.0 }}
+                }}
+            }}"
+        )
+    }
+
+    const CREATED: &str = "pub fn with_capacity_and_hasher(room: usize, hasher: S) -> Self {
+        HashMap(Std::with_capacity_and_hasher(room, hasher))
+    }";
+
+    #[test]
+    fn the_order_of_std_is_std_s_and_nothing_is_said() {
+        assert_eq!(said_of("pub use std::*;"), None);
+        assert_eq!(said_of(&map_with(CREATED)), None);
+    }
+
+    #[test]
+    fn another_order_and_another_capacity_are_said() {
+        let roomy = CREATED.replace("(room, hasher)", "(room + 100, hasher)");
+        let said = said_of(&map_with(&roomy)).unwrap();
+        assert!(said.contains("where std has"), "{said}");
+
+        let reversed = format!(
+            "{CREATED} pub fn keys(&self) -> std::vec::IntoIter<&K> {{
+                let mut keys: Vec<&K> = self.0.keys().collect();
+                keys.reverse();
+                keys.into_iter()
+            }}"
+        );
+        let said = said_of(&map_with(&reversed)).unwrap();
+        assert!(said.contains("another order than std's"), "{said}");
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_said_too() {
+        let said = said_of("pub mod collections {}").unwrap();
+        assert!(said.contains("was not compared"), "{said}");
+        assert!(said.contains("does not compile"), "{said}");
+    }
+}
