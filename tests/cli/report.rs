@@ -148,6 +148,10 @@ fn every_other_verdict_has_its_line_and_the_output_of_the_failing_run() {
             ..test("fetches", Verdict::Network)
         },
         TestReport {
+            failures: vec![failure(None, None, "exited with code 3")],
+            ..test("unexplained", Verdict::Unknown)
+        },
+        TestReport {
             notes: vec!["it is ignored".to_owned()],
             ..test("slow", Verdict::NotRun)
         },

@@ -9,6 +9,7 @@ use super::comparison::{Builder, Comparison, as_ordinary};
 use super::elsewhere::{self, Changed};
 use super::queue::{Concluded, Workload};
 use super::stop::StopFlag;
+use super::written::Written;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::Judgement;
 use crate::judge::ordinary::{self, Ordinary};
@@ -107,6 +108,7 @@ impl Campaign<'_> {
                 let usual = self.options[test].timeout;
                 let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
                 let compared = comparison.compare(suite, case, limit);
+                self.launcher.note(Written::add_plain);
                 let is_known = matches!(compared, Ordinary::Runs(_));
                 let is_broken = concluded.judgement.as_ref().is_some_and(is_broken);
                 if stop.is_set() && !is_known && is_broken {

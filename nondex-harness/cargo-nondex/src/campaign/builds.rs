@@ -15,6 +15,7 @@ use super::Selected;
 use super::comparison::{as_ordinary, once};
 use super::message;
 use super::stop::StopFlag;
+use super::tree::Tree;
 use crate::project::{self, Harness, Rebuilds, Suite, TestCase, Variation};
 use crate::report::schema::{BuildCause, Step};
 use crate::report::{Report, TestReport, Verdict, combined, judged};
@@ -39,6 +40,8 @@ pub struct Builds<'a> {
     pub rebuilds: &'a Rebuilds,
     /// Time limit on one run of a test.
     pub timeout: Duration,
+    /// Where the tests leave files.
+    pub tree: &'a Tree,
     /// Whether to stop.
     pub stop: &'a StopFlag,
     /// Shows what is done: what is built, and for how many tests.
@@ -107,6 +110,7 @@ fn deciding(samples: &BTreeMap<u64, Sample>) -> Option<(u64, u64)> {
 /// build decides.
 pub fn compare(report: &mut Report, selected: &[Selected<'_>], builds: &Builds<'_>) {
     let _lock = builds.rebuilds.lock();
+    builds.tree.written().add_plain();
     let cases = selected.iter().flat_map(|selected| {
         let cases = selected.tests.iter();
         cases.map(|(case, _)| (selected.suite.test_id(case), (selected.suite, case)))

@@ -303,8 +303,12 @@ impl<'a> Launcher<'a> {
         more: &dyn Fn() -> Option<Duration>,
     ) -> Option<io::Result<Ended>> {
         let ended = self.launch_only(temporary, timeout, binary, test, (named, record), more);
+        // Only our own harness has something to say of every run. A doctest has the runtime, too.
+        let tells = |recorded: &Recorded| {
+            matches!(binary.harness, Harness::Nondex | Harness::Doctest) || !recorded.is_empty()
+        };
         self.note(|written| match &ended {
-            Some(Ok(ended)) => written.add(&ended.recorded),
+            Some(Ok(ended)) if tells(&ended.recorded) => written.add(&ended.recorded),
             _ => written.add_anything(),
         });
         ended

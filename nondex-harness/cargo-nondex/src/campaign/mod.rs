@@ -50,6 +50,7 @@ use self::comparison::Builder;
 use self::launch::{Launcher, Unmade};
 use self::memo::Memo;
 use self::queue::{Setting, Workload, execute};
+use self::tree::Tree;
 use crate::error::{Error, Result};
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::{self, Judgement, Runs, Wanted};
@@ -73,6 +74,8 @@ pub struct Selected<'a> {
 /// Runs a campaign in the run directory `run` and returns its report, not yet written: see
 /// [`RunDirectory::write`].
 ///
+/// What its processes write is noted in `tree`, if there is one.
+///
 /// Stopping is no error: the report is then [partial](Report::partial). Sets attributes of the
 /// calling process that tests inherit or need: address-space randomisation off, and orphans adopted
 /// (see [`process`]).
@@ -84,6 +87,7 @@ pub fn run(
     options: &Options,
     run: &RunDirectory,
     ordinary: Option<&dyn Builder>,
+    tree: Option<&Tree>,
     progress: &dyn Progress,
     stop: &StopFlag,
 ) -> Result<Report> {
@@ -99,11 +103,15 @@ pub fn run(
     let stop = &stop.within(options.max_time);
     let records = absolute(&run.records())?;
     let mut notes: Vec<String> = process::without_randomisation().into_iter().collect();
+    let launcher = Launcher::new(records, options.timeout, stop);
     let campaign = Campaign {
         tests: &running,
         options: options_of(&running, options),
         workspace: Workspace::new(absolute(&options.workspace_root)?),
-        launcher: Launcher::new(records, options.timeout, stop),
+        launcher: match tree {
+            Some(tree) => launcher.noting(tree.written()),
+            None => launcher,
+        },
         progress,
         reports: Mutex::new(vec![None; running.len()]),
         compares: ordinary.is_some(),

@@ -14,6 +14,8 @@ use super::comparison::{Builder, Comparison, as_ordinary, once};
 use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
+use super::tree::Tree;
+use super::written::Written;
 use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Next, Reached, RerunCounts, Tried, next};
 use crate::judge::timing::is_of_timing;
@@ -54,18 +56,21 @@ struct Ended {
 
 impl<'a> Reruns<'a> {
     /// Reruns whose records, and whatever they need besides, are below `directory`, an existing,
-    /// absolute one.
+    /// absolute one. What they leave in the folders of `tree` can be put back.
     #[must_use]
     pub fn new(
         directory: camino::Utf8PathBuf,
         options: &'a Options,
         limits: RerunCounts,
         builder: &'a dyn Builder,
+        tree: &'a Tree,
         stop: &'a StopFlag,
     ) -> Self {
+        let folder = directory.join("clean").into();
+        let launcher = Launcher::new(directory, options.timeout, stop);
         Reruns {
-            folder: directory.join("clean").into(),
-            launcher: Launcher::new(directory, options.timeout, stop),
+            folder,
+            launcher: launcher.noting(tree.written()),
             comparison: Comparison::new(builder, stop),
             options,
             limits,
@@ -188,6 +193,7 @@ impl<'a> Reruns<'a> {
         let timeout = self.options.timeout;
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
+            self.launcher.note(Written::add_plain);
             let (outcome, output) = as_ordinary(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));

@@ -120,7 +120,8 @@ impl Project {
                 .map(|test| (test.clone(), true))
                 .collect(),
         };
-        let report = super::run(&[selected], &self.options, &run, None, progress, stop).unwrap();
+        let report =
+            super::run(&[selected], &self.options, &run, None, None, progress, stop).unwrap();
         assert!(!launch::fresh_folder(0).exists());
         run.write(&report).unwrap();
         report
@@ -303,7 +304,16 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     };
     let stop = StopFlag::new();
     let selected = [select(&[true, false, true])];
-    let report = super::run(&selected, &project.options, &run, None, &Silent, &stop).unwrap();
+    let report = super::run(
+        &selected,
+        &project.options,
+        &run,
+        None,
+        None,
+        &Silent,
+        &stop,
+    )
+    .unwrap();
     assert_eq!(
         verdicts(&report),
         [
@@ -314,7 +324,8 @@ fn tests_that_are_not_to_be_run_are_reported_as_not_run() {
     );
     assert_eq!((report.summary.tests, report.summary.not_run), (3, 1));
     let nothing = [select(&[false, false, false])];
-    let error = super::run(&nothing, &project.options, &run, None, &Silent, &stop).unwrap_err();
+    let error =
+        super::run(&nothing, &project.options, &run, None, None, &Silent, &stop).unwrap_err();
     assert_eq!(error.code(), crate::exit_code::ExitCode::NoTests);
 }
 

@@ -89,8 +89,6 @@ pub struct Tree {
     foreign: Mutex<BTreeSet<PathBuf>>,
     /// What the processes tell that they write.
     written: Written,
-    /// Whether all processes since the files were put back last do.
-    is_all_told: AtomicBool,
 }
 
 impl Tree {
@@ -132,7 +130,6 @@ impl Tree {
             is_left: AtomicBool::new(false),
             foreign: Mutex::default(),
             written: Written::default(),
-            is_all_told: AtomicBool::new(true),
         }
     }
 
@@ -142,20 +139,21 @@ impl Tree {
         Tree::of([], PathBuf::new())
     }
 
+    /// Whether there are no folders, of which files could be put back.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
     /// What the processes of the campaign write.
     pub(super) const fn written(&self) -> &Written {
         &self.written
     }
 
-    /// Notes that processes run which do not tell what they write.
-    pub fn expect_more(&self) {
-        self.is_all_told.store(false, Ordering::Relaxed);
-    }
-
-    /// Puts back what is different. From now on, all processes tell what they write.
+    /// Puts back what is different. What processes did not tell before counts no more.
     pub(super) fn begin_anew(&self) {
         self.restore();
-        self.is_all_told.store(true, Ordering::Relaxed);
+        self.written.begin_anew();
     }
 
     /// Whether tests were seen to leave files.
@@ -190,16 +188,15 @@ impl Tree {
     /// Those of these paths that tests have changed. A process of the campaign tells what it
     /// writes; of what it may not tell, this is all that nobody else writes.
     fn of_tests(&self, left: Vec<PathBuf>) -> Vec<PathBuf> {
-        let is_all_told = self.is_all_told.load(Ordering::Relaxed);
         // Who removed something, or gave it another mode, is told by nobody.
         let is_open = |path: &PathBuf| {
             let now = fs::symlink_metadata(path).map(|now| now.mode()).ok();
             let before = self.before.get(path);
             before.is_some_and(|before| now != Some(before.mode))
         };
-        let written = |path: &PathBuf| match self.written.has(path) {
-            Some(false) if is_open(path) => None,
-            written => written.filter(|_| is_all_told),
+        let written = |path: &PathBuf| {
+            let written = self.written.has(path);
+            written.filter(|written| *written || !is_open(path))
         };
         let known: Vec<Option<bool>> = left.iter().map(written).collect();
         let open = left.iter().zip(&known);
@@ -371,7 +368,7 @@ mod tests {
         fs::write(of("data/b"), "2").unwrap();
         let kept = folder.path().join("kept");
         let tree = Tree::of([of("target/tmp"), of("data"), of("")], kept.clone());
-        tree.expect_more();
+        tree.written().add_anything();
         assert!(!tree.restore() && !tree.is_left());
         fs::write(of("data/a"), "changed").unwrap();
         fs::remove_file(of("data/b")).unwrap();
@@ -414,7 +411,7 @@ mod tests {
         fs::create_dir_all(of("src")).unwrap();
         fs::write(of("src/lib.rs"), "1").unwrap();
         let tree = Tree::of([of("")], folder.path().join("kept"));
-        tree.expect_more();
+        tree.written().add_anything();
         // This process is none that a campaign started.
         let output = fs::File::create(of("out.txt")).unwrap();
         fs::create_dir(of("logs")).unwrap();

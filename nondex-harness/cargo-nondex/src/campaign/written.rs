@@ -19,6 +19,8 @@ struct Known {
     /// Whether there may be others: a program was run, which does not tell, or a record is not
     /// whole.
     are_others: bool,
+    /// Whether a plain build was run. Its tests write what they do in the build that tells.
+    is_plain: bool,
 }
 
 impl Written {
@@ -46,6 +48,18 @@ impl Written {
         self.known().are_others = true;
     }
 
+    /// Notes that tests of a plain build ran, which tell nothing.
+    pub(super) fn add_plain(&self) {
+        self.known().is_plain = true;
+    }
+
+    /// Forgets that processes ran which did not tell all: what they left is put back.
+    pub(super) fn begin_anew(&self) {
+        let mut known = self.known();
+        known.are_others = false;
+        known.is_plain = false;
+    }
+
     /// Whether something at or below this path was written, or a folder around it was put there;
     /// `None` where that is not known.
     pub(super) fn has(&self, path: &Path) -> Option<bool> {
@@ -57,8 +71,32 @@ impl Written {
         let next = known.paths.range(path.clone()..).next();
         let is_below = next.is_some_and(|told| told.starts_with(&path));
         let is_told = is_below || path.ancestors().any(|folder| known.paths.contains(folder));
-        (is_told || !known.are_others).then_some(is_told)
+        // A test may write under another name in each run.
+        let is_like_told = |folder: &Path| {
+            let below = known.paths.range(folder.to_path_buf()..);
+            let mut below = below.take_while(|told| told.starts_with(folder));
+            below.any(|told| told.parent() == Some(folder) && shape(told) == shape(&path))
+        };
+        let may_be_plain = known.is_plain && path.parent().is_some_and(is_like_told);
+        (is_told || !known.are_others && !may_be_plain).then_some(is_told)
     }
+}
+
+/// Returns the name of a file without what is another one in each run: numbers, and what the crate
+/// `tempfile` draws.
+fn shape(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with(".tmp") {
+        return ".tmp".to_owned();
+    }
+    let mut shape = String::new();
+    for letter in name.chars() {
+        let letter = if letter.is_ascii_digit() { '0' } else { letter };
+        if letter != '0' || !shape.ends_with('0') {
+            shape.push(letter);
+        }
+    }
+    shape
 }
 
 #[cfg(test)]
@@ -103,6 +141,26 @@ mod tests {
             written.add(&last);
             let has = |name: &str| written.has(&folder.join(name));
             assert_eq!((has("a"), has("b")), (Some(true), None));
+            written.begin_anew();
+            assert_eq!((has("a"), has("b")), (Some(true), Some(false)));
+        }
+    }
+
+    #[test]
+    fn a_plain_build_may_write_under_names_like_those_that_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("a")).unwrap();
+        let written = Written::default();
+        let told = [folder.join("a/log-71"), folder.join(".tmpDw")];
+        written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
+        let has = |name: &str| written.has(&folder.join(name));
+        assert_eq!(has("a/log-8"), Some(false));
+        written.add_plain();
+        assert_eq!((has("a/log-71"), has("a/log-8")), (Some(true), None));
+        assert_eq!(has(".tmp5f"), None);
+        for other in ["a/notes", "log-71", "a/log"] {
+            assert_eq!(has(other), Some(false), "{other}");
         }
     }
 }

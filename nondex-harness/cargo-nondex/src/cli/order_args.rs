@@ -28,7 +28,7 @@ pub struct OrderArgs {
     pub pairs: Option<usize>,
 
     /// Processes of tests that run at the same time to make in a binary, the most suspicious first
-    /// [default: 4 for each test, and 400 at least; five times as many if they take no longer than
+    /// [default: 4 for each test, and 800 at least; five times as many if they take no longer than
     /// 10 seconds]
     #[arg(long, value_name = "N", help_heading = "Order options")]
     pub meetings: Option<usize>,

@@ -50,6 +50,7 @@ fn investigate(
         session.options,
         args.limits(),
         session.ordinary,
+        &session.tree,
         session.stop,
     );
     let tests = session.selected.iter().flat_map(|selected| {
@@ -65,6 +66,7 @@ fn investigate(
         if let Some(spec) = reruns.investigate(suite, case, test) {
             explain(session, suite, case, &spec, test);
         }
+        session.tree.restore();
         if session.stop.is_set() {
             report.partial = true;
             break;
@@ -87,6 +89,7 @@ fn together(reruns: &Reruns<'_>, session: &Session<'_>, report: &mut Report, con
             &format!("all tests of {} together", selected.suite.binary.id),
         );
         reruns.together(selected.suite, &mut tests);
+        session.tree.restore();
         if session.stop.is_set() {
             report.partial = true;
             break;
@@ -113,6 +116,7 @@ fn explain(
         &options,
         session.directory,
         Some(session.ordinary),
+        Some(&session.tree),
         &campaign::Silent,
         session.stop,
     );

@@ -68,6 +68,7 @@ pub(super) fn network(args: &NetworkListArgs, line: &str, console: &Console) -> 
         &options,
         &directory,
         Some(&ordinary),
+        None,
         &display,
         &stop,
     );

@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use super::console::Console;
 use super::progress::Display;
 use crate::campaign::comparison::Builder;
+use crate::campaign::tree::Tree;
 use crate::campaign::{self, Selected, StopFlag};
 use crate::cli::MessageFormat;
 use crate::error::Result;
@@ -40,10 +41,12 @@ pub(super) fn run(
     options: &Options,
     directory: &RunDirectory,
     ordinary: &Ordinary,
+    tree: Option<&Tree>,
     stop: &StopFlag,
     display: &Display<'_>,
 ) -> Result<Report> {
-    let result = campaign::run(selected, options, directory, Some(ordinary), display, stop);
+    let ordinary: Option<&dyn Builder> = Some(ordinary);
+    let result = campaign::run(selected, options, directory, ordinary, tree, display, stop);
     display.finish();
     result
 }

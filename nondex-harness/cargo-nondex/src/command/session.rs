@@ -84,7 +84,6 @@ impl Session<'_> {
             console,
             ..
         } = *self;
-        self.tree.expect_more();
         console.status("Running", &announced::plan(selected, options));
         let display = self.display(selected).with_coverage(self.coverage);
         let mut report = outcome::run(
@@ -92,6 +91,7 @@ impl Session<'_> {
             options,
             self.directory,
             self.ordinary,
+            Some(&self.tree).filter(|tree| !tree.is_empty()),
             self.stop,
             &display,
         )?;
@@ -115,6 +115,7 @@ impl Session<'_> {
         let builds = Builds {
             rebuilds,
             timeout: self.options.timeout,
+            tree: &self.tree,
             stop: self.stop,
             status: &|what| self.console.status("Rebuilding", what),
         };

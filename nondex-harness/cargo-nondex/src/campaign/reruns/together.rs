@@ -8,6 +8,7 @@ use nondex_core::Outcome;
 
 use super::{Reruns, fail_plainly, settle};
 use crate::campaign::comparison::as_ordinary;
+use crate::campaign::written::Written;
 use crate::campaign::{ended, launch, process};
 use crate::project::{Harness, Suite, TestBinary, TestCase};
 use crate::report::schema::Step;
@@ -41,13 +42,15 @@ impl Reruns<'_> {
         let Ok((plain, _)) = self.comparison.find(suite, first) else {
             return;
         };
+        self.launcher.note(Written::add_plain);
         let mut found = Together::default();
         let begin = Instant::now();
         while found.runs < self.limits.together()
             && (found.runs < FEWEST || begin.elapsed() < PATIENCE)
         {
+            // What the runs before have shown stands.
             let Some(output) = as_ordinary(|| self.all(plain)) else {
-                return;
+                break;
             };
             found.add(&output);
         }

@@ -253,6 +253,7 @@ impl<'a> Oracle<'a> {
             &options,
             &self.directory,
             None,
+            None,
             &Silent,
             self.stop,
         )?;

@@ -148,7 +148,7 @@ impl<'a> Base<'a> {
         if test.verdict != Verdict::Broken {
             options.clean_runs = options.clean_runs.max(CLEAN_RUNS);
         }
-        let report = campaign::run(&[selected], &options, directory, None, &Silent, stop)?;
+        let report = campaign::run(&[selected], &options, directory, None, None, &Silent, stop)?;
         let verdict = report.tests.first().map(|test| test.verdict);
         let is_by_chance = matches!(test.verdict, Verdict::NonDeterministic | Verdict::Unknown);
         Ok(match verdict.filter(|_| !report.partial) {

@@ -186,6 +186,8 @@ fn schedules(test: &TestReport) -> Option<String> {
 fn message(test: &TestReport, failure: &FailureReport) -> String {
     let mut message = match (failure.level, failure.seed) {
         (Some(level), Some(seed)) => format!("{level}, seed {seed}"),
+        // Nothing fails but a plain build.
+        _ if test.verdict == Verdict::Unknown => "plain run".to_owned(),
         _ if failure.before.is_empty() => "clean run".to_owned(),
         _ if test.race.is_some() => {
             format!("at the same time as `{}`", failure.before.join("`, `"))
