@@ -28,6 +28,9 @@ use crate::report::{TestReport, Verdict};
 /// Duration of all runs under further seeds after which no more are made.
 const PATIENCE_FOR_SEEDS: Duration = Duration::from_secs(20);
 
+/// The same for a test that nobody has named, and that no other chance acts on.
+const PATIENCE_FOR_UNNAMED: Duration = Duration::from_secs(5);
+
 /// Minimum number of further seeds, however long a run takes.
 const FEWEST_SEEDS: u64 = 20;
 
@@ -78,16 +81,22 @@ impl<'a> Reruns<'a> {
         }
     }
 
-    /// Reruns a test that `report` calls stable until its verdict is settled, and reports that.
+    /// Reruns a test that `report` calls stable until its verdict is settled, and reports that. One
+    /// that is not wanted by its name, and that uses nothing uncontrolled, has few runs.
     /// Returns the run of a seed that made it fail, for a campaign to explain.
     pub fn investigate(
         &self,
         suite: &Suite,
         case: &TestCase,
+        is_wanted: bool,
         report: &mut TestReport,
     ) -> Option<RunSpec> {
         let reached = self.reached(report);
-        let mut limits = self.limits;
+        let (limits, patience) = match is_wanted || !report.sources.is_empty() {
+            true => (self.limits, PATIENCE_FOR_SEEDS),
+            false => (self.limits.brief(), PATIENCE_FOR_UNNAMED),
+        };
+        let mut limits = limits;
         let mut tried: Vec<Tried> = Vec::new();
         let mut first: Option<Ended> = None;
         let mut for_seeds = Duration::ZERO;
@@ -125,7 +134,7 @@ impl<'a> Reruns<'a> {
             if circumstance == Circumstance::FurtherSeeds {
                 for_seeds += begin.elapsed();
                 let made = Tried::of(circumstance, &mut tried).runs;
-                if for_seeds > PATIENCE_FOR_SEEDS && made >= FEWEST_SEEDS {
+                if for_seeds > patience && made >= FEWEST_SEEDS {
                     limits.forget(circumstance);
                 }
             }

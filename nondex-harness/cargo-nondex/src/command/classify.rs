@@ -37,7 +37,7 @@ pub(super) fn classify(
     })
 }
 
-/// Investigates the stable tests that were named or, where none was, those that chance may act on.
+/// Investigates the stable tests; where none was named, mainly those that chance may act on.
 fn investigate(
     args: &ClassifyArgs,
     is_named: bool,
@@ -58,12 +58,11 @@ fn investigate(
         tests.map(move |(case, _)| (selected.suite, case))
     });
     for ((suite, case), test) in tests.zip(&mut report.tests) {
-        let is_open = test.verdict.passes() && (is_named || !test.sources.is_empty());
-        if !is_open {
+        if !test.verdict.passes() {
             continue;
         }
         console.status("Rerunning", &test.id);
-        if let Some(spec) = reruns.investigate(suite, case, test) {
+        if let Some(spec) = reruns.investigate(suite, case, is_named, test) {
             explain(session, suite, case, &spec, test);
         }
         session.tree.restore();

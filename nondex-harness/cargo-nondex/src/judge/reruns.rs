@@ -104,6 +104,8 @@ pub struct RerunCounts {
     pub natural: u64,
     /// The bits of those that cannot be had.
     forgotten: u8,
+    /// See [`brief`](Self::brief).
+    is_brief: bool,
 }
 
 impl Default for RerunCounts {
@@ -113,6 +115,7 @@ impl Default for RerunCounts {
             changed: 20,
             natural: 100,
             forgotten: 0,
+            is_brief: false,
         }
     }
 }
@@ -126,6 +129,7 @@ impl RerunCounts {
             changed,
             natural,
             forgotten: 0,
+            is_brief: false,
         }
     }
 
@@ -133,6 +137,16 @@ impl RerunCounts {
     #[must_use]
     pub const fn together(&self) -> u64 {
         self.changed
+    }
+
+    /// The runs of a test that nobody has named, and that uses nothing which chance could act on:
+    /// further seeds, and one run in each environment, or a few if that one fails.
+    #[must_use]
+    pub const fn brief(self) -> Self {
+        RerunCounts {
+            is_brief: true,
+            ..self
+        }
     }
 
     /// No runs under this circumstance.
@@ -147,6 +161,10 @@ impl RerunCounts {
         if self.forgotten & (1 << circumstance as u8) != 0 {
             return 0;
         }
+        let is_left_out = !circumstance.is_certain() && circumstance != Circumstance::FurtherSeeds;
+        if self.is_brief && is_left_out {
+            return 0;
+        }
         let most = match circumstance {
             Circumstance::FurtherSeeds => match (reached.values, reached.timing) {
                 (true, _) => return self.alone.saturating_mul(VALUES),
@@ -157,6 +175,7 @@ impl RerunCounts {
             Circumstance::Natural => self.natural,
             // They are no chance.
             Circumstance::TimeZone | Circumstance::Locale => self.changed.min(SHOWN),
+            _ if self.is_brief => self.changed.min(SHOWN),
             _ => self.changed,
         };
         match reached.chance {
@@ -235,7 +254,8 @@ pub fn next(limits: &RerunCounts, reached: Reached, tried: &[Tried]) -> Next {
     for circumstance in Circumstance::ALL {
         let (runs, failures) = of(circumstance);
         let limit = limits.of(circumstance, reached);
-        if failures < SHOWN && runs < limit {
+        let is_enough = limits.is_brief && circumstance.is_certain() && runs > failures;
+        if failures < SHOWN && runs < limit && !is_enough {
             return Next::Run(circumstance);
         }
         match circumstance {
@@ -287,9 +307,17 @@ mod tests {
     /// What is said of a test that fails in every so many runs under each circumstance (0: never),
     /// and how often it was run.
     fn classify(fails: impl Fn(Circumstance) -> u64, reached: Reached) -> (Next, u64) {
+        classify_with(RerunCounts::default(), fails, reached)
+    }
+
+    fn classify_with(
+        limits: RerunCounts,
+        fails: impl Fn(Circumstance) -> u64,
+        reached: Reached,
+    ) -> (Next, u64) {
         let mut tried: Vec<Tried> = Vec::new();
         loop {
-            match next(&RerunCounts::default(), reached, &tried) {
+            match next(&limits, reached, &tried) {
                 Next::Run(circumstance) => {
                     let last = Tried::of(circumstance, &mut tried);
                     last.runs += 1;
@@ -353,6 +381,25 @@ mod tests {
             (Next::Stable, 100 + 100 + 3 * 20 + 2 * SHOWN + 100)
         );
         assert_eq!(classify(|_| 0, PLAIN), (Next::Stable, 5 * 10 + 2 * SHOWN));
+    }
+
+    #[test]
+    fn a_test_that_nobody_has_named_has_a_run_in_each_environment_and_more_if_it_fails() {
+        let brief = RerunCounts::default().brief();
+        assert_eq!(classify_with(brief, |_| 0, PLAIN), (Next::Stable, 4));
+        let on_one_core = |every| {
+            move |tried| match tried {
+                Circumstance::OneCore => every,
+                _ => 0,
+            }
+        };
+        let always = Next::Environment(Circumstance::OneCore);
+        assert_eq!(classify_with(brief, on_one_core(1), PLAIN), (always, SHOWN));
+        let values = Reached {
+            values: true,
+            ..PLAIN
+        };
+        assert_eq!(classify_with(brief, |_| 0, values), (Next::Stable, 304));
     }
 
     #[test]
