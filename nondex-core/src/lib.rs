@@ -7,8 +7,8 @@
 //!
 //! The house, from the ground: each room uses only those before it.
 //!
-//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`arena`], [`hidden`], [`word`], [`channel`]:
-//!   tools without a word about choices.
+//! - [`json`], [`hash`], [`sorted`], [`fork_lock`], [`arena`], [`hidden`], [`process_number`],
+//!   [`word`], [`channel`]: tools without a word about choices.
 //! - [`catalogue`]: the ladder of realism, and the catalogue of specifications.
 //! - [`protocol`]: what goes into a test process and what comes out, versioned.
 //! - [`context`]: which test a thread works for, and the recording of what it does.
@@ -25,7 +25,7 @@ pub mod hash;
 pub mod hidden;
 pub mod json;
 mod pages;
-mod process_number;
+pub mod process_number;
 pub mod protocol;
 pub mod sorted;
 pub mod word;

@@ -1,7 +1,8 @@
-//! A number of this process that a forked child does not share, without a system call.
+//! Numbers of this process that a forked child does not share, without a system call: a test may
+//! have forbidden those.
 //!
-//! It lies in a page that the system wipes in a forked child (`MADV_WIPEONFORK`). A child of
-//! `vfork` has its parent's memory, so it keeps the number: it is no other process for a lock that
+//! They lie in a page that the system wipes in a forked child (`MADV_WIPEONFORK`). A child of
+//! `vfork` has its parent's memory, so it keeps the numbers: it is no other process for a lock that
 //! a thread of the parent holds.
 
 #![cfg_attr(
@@ -15,12 +16,24 @@
 /// Returns the number of this process, which is not 0.
 #[cfg(target_os = "linux")]
 pub(crate) fn get() -> u32 {
-    page::number().unwrap_or_else(std::process::id)
+    page::page().map_or_else(std::process::id, page::Page::number)
 }
 
 /// As above; a system process number where pages are not wiped.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn get() -> u32 {
+    std::process::id()
+}
+
+/// Returns the number that the system gave this process. The system is asked once in a process.
+#[cfg(target_os = "linux")]
+pub fn of_system() -> u32 {
+    page::page().map_or_else(std::process::id, page::Page::number_of_system)
+}
+
+/// As above; the system is asked each time where pages are not wiped.
+#[cfg(not(target_os = "linux"))]
+pub fn of_system() -> u32 {
     std::process::id()
 }
 
@@ -38,14 +51,20 @@ mod page {
 
     const WIPE_ON_FORK: c_int = 18;
 
-    /// The page: null before it is mapped, dangling where it cannot be.
-    static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
-    const NONE: *mut AtomicU32 = ptr::dangling_mut();
+    /// What is at the begin of the page; zeros are what is not known in this process.
+    pub(super) struct Page {
+        number: AtomicU32,
+        of_system: AtomicU32,
+    }
 
-    /// The number of this process; `None` where the page cannot be had.
+    /// The page: null before it is mapped, dangling where it cannot be.
+    static MAPPED: AtomicPtr<Page> = AtomicPtr::new(ptr::null_mut());
+    const NONE: *mut Page = ptr::dangling_mut();
+
+    /// The page; `None` where it cannot be had.
     #[inline]
-    pub(super) fn number() -> Option<u32> {
-        let mut page = WORD.load(Ordering::Acquire);
+    pub(super) fn page() -> Option<&'static Page> {
+        let mut page = MAPPED.load(Ordering::Acquire);
         if page.is_null() {
             page = map();
         }
@@ -53,10 +72,28 @@ mod page {
             return None;
         }
         // SAFETY: the page is mapped, begins with zeros, and stays.
-        let word = unsafe { &*page };
-        match word.load(Ordering::Relaxed) {
-            0 => Some(begin(word)),
-            number => Some(number),
+        Some(unsafe { &*page })
+    }
+
+    impl Page {
+        #[inline]
+        pub(super) fn number(&self) -> u32 {
+            match self.number.load(Ordering::Relaxed) {
+                0 => begin(&self.number),
+                number => number,
+            }
+        }
+
+        #[inline]
+        pub(super) fn number_of_system(&self) -> u32 {
+            match self.of_system.load(Ordering::Relaxed) {
+                0 => {
+                    let number = std::process::id();
+                    self.of_system.store(number, Ordering::Relaxed);
+                    number
+                }
+                number => number,
+            }
         }
     }
 
@@ -76,7 +113,7 @@ mod page {
     }
 
     #[cold]
-    fn map() -> *mut AtomicU32 {
+    fn map() -> *mut Page {
         let page = pages::anonymous(PAGE).filter(|page| {
             // SAFETY: the advice is about this page alone.
             let is_wiped = unsafe { madvise(page.as_ptr().cast(), PAGE, WIPE_ON_FORK) == 0 };
@@ -85,10 +122,10 @@ mod page {
             }
             is_wiped
         });
-        let word = page.map_or(NONE, |page| page.cast().as_ptr());
+        let mapped = page.map_or(NONE, |page| page.cast().as_ptr());
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        match WORD.compare_exchange(ptr::null_mut(), word, success, failure) {
-            Ok(_) => word,
+        match MAPPED.compare_exchange(ptr::null_mut(), mapped, success, failure) {
+            Ok(_) => mapped,
             Err(first) => {
                 // Nobody else has seen this page.
                 page.inspect(|page| pages::unmap(*page, PAGE));
@@ -108,6 +145,8 @@ mod tests {
         assert_ne!(number, 0);
         assert_eq!(std::thread::spawn(get).join().unwrap(), number);
         assert_eq!(get(), number);
+        assert_eq!(of_system(), std::process::id());
+        assert_eq!(of_system(), std::process::id());
     }
 
     #[cfg(target_os = "linux")]
@@ -126,10 +165,12 @@ mod tests {
             status >> 8
         };
         let number = get();
+        assert_eq!(of_system(), std::process::id());
         // SAFETY: the child only compares numbers and ends.
         let child = unsafe { fork() };
         if child == 0 {
-            let has_another = get() != number && get() == get();
+            let is_known = of_system() == std::process::id();
+            let has_another = get() != number && get() == get() && is_known;
             // SAFETY: nothing of the child is to be cleaned up.
             unsafe { _exit(has_another.into()) };
         }

@@ -17,6 +17,8 @@ mod classify;
 mod clocks;
 mod command_line;
 mod config;
+#[cfg(target_arch = "x86_64")]
+mod confined;
 mod coverage;
 mod daemons;
 mod deadlocks;

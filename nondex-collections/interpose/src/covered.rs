@@ -29,6 +29,7 @@ use nondex_core::context;
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::hidden;
 use nondex_core::json::Object;
+use nondex_core::process_number;
 
 use crate::{PAGE, libc, origin, original};
 
@@ -119,7 +120,7 @@ static PRIVATE: ForkLock<Option<(PathBuf, PathBuf)>> = ForkLock::new(|| None);
 /// otherwise.
 fn announce(record: &Path) -> Option<()> {
     instrumented()?;
-    let (mut file, path) = created(record, ::std::process::id())?;
+    let (mut file, path) = created(record, process_number::of_system())?;
     let tail = CoveredRecord::tail(0, &[], program());
     let _ = file.write_all(&tail);
     *PRIVATE.lock()? = Some((path, record.to_owned()));
@@ -143,7 +144,7 @@ fn share(record: &Path) -> Option<()> {
         return None;
     }
     let (base, _) = origin::executable();
-    let process = ::std::process::id();
+    let process = process_number::of_system();
     let addresses: Vec<u64> = blocks
         .iter()
         .map(|[block, _]| block.saturating_sub(base) as u64)
@@ -188,7 +189,7 @@ unsafe fn replace(
 pub(crate) fn keep_apart() {
     let is_shared = SHARED
         .get()
-        .is_some_and(|(own, _)| *own != ::std::process::id());
+        .is_some_and(|(own, _)| *own != process_number::of_system());
     let Some((flags, _)) = instrumented().filter(|_| is_shared) else {
         return;
     };
@@ -239,7 +240,9 @@ pub(crate) fn note() {
             is_told |= context.note_covered(test, covered);
         }
     }
-    let own = SHARED.get().filter(|(own, _)| *own == ::std::process::id());
+    let own = SHARED
+        .get()
+        .filter(|(own, _)| *own == process_number::of_system());
     let private = || PRIVATE.lock().and_then(|mut private| private.take());
     // Not dropped: that would call the program's allocator.
     let private = ManuallyDrop::new(if own.is_none() { private() } else { None });

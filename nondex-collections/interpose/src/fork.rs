@@ -1,7 +1,7 @@
 //! Processes that are forked: a child has an identity of its own, and finds what we share with it
 //! unlocked.
 
-use nondex_core::{arena, context};
+use nondex_core::{arena, context, process_number};
 
 use crate::libc;
 use crate::{covered, directory, origin, schedule};
@@ -41,6 +41,8 @@ unsafe extern "C" fn after_in_parent() {
 unsafe extern "C" fn after_in_child() {
     // SAFETY: it is called after the same `fork`.
     unsafe { after() };
+    // Now, because the child may forbid the call.
+    process_number::of_system();
     context::after_fork_in_child();
     schedule::life::after_fork_in_child();
     covered::after_fork_in_child();

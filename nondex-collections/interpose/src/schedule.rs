@@ -30,6 +30,7 @@ mod descriptor;
 mod enclosed;
 mod ending;
 mod file_times;
+mod filter;
 pub(crate) mod futex;
 mod holds;
 mod kernel;

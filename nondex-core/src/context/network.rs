@@ -9,6 +9,7 @@ pub use super::attempt::{End, Operation};
 use super::slot;
 use super::stack::Stack;
 use crate::hidden::Text;
+use crate::process_number;
 use crate::protocol::network::{NetworkMode, SEND};
 use crate::protocol::site::Caller;
 use crate::protocol::spec::RunSpec;
@@ -73,7 +74,8 @@ fn begin_as(
     caller: Caller,
 ) -> Option<Operation> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let id = u64::from(std::process::id()) << 32 | u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
+    let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+    let id = u64::from(process_number::of_system()) << 32 | u64::from(ordinal);
     let operation = Operation {
         id,
         begun: Instant::now(),

@@ -22,6 +22,7 @@ use crate::catalogue::{Family, Model};
 use crate::hash;
 use crate::hidden::Text;
 use crate::json::Object;
+use crate::process_number;
 use crate::protocol::event::Event;
 use crate::protocol::fork::{ForkRecord, Forks};
 use crate::protocol::network::NetworkRecord;
@@ -75,7 +76,7 @@ impl Context {
     /// A context for `spec`, which records to the file it names, or in memory.
     #[must_use]
     pub fn new(spec: RunSpec) -> Arc<Self> {
-        Context::of_process(spec, String::new(), std::process::id())
+        Context::of_process(spec, String::new(), process_number::of_system())
     }
 
     pub(super) fn of_child(child: Child) -> Arc<Self> {
@@ -103,7 +104,7 @@ impl Context {
             forks,
             process,
             root,
-            pid: std::process::id(),
+            pid: process_number::of_system(),
             shared: Arc::new(shared),
         })
     }
@@ -112,7 +113,7 @@ impl Context {
     /// `spec` runs as if it ran in that one: a process of its own for a test.
     #[must_use]
     pub(super) fn of_fork(&self, spec: RunSpec) -> Arc<Self> {
-        let pid = std::process::id();
+        let pid = process_number::of_system();
         Arc::new(Context {
             journal: Arc::clone(self.forks.as_ref().unwrap_or(&self.journal)),
             forks: None,
@@ -129,7 +130,7 @@ impl Context {
     /// Whether this is the test's own process, whose end is the test's end.
     #[must_use]
     pub fn is_own_process(&self) -> bool {
-        self.process.is_empty() && self.pid == std::process::id()
+        self.process.is_empty() && self.pid == process_number::of_system()
     }
 
     /// Notes that a test uses `source`.

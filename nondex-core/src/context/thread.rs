@@ -14,6 +14,7 @@ use super::text::Text;
 use crate::catalogue::{Family, Model};
 use crate::hash::{self, FixedHasher};
 use crate::hidden;
+use crate::process_number;
 use crate::protocol::choice::Choice;
 use crate::protocol::point::ChoiceRecord;
 use crate::protocol::site::{Caller, Site};
@@ -84,7 +85,7 @@ impl ThreadState {
             objects: 0,
             keys: 0,
             processes: 0,
-            pid: std::process::id(),
+            pid: process_number::of_system(),
             forking: 0,
             forked: Text::new(),
             is_forked_beside_threads: false,
@@ -117,7 +118,7 @@ impl ThreadState {
     pub(super) fn after_fork_in_child(&mut self) {
         self.is_forked_beside_threads |= self.context.shared.threads.load(Ordering::Relaxed) > 0
             || self.context.shared.tests.load(Ordering::Relaxed) > 1;
-        self.pid = std::process::id();
+        self.pid = process_number::of_system();
         self.processes = 0;
         self.unrecorded = 0;
         let _ = write!(self.forked, "/{}", self.forking);
@@ -237,7 +238,7 @@ impl ThreadState {
 
     /// Writes what this thread did so far and forgets it.
     pub(super) fn flush(&mut self) {
-        if self.pid != std::process::id() || self.is_of_parent() {
+        if self.pid != process_number::of_system() || self.is_of_parent() {
             // A forked child does not say again what its parent did.
             self.sites.take();
             return;

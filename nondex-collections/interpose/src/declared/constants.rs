@@ -23,7 +23,7 @@ constants! { c_int:
     O_RDONLY = 0, O_WRONLY = 1, O_RDWR = 2, O_CREAT = 0o100, O_TRUNC = 0o1000, O_NONBLOCK = 0o4000, O_CLOEXEC = 0o2_000_000, O_PATH = 0o10_000_000,
     PATH_MAX = 4096,
     PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2,
-    PR_SET_PDEATHSIG = 1, PR_SET_TSC = 26, PR_TSC_ENABLE = 1, PR_TSC_SIGSEGV = 2, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
+    PR_SET_PDEATHSIG = 1, PR_SET_SECCOMP = 22, PR_SET_TSC = 26, PR_TSC_ENABLE = 1, PR_TSC_SIGSEGV = 2, PR_SET_PTRACER = 0x5961_6d61, PR_SET_CHILD_SUBREAPER = 36, PR_GET_CHILD_SUBREAPER = 37,
     SCM_RIGHTS = 1,
     SEEK_CUR = 1,
     SA_SIGINFO = 4, SA_ONSTACK = 0x800_0000, SA_RESTART = 0x1000_0000, SA_NODEFER = 0x4000_0000,
@@ -76,7 +76,7 @@ constants! { c_int:
 
 #[cfg(target_arch = "x86_64")]
 constants! { c_long:
-    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_fstat = 5, SYS_rt_sigaction = 13, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_getpid = 39, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
+    SYS_read = 0, SYS_write = 1, SYS_close = 3, SYS_fstat = 5, SYS_rt_sigaction = 13, SYS_sched_yield = 24, SYS_nanosleep = 35, SYS_prctl = 157, SYS_seccomp = 317, SYS_futex = 202, SYS_exit_group = 231, SYS_openat = 257,
     SYS_getcwd = 79, SYS_getppid = 110, SYS_getpgid = 121, SYS_getsid = 124,
     SYS_connect = 42, SYS_sendto = 44, SYS_recvfrom = 45, SYS_sendmsg = 46, SYS_recvmsg = 47, SYS_getsockopt = 55,
     SYS_getdents64 = 217, SYS_recvmmsg = 299, SYS_sendmmsg = 307, SYS_gettid = 186, SYS_tgkill = 234, SYS_waitid = 247, SYS_readlinkat = 267, SYS_process_vm_readv = 310, SYS_getrandom = 318, SYS_clock_gettime = 228, SYS_execveat = 322, SYS_pidfd_open = 434,
@@ -84,7 +84,7 @@ constants! { c_long:
 
 #[cfg(not(target_arch = "x86_64"))]
 constants! { c_long:
-    SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_fstat = 80, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124, SYS_rt_sigaction = 134, SYS_getpid = 172,
+    SYS_openat = 56, SYS_close = 57, SYS_read = 63, SYS_write = 64, SYS_fstat = 80, SYS_exit_group = 94, SYS_futex = 98, SYS_nanosleep = 101, SYS_sched_yield = 124, SYS_rt_sigaction = 134, SYS_prctl = 167, SYS_seccomp = 277,
     SYS_getcwd = 17, SYS_getppid = 173, SYS_getpgid = 155, SYS_getsid = 156,
     SYS_getdents64 = 61, SYS_connect = 203, SYS_sendto = 206, SYS_recvfrom = 207, SYS_getsockopt = 209, SYS_sendmsg = 211,
     SYS_recvmsg = 212, SYS_recvmmsg = 243, SYS_sendmmsg = 269, SYS_gettid = 178, SYS_tgkill = 131, SYS_waitid = 95, SYS_readlinkat = 78, SYS_process_vm_readv = 270, SYS_getrandom = 278, SYS_clock_gettime = 113, SYS_execveat = 281, SYS_pidfd_open = 434,

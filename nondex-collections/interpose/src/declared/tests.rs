@@ -31,7 +31,7 @@ fn every_constant_has_its_value_in_libc() {
         POLLIN POLLRDNORM PT_LOAD PT_INTERP PT_NOTE PT_TLS PT_GNU_RELRO PF_W PROC_SUPER_MAGIC SIG_DFL SIG_IGN RLIM_INFINITY SO_ACCEPTCONN S_IXGRP S_ISGID S_ISUID S_IFSOCK S_IFLNK S_IFMT P_ALL P_PIDFD
         MAP_FAILED RTLD_DEFAULT RTLD_NEXT
         SYS_connect SYS_fstat SYS_sendto SYS_recvfrom SYS_sendmsg SYS_recvmsg SYS_getsockopt SYS_getdents64 SYS_recvmmsg SYS_sendmmsg
-        SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_getpid
+        SYS_getrandom SYS_execveat SYS_pidfd_open SYS_rt_sigaction SYS_prctl SYS_seccomp PR_SET_SECCOMP
         SYS_getppid SYS_getpgid SYS_getsid
     }
 }

@@ -5,7 +5,9 @@
 use ::std::ffi::{c_int, c_ulong};
 use ::std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use crate::{libc, original};
+use nondex_core::process_number;
+
+use crate::{libc, original, schedule};
 
 /// What the program allowed last: a process id, 0 for none, the largest number for all.
 static ALLOWED: AtomicUsize = AtomicUsize::new(0);
@@ -24,6 +26,7 @@ unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d:
     let Some(original) = original() else {
         return -1;
     };
+    schedule::counter::will_call(libc::SYS_prctl, option.into());
     // SAFETY: the caller's arguments, unchanged. On every 64-bit Linux, variable arguments are
     // where these are.
     let result = unsafe { original(option, a, b, c, d) };
@@ -35,12 +38,12 @@ unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d:
 
 fn note(allowed: usize) {
     ALLOWED.store(allowed, Ordering::Relaxed);
-    PROCESS.store(::std::process::id(), Ordering::Relaxed);
+    PROCESS.store(process_number::of_system(), Ordering::Relaxed);
 }
 
 /// What the program allows.
 fn allowed() -> usize {
-    let is_ours = PROCESS.load(Ordering::Relaxed) == ::std::process::id();
+    let is_ours = PROCESS.load(Ordering::Relaxed) == process_number::of_system();
     if is_ours {
         ALLOWED.load(Ordering::Relaxed)
     } else {

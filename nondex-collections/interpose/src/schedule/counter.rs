@@ -4,13 +4,31 @@
 //! While a test is scheduled, reading it is made to fault in its threads (`prctl`, `PR_SET_TSC`),
 //! and the handler of the fault answers with virtual time, at the counter's own rate: clocks that
 //! are set by one another stay so. A thread that is not scheduled may read it again from its first
-//! fault on, and so may every program that is started: the system keeps the prohibition across
-//! `exec`. What the system's own code in the process (the vDSO) reads is always real. The counters
-//! of other kinds of processors are left alone, and are real.
+//! fault on: the system is asked for nothing at a test's end. A thread that asks for a [filter] of
+//! system calls may read it from then on, and where a filter refuses what is asked for here, the
+//! fault is answered with real time. Every program that is started may read it: the system keeps
+//! the prohibition across `exec`. What the system's own code in the process (the vDSO) reads is
+//! always real. The counters of other kinds of processors are left alone, and are real.
+//!
+//! [filter]: super::filter
 
+use ::std::ffi::c_long;
+
+use faults::allow;
 #[cfg(feature = "network")]
 pub(crate) use faults::allowed;
-pub(crate) use faults::{allow, begin, prepare};
+pub(crate) use faults::{begin, prepare};
+
+use super::filter;
+
+/// Notes that this system call is about to be made with this first argument. Who installs a filter
+/// may not be able to ask for the counter later, nor may the threads that it starts.
+pub(crate) fn will_call(number: c_long, operation: c_long) {
+    if filter::installs(number, operation) {
+        allow();
+        filter::note();
+    }
+}
 
 /// Nothing is prohibited on this processor.
 #[cfg(not(all(target_arch = "x86_64", target_pointer_width = "64")))]
@@ -19,7 +37,7 @@ mod faults {
 
     pub(crate) const fn begin() {}
 
-    pub(crate) const fn allow() {}
+    pub(super) const fn allow() {}
 
     #[cfg(feature = "network")]
     pub(crate) fn allowed<R>(call: impl FnOnce() -> R) -> R {
@@ -41,8 +59,12 @@ mod faults {
     use super::super::{SELF, kernel, now, pass_reading, start_of};
     use crate::libc;
 
-    /// The counter and the clock at the start of the process.
-    static START: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    /// The counter and the clock at a time.
+    type Moment = [AtomicU64; 2];
+
+    /// The start of the process, and that of the test.
+    static START: Moment = [const { AtomicU64::new(0) }; 2];
+    static BEGIN: Moment = [const { AtomicU64::new(0) }; 2];
 
     /// Whether any thread was prohibited to read it.
     static IS_PROHIBITED: AtomicBool = AtomicBool::new(false);
@@ -69,8 +91,19 @@ mod faults {
     /// Notes where the counter is, before `main`: its rate is told from there.
     pub(crate) fn prepare() {
         set_allowed(true);
-        START[0].store(counter(), Ordering::Relaxed);
-        START[1].store(kernel::clock(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
+        note(&START);
+    }
+
+    fn note([ticks, clock]: &Moment) {
+        ticks.store(counter(), Ordering::Relaxed);
+        clock.store(
+            kernel::clock_of_system(libc::CLOCK_MONOTONIC),
+            Ordering::Relaxed,
+        );
+    }
+
+    fn noted(moment: &Moment) -> [u64; 2] {
+        moment.each_ref().map(|value| value.load(Ordering::Relaxed))
     }
 
     /// Lets readings of this thread, and of those that it starts, fault.
@@ -93,13 +126,14 @@ mod faults {
             if libc::sigaction(libc::SIGSEGV, &raw const own, &raw mut previous) == 0 {
                 let _ = PREVIOUS.set(previous);
                 IS_PROHIBITED.store(true, Ordering::Relaxed);
+                note(&BEGIN);
                 set_allowed(false);
             }
         }
     }
 
-    /// Lets this thread read it.
-    pub(crate) fn allow() {
+    /// Lets this thread, and those that it starts, read it.
+    pub(super) fn allow() {
         if IS_PROHIBITED.load(Ordering::Relaxed) {
             set_allowed(true);
         }
@@ -116,13 +150,14 @@ mod faults {
         result
     }
 
-    fn set_allowed(is_allowed: bool) {
+    /// Lets readings of this thread fault or not; whether the system does so.
+    fn set_allowed(is_allowed: bool) -> bool {
         let how = match is_allowed {
             true => libc::PR_TSC_ENABLE,
             false => libc::PR_TSC_SIGSEGV,
         };
-        // SAFETY: the call takes a number. Where it is refused, nothing faults.
-        unsafe { libc::prctl(libc::PR_SET_TSC, how as c_ulong) };
+        // SAFETY: the call takes a number.
+        unsafe { libc::prctl(libc::PR_SET_TSC, how as c_ulong) == 0 }
     }
 
     fn counter() -> u64 {
@@ -130,27 +165,32 @@ mod faults {
         unsafe { _rdtsc() }
     }
 
-    /// The real counter, in a thread that may not read it.
-    fn real_counter() -> u64 {
-        set_allowed(true);
+    /// The real counter, in a thread that may not read it; `None` where the system does not let it.
+    fn real_counter() -> Option<u64> {
+        if !set_allowed(true) {
+            return None;
+        }
         let now = counter();
         set_allowed(false);
-        now
+        Some(now)
+    }
+
+    /// What the counter is about now, by the clock, which does not read it.
+    fn estimated_counter() -> u64 {
+        counter_at(kernel::clock_of_system(libc::CLOCK_MONOTONIC))
     }
 
     /// What the counter is at a time of the monotonic clock.
     fn counter_at(time: u64) -> u64 {
         /// The ticks of so many nanoseconds.
         static RATE: OnceLock<(u64, u64)> = OnceLock::new();
-        let [counter, clock] = [0, 1].map(|i| START[i].load(Ordering::Relaxed));
+        let [counter, clock] = noted(&START);
         let (ticks, nanoseconds) = *RATE.get_or_init(|| {
-            let ticks = real_counter().saturating_sub(counter);
-            (
-                ticks,
-                kernel::clock(libc::CLOCK_MONOTONIC)
-                    .saturating_sub(clock)
-                    .max(1),
-            )
+            let now =
+                real_counter().map(|now| [now, kernel::clock_of_system(libc::CLOCK_MONOTONIC)]);
+            let [counter_later, later] = now.unwrap_or_else(|| noted(&BEGIN));
+            let ticks = counter_later.saturating_sub(counter);
+            (ticks, later.saturating_sub(clock).max(1))
         });
         let since = u128::from(time.saturating_sub(clock));
         let passed = since * u128::from(ticks) / u128::from(nanoseconds);
@@ -202,13 +242,12 @@ mod faults {
                 return pass_on(signal, information, context);
             };
             let is_own = is_of_system(place as usize);
-            let Some(time) = counted_time(is_own) else {
+            let value = match counted_time(is_own) {
                 // It reads it once more.
-                return set_allowed(true);
-            };
-            let value = match is_own {
-                true => real_counter(),
-                false => counter_at(time),
+                None if set_allowed(true) => return,
+                None => estimated_counter(),
+                Some(_) if is_own => real_counter().unwrap_or_else(estimated_counter),
+                Some(time) => counter_at(time),
             };
             *registers.add(RAX) = value & 0xffff_ffff;
             *registers.add(RDX) = value >> 32;

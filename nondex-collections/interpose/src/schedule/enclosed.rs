@@ -8,6 +8,8 @@
 use ::std::ffi::{c_int, c_long};
 use ::std::sync::atomic::{AtomicU64, Ordering};
 
+use nondex_core::process_number;
+
 use super::kernel;
 use super::readiness::{is_ready_for_all, option};
 use crate::{libc, system};
@@ -78,8 +80,7 @@ fn is_own(fd: c_int) -> bool {
 fn is_own_pair(fd: c_int) -> bool {
     /// Who made the other end: a process, a user and a group.
     const PEER: c_int = 17;
-    // SAFETY: the call has no arguments.
-    let own = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) };
+    let own = c_long::from(process_number::of_system());
     option(fd, libc::SO_DOMAIN) == Some(libc::AF_UNIX)
         && option(fd, libc::SO_ACCEPTCONN) == Some(0)
         && option::<[i32; 3]>(fd, PEER).is_some_and(|[process, ..]| c_long::from(process) == own)

@@ -7,7 +7,7 @@ use ::std::time::Duration;
 use nondex_core::context::{self, stack::Stack};
 use nondex_core::hidden::{self, Text};
 use nondex_core::json::Object;
-use nondex_core::{Context, ScheduleEndKind};
+use nondex_core::{Context, ScheduleEndKind, process_number};
 
 use super::kernel::{self, NAME};
 use super::lock::Lock;
@@ -220,8 +220,7 @@ pub(super) fn report(me: Ref) {
     let wait = Wait {
         thread: me.path(),
         name: kernel::thread_name(),
-        // SAFETY: the function only tells a number.
-        is_main: kernel::thread_number() == unsafe { libc::getpid() },
+        is_main: kernel::thread_number() == process_number::of_system().cast_signed(),
         operation: doing(me),
         on: None,
         stack: Stack::capture(),

@@ -6,7 +6,9 @@
 
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
-use super::kernel;
+use nondex_core::process_number;
+
+use super::{filter, kernel};
 use crate::{Errno, libc};
 
 /// The numbers of these threads for the system; 0 where there is none.
@@ -40,13 +42,26 @@ pub(super) fn note(number: i32) {
 /// Whether a thread of this process is there, for the system.
 fn is_there(number: i32) -> bool {
     let _errno = Errno::save();
-    let arguments = [::std::process::id().into(), number.into(), 0, 0, 0, 0];
+    let arguments = [
+        process_number::of_system().into(),
+        number.into(),
+        0,
+        0,
+        0,
+        0,
+    ];
     // SAFETY: no signal is sent.
     unsafe { kernel::syscall(libc::SYS_tgkill, arguments) == 0 }
 }
 
-/// Whether there is one, also one that waits for what a scheduled thread has.
+/// Whether there is one, also one that waits for what a scheduled thread has. Where the system may
+/// not be asked, those that were noted are.
 pub(super) fn is_any() -> bool {
+    if filter::is_there() {
+        return LEAVING
+            .iter()
+            .any(|place| place.load(Ordering::Relaxed) != 0);
+    }
     LEAVING.iter().any(|place| {
         let number = place.load(Ordering::Relaxed);
         let is_there = number != 0 && is_there(number);
@@ -60,6 +75,9 @@ pub(super) fn is_any() -> bool {
 /// Waits for them, as long as they go on; whether one has gone. Without the lock.
 pub(super) fn wait() -> bool {
     let mut has_gone = false;
+    if filter::is_there() {
+        return has_gone;
+    }
     for place in &LEAVING {
         let number = place.load(Ordering::Relaxed);
         has_gone |= number != 0 && has_gone_soon(number) && forget(place, number);

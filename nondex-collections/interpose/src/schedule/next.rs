@@ -9,7 +9,7 @@ use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
 use super::wakers::Harness;
-use super::{enclosed, kernel, leaving};
+use super::{enclosed, filter, kernel, leaving};
 use crate::libc;
 
 /// How long nothing may come of what only the world outside could do, in real time, until the
@@ -133,7 +133,8 @@ impl Shared {
                 return Next::Nobody;
             }
             let is_enclosed = self.is_enclosed();
-            self.has_company = self.has_company || is_enclosed && self.may_be_woken();
+            self.has_company =
+                self.has_company || filter::is_there() || is_enclosed && self.may_be_woken();
             let harness = self.harness();
             if is_enclosed && !self.has_company && harness == Harness::Runs {
                 return Next::Nobody;
@@ -168,8 +169,9 @@ impl Shared {
         };
         // What was outside may have left somebody behind.
         let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;
-        self.polls.is_empty()
-            || nobody_was() && self.polls.iter().all(is_descriptor) && enclosed::is_enclosed()
+        !filter::is_there()
+            && (self.polls.is_empty()
+                || nobody_was() && self.polls.iter().all(is_descriptor) && enclosed::is_enclosed())
     }
 
     /// Begins to wait for the world outside; whether that was too long.

@@ -6,6 +6,8 @@
 
 use ::std::ffi::c_long;
 
+use nondex_core::process_number;
+
 use super::kernel::{self, Path};
 use crate::libc;
 
@@ -34,7 +36,7 @@ fn is_orphan(process: i32) -> bool {
     let number = c_long::from(process);
     let is_of_group = || call(libc::SYS_getpgid, number) == call(libc::SYS_getpgid, 0);
     let is_of_other_session = || call(libc::SYS_getsid, number) != call(libc::SYS_getsid, 0);
-    number != call(libc::SYS_getpid, 0)
+    number != c_long::from(process_number::of_system())
         && (is_of_group() || is_of_other_session())
         && is_alive(process)
 }

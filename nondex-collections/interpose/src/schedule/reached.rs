@@ -6,6 +6,7 @@ use ::std::ops::Range;
 use ::std::ptr;
 
 use nondex_core::hash::mix;
+use nondex_core::process_number;
 
 use super::kernel;
 use crate::libc;
@@ -76,8 +77,7 @@ fn read(place: usize, words: &mut [u64; WORDS]) -> usize {
         start: place,
         length,
     };
-    // SAFETY: the call has no arguments.
-    let process = unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) };
+    let process = c_long::from(process_number::of_system());
     let piece = |piece: &Piece| ptr::from_ref(piece).expose_provenance() as c_long;
     let arguments = [process, piece(&into), 1, piece(&from), 1, 0];
     // SAFETY: the pieces live until the call returns, which writes to the words alone.

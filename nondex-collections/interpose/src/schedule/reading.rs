@@ -12,7 +12,7 @@ use nondex_core::{Level, Model, RunSpec};
 
 use super::shared::{NOW, SHARED, TICKED};
 use super::thread::Ref;
-use super::{Busy, Operation, choices, file_times, kernel, lateness, start_of, trace};
+use super::{Busy, Operation, choices, file_times, filter, kernel, lateness, start_of, trace};
 use crate::libc;
 
 /// The virtual time that was shown last, of all threads; 0 before the first.
@@ -77,7 +77,7 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     if is_real == 1 {
         file_times::will_read(now);
     }
-    if lateness::oldest(is_real) == 0 {
+    if lateness::oldest(is_real) == 0 || filter::is_there() {
         SHOWN[is_real].store(now, Ordering::Relaxed);
         return start + now;
     }
@@ -106,9 +106,12 @@ pub(super) fn show(me: Ref, clock: libc::clockid_t) -> u64 {
     result
 }
 
-/// How long the process has computed.
+/// How long the process has computed; 0 where the system may not be asked.
 fn processor_time() -> u64 {
     const PROCESS: libc::clockid_t = 2;
+    if filter::is_there() {
+        return 0;
+    }
     kernel::clock(PROCESS)
 }
 

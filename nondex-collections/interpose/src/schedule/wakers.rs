@@ -10,11 +10,13 @@ use ::std::cell::Cell;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
+use nondex_core::process_number;
+
 use super::lists::List;
 use super::real_time::is_any_outside;
 use super::shared::Shared;
 use super::thread::{Place, Ref, State, Woken};
-use super::{Operation, kernel};
+use super::{Operation, filter, kernel};
 use crate::libc;
 
 /// The signals that a thread sends itself by what it does, and those that the C library keeps for
@@ -50,8 +52,10 @@ impl Shared {
         {
             return false;
         }
-        self.has_company =
-            self.has_company || self.may_be_woken() || sees_shared_memory(me, &self.ready);
+        self.has_company = self.has_company
+            || filter::is_there()
+            || self.may_be_woken()
+            || sees_shared_memory(me, &self.ready);
         !self.has_company && self.harness() == Harness::Waits
     }
 
@@ -142,8 +146,7 @@ fn has_other_thread(known: impl Fn(i32) -> bool) -> bool {
 
 /// The number of the process's first thread, which is its own.
 fn first_thread() -> i32 {
-    // SAFETY: the call has no arguments.
-    unsafe { kernel::syscall(libc::SYS_getpid, [0; 6]) as i32 }
+    process_number::of_system().cast_signed()
 }
 
 /// Whether one of these threads waits for a lock of C in memory that other processes may have, too;
