@@ -305,6 +305,34 @@ fn comments_end_at_column_100() {
     assert_eq!(wide, Vec::<String>::new());
 }
 
+/// Tests of the second tier are `#[ignore]`d, and `.ci/nightly` runs them.
+#[test]
+fn every_test_that_is_left_out_says_why_and_is_run_at_night() {
+    let nightly = include_str!("../.ci/nightly");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let mut second_tier = 0;
+    for file in files(&root) {
+        let name = file.strip_prefix(&root).unwrap().to_str().unwrap();
+        if name.starts_with("fixtures/") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = text.lines().map(str::trim_start);
+        for line in lines.filter(|line| line.starts_with("#[ignore")) {
+            let reason = line.strip_prefix("#[ignore = \"");
+            let reason = reason.unwrap_or_else(|| panic!("{name}: {line}"));
+            if reason.starts_with("needs cargo-nextest") {
+                continue;
+            }
+            assert!(reason.starts_with("second tier: "), "{name}: {line}");
+            let target = name.split(['/', '.']).next().unwrap();
+            assert!(nightly.contains(&format!("--test {target} ")), "{name}");
+            second_tier += 1;
+        }
+    }
+    assert!(second_tier > 0);
+}
+
 #[test]
 fn imports_are_read_from_paths_and_lists() {
     let text = "use crate::a::B;\nuse crate::{c, d::{e, f}, g};\nlet x = crate::h::i();";

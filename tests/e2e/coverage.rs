@@ -181,7 +181,8 @@ fn what_a_test_ran_is_known_however_it_or_a_program_that_it_started_ended() {
     ]);
     edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
     let output = deflake(&project)
-        .args(["--test", "ends", "--timeout", "2"])
+        // Most of them wait.
+        .args(["--test", "ends", "--timeout", "2", "--jobs", "4"])
         .run();
     let report = output.report();
     let met = || blamed(Witness::Coverage, &["3"]);
@@ -253,7 +254,16 @@ fn lets_a_program_run_the_change_to_its_end() {
     edit(&project, "src/lib.rs", &[("    a + 1", "    1 + a")]);
     let filter = "test(kills_what) | test(is_killed) | test(fork) | test(to_its_end)";
     let output = deflake(&project)
-        .args(["--test", "ends", "--timeout", "2", "-E", filter])
+        .args([
+            "--test",
+            "ends",
+            "--timeout",
+            "2",
+            "--jobs",
+            "4",
+            "-E",
+            filter,
+        ])
         .env("RUSTFLAGS", format!("-Clinker={}", link.display()))
         .run();
     let unknown = || (Blame::Unknown, None, Vec::new());

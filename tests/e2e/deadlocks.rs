@@ -20,21 +20,35 @@ fn told(found: &TestReport) -> String {
     )
 }
 
+/// Tests that deadlock under every schedule, and at once.
+const AT_ONCE: [&str; 3] = [
+    "always_join_under_the_lock",
+    "always_a_lock_taken_twice",
+    "always_left_alone",
+];
+
+/// They wait, each for its limit: all at the same time.
+const ALWAYS: [&str; 7] = ["--seeds", "2", "--levels", "STD", "--jobs", "4", "always"];
+
 #[test]
+#[ignore = "second tier: waits for every run"]
 fn a_deadlock_under_every_schedule_is_told_as_if_each_run_had_been_waited_for() {
-    let fixture = Fixture::new("deadlocks");
-    let few = ["--seeds", "2", "--levels", "STD", "always"];
-    let short = run(&fixture, &few);
+    let fixture = Fixture::shared("deadlocks");
+    let short = run(fixture, &ALWAYS);
     // So short that nothing is shortened.
-    let long = run(&fixture, &[&["--timeout", "2"], &few[..]].concat());
-    for name in [
-        "always_join_under_the_lock",
-        "always_a_lock_taken_twice",
-        "always_left_alone",
-    ] {
+    let long = run(fixture, &[&["--timeout", "2"], &ALWAYS[..]].concat());
+    for name in AT_ONCE {
+        assert_eq!(told(test(&short, name)), told(test(&long, name)));
+    }
+}
+
+#[test]
+fn a_deadlock_under_every_schedule_is_waited_for_once() {
+    let fixture = Fixture::shared("deadlocks");
+    let short = run(fixture, &ALWAYS);
+    for name in AT_ONCE {
         let found = test(&short, name);
         assert_eq!(found.verdict, Verdict::Broken, "{found:#?}");
-        assert_eq!(told(found), told(test(&long, name)));
         let ended = |outcome: &Outcome| {
             let mut failures = found.failures.iter();
             failures.find(|failure| failure.outcome == *outcome)
@@ -57,8 +71,8 @@ fn a_deadlock_under_every_schedule_is_told_as_if_each_run_had_been_waited_for() 
 
 #[test]
 fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
-    let fixture = Fixture::new("deadlocks");
-    let report = run(&fixture, &["seldom", "mostly"]);
+    let fixture = Fixture::shared("deadlocks");
+    let report = run(fixture, &["seldom", "mostly"]);
     for name in ["seldom_two_locks", "mostly_a_notification_too_early"] {
         let found = test(&report, name);
         assert_eq!(found.verdict, Verdict::NonDeterministic, "{found:#?}");
@@ -79,8 +93,11 @@ fn a_deadlock_under_some_schedules_is_a_race_whatever_base_order_does() {
 
 #[test]
 fn who_is_woken_by_somebody_that_the_scheduler_does_not_see_is_in_no_deadlock() {
-    let fixture = Fixture::new("deadlocks");
-    let report = run(&fixture, &["--seeds", "2", "--levels", "STD", "right"]);
+    let fixture = Fixture::shared("deadlocks");
+    let report = run(
+        fixture,
+        &["--seeds", "2", "--levels", "STD", "--jobs", "4", "right"],
+    );
     assert!(report.tests.len() >= 7);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");

@@ -20,7 +20,7 @@ fn run(fixture: &Fixture, arguments: &[&str]) -> Report {
 
 #[test]
 fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["-E", "test(/channel/)"])
         .run();
@@ -55,7 +55,7 @@ fn a_race_is_found_with_the_thread_that_is_held_back_and_made_again_every_time()
 
 #[test]
 fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_their_lines() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "200", "--levels", "STD"])
         .args(["-E", "test(instead) + test(margin) + test(missed)"])
@@ -94,7 +94,7 @@ fn a_sleep_that_is_no_join_a_margin_and_a_missed_notification_are_blamed_on_thei
 
 #[test]
 fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_debugger() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--seeds", "60", "--levels", "STD", "-E", "test(lost)"])
         .run();
@@ -150,8 +150,8 @@ fn what_another_thread_does_meanwhile_is_told_and_a_trace_is_the_same_under_a_de
 
 #[test]
 fn what_a_test_does_after_it_has_failed_is_not_shown_as_a_reason() {
-    let fixture = Fixture::new("interleavings");
-    let report = run(&fixture, &["--seeds", "20", "-E", "test(farewell)"]);
+    let fixture = Fixture::shared("interleavings");
+    let report = run(fixture, &["--seeds", "20", "-E", "test(farewell)"]);
     let found = test(&report, "race_with_a_farewell");
     let interleaving = found.interleaving.as_ref().expect("it is known");
     let afterwards = ["farewell", "the end"].map(|mark| fixture.marked("src/lib.rs", mark));
@@ -198,9 +198,9 @@ fn schedule(output: &str) -> Vec<String> {
 
 #[test]
 fn of_a_deadlock_it_is_told_who_took_what_the_others_wait_for_and_where() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let report = run(
-        &fixture,
+        fixture,
         &["--seeds", "60", "--levels", "STD", "-E", "test(orders)"],
     );
     let found = test(&report, "race_locks_in_two_orders");
@@ -241,9 +241,9 @@ fn with_debug_information_of_lines_only_what_threads_do_has_its_name() {
 
 #[test]
 fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let seeds = ["--seeds", "100", "--levels", "STD", "-E", "test(plain)"];
-    let report = run(&fixture, &seeds);
+    let report = run(fixture, &seeds);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
     }
@@ -287,7 +287,7 @@ fn plain_accesses_without_a_lock_are_raced_for_where_that_is_asked_for() {
 
 #[test]
 fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     let output = Nondex::run_in(&fixture.path("."))
         .args(["--timeout", "2", "-E", "test(deadlock)"])
         .run();
@@ -315,8 +315,8 @@ fn of_a_deadlock_under_any_schedule_it_is_told_who_has_what_too() {
 
 #[test]
 fn what_holds_under_every_schedule_is_stable() {
-    let fixture = Fixture::new("interleavings");
-    let report = run(&fixture, &["-E", "test(/^stable_/)"]);
+    let fixture = Fixture::shared("interleavings");
+    let report = run(fixture, &["-E", "test(/^stable_/)"]);
     assert_eq!(report.summary.tests, 7);
     for found in &report.tests {
         assert_eq!(found.verdict, Verdict::Stable, "{found:#?}");
@@ -329,13 +329,13 @@ fn what_holds_under_every_schedule_is_stable() {
 
 #[test]
 fn with_real_threads_nothing_is_chosen_for_them() {
-    let fixture = Fixture::new("interleavings");
+    let fixture = Fixture::shared("interleavings");
     for off in [
         &["--real-threads"][..],
         &["--skip-models", "^(schedule|time)/"],
     ] {
         let arguments = [&["-E", "test(stable_wait_in_a_loop)"], off].concat();
-        let report = run(&fixture, &arguments);
+        let report = run(fixture, &arguments);
         let found = test(&report, "stable_wait_in_a_loop");
         assert_eq!((found.verdict, found.choice_points), (Verdict::Stable, 0));
         assert_eq!((&found.scheduled, found.runs), (&None, 20));

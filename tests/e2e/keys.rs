@@ -24,7 +24,7 @@ const MARKED: [&str; 11] = [
 
 #[test]
 fn keys_of_hashers_are_found_at_the_line_that_makes_them() {
-    let fixture = Fixture::new("keys");
+    let fixture = Fixture::shared("keys");
     let app = fixture.path("app");
     let output = Nondex::run_in(&app).run();
     output.expect(ExitCode::Found);

@@ -1,7 +1,9 @@
 //! A project under test: a copy in a temporary folder, so that no run sees what another one left.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
 
 use tempfile::TempDir;
 
@@ -16,7 +18,8 @@ pub(crate) fn repository() -> &'static Path {
 /// A copy of a project, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Fixture {
-    _temporary: TempDir,
+    /// None if it is shared: nothing in a static is dropped.
+    _temporary: Option<TempDir>,
     root: PathBuf,
 }
 
@@ -24,6 +27,23 @@ impl Fixture {
     /// A copy of `tests/fixtures/<name>`.
     pub(crate) fn new(name: &str) -> Self {
         Self::copy(&repository().join("tests/fixtures").join(name))
+    }
+
+    /// The one copy of `tests/fixtures/<name>` of this process. It is built once for all tests that
+    /// take it, so they do not change it, and look at no report but their own.
+    pub(crate) fn shared(name: &str) -> &'static Self {
+        static SHARED: Mutex<BTreeMap<String, &'static Fixture>> = Mutex::new(BTreeMap::new());
+        // A failed test poisons the lock, and leaves the map whole.
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.entry(name.to_owned()).or_insert_with(|| {
+            let root = shared_folder().join(name);
+            copy_folder(&repository().join("tests/fixtures").join(name), &root);
+            let fixture = Fixture {
+                _temporary: None,
+                root: root.canonicalize().unwrap(),
+            };
+            Box::leak(Box::new(fixture))
+        })
     }
 
     /// A copy of `examples/<name>`, which still finds the repository's own packages.
@@ -51,7 +71,7 @@ impl Fixture {
         let root = temporary.path().canonicalize().unwrap();
         copy_folder(from, &root);
         Fixture {
-            _temporary: temporary,
+            _temporary: Some(temporary),
             root,
         }
     }
@@ -74,6 +94,21 @@ impl Fixture {
         let index = index.unwrap_or_else(|| panic!("`{file}` has no line with `{comment}`"));
         u32::try_from(index).unwrap() + 1
     }
+}
+
+/// The folder of this process for shared copies. Those of processes that have ended are removed.
+fn shared_folder() -> PathBuf {
+    static SWEPT: Once = Once::new();
+    let all = std::env::temp_dir().join("cargo-nondex-fixtures");
+    SWEPT.call_once(|| {
+        for folder in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if !Path::new("/proc").join(folder.file_name()).exists() {
+                // Another process may be removing it, too.
+                let _ = fs::remove_dir_all(folder.path());
+            }
+        }
+    });
+    all.join(std::process::id().to_string())
 }
 
 /// Copies what is under version control: no build folders and lock files.
