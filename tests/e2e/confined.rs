@@ -11,10 +11,13 @@ use crate::support::{Fixture, Nondex, test};
 static STABLE: &[&str] = &[
     "confined_after_all_descriptors_were_closed",
     "confined_by_a_filter_that_kills",
+    "confined_by_a_filter_that_no_library_installed",
     "confined_by_a_filter_that_refuses",
+    "confined_by_all_of_it",
     "confined_by_landlock",
     "confined_strictly_in_a_forked_child",
     "confined_threads_that_are_killed_for_other_calls",
+    "confined_threads_that_read_what_others_write",
     "confined_threads_that_sleep_and_are_killed_for_other_calls",
     "confined_threads_whose_calls_are_refused",
     "confined_to_an_empty_root",

@@ -41,7 +41,7 @@ pub(super) fn until_nul(bytes: &[u8]) -> &[u8] {
 /// Lets other threads of the machine run.
 pub(super) fn give_way() {
     if filter::is_there() {
-        sleep(Duration::from_micros(1));
+        rest();
         return;
     }
     // SAFETY: the call has no arguments.
@@ -73,6 +73,16 @@ pub(super) fn wait(futex: &AtomicU32, limit: Option<Duration>) {
     unsafe { syscall(libc::SYS_futex, arguments) };
 }
 
+/// Lets other threads of the machine run for a moment, by a call that no filter of system calls
+/// refuses which lets threads wait for each other.
+pub(super) fn rest() {
+    wait_in_vain(Duration::from_micros(1));
+}
+
+fn wait_in_vain(time: Duration) {
+    wait(&AtomicU32::new(0), Some(time));
+}
+
 /// Wakes whoever waits for the futex.
 pub(super) fn wake(futex: &AtomicU32) {
     let arguments = [
@@ -102,8 +112,7 @@ pub(super) fn mode(file: c_int) -> Option<libc::mode_t> {
 /// Sleeps, for real.
 pub(super) fn sleep(time: Duration) {
     if filter::is_there() {
-        // Nobody wakes it.
-        wait(&AtomicU32::new(0), Some(time));
+        wait_in_vain(time);
         return;
     }
     let time = timespec(time);

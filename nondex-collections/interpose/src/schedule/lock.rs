@@ -24,11 +24,19 @@ impl<T> Lock<T> {
     }
 
     pub(super) fn lock(&self) -> Guard<'_, T> {
+        /// So often is tried before the processor is given away.
+        const SPINS: u32 = 64;
+        let mut tries = 0;
         loop {
             if let Some(guard) = self.try_lock() {
                 return guard;
             }
-            kernel::give_way();
+            tries += 1;
+            if tries < SPINS {
+                ::std::hint::spin_loop();
+            } else {
+                kernel::rest();
+            }
         }
     }
 
