@@ -3,10 +3,10 @@
 //!
 //! A thread of the test comes here at each operation by which threads see each other: at what it
 //! asks of libc, and, in programs that are compiled for it, at each [atomic](atomics) one. There
-//! the others may run. A thread has the [baton], or waits for it; one that would wait in the kernel
-//! for another thread (in a [futex], say, or to join it) waits here instead. So a run is a sequence
-//! of operations that depends on the program and the spec alone, every wait has an end that is
-//! known at once, and time need not pass to be waited for.
+//! the others may run. A thread has the [run token](token), or waits for it; one that would wait in
+//! the kernel for another thread (in a [futex], say, or to join it) waits here instead. So a run is
+//! a sequence of operations that depends on the program and the spec alone, every wait has an end
+//! that is known at once, and time need not pass to be waited for.
 //!
 //! What is [chosen](choices) is how long a thread is held back. All threads but those of the test
 //! run free, and so do these from the test's end on. Nothing here uses a lock of std's or memory of
@@ -22,7 +22,6 @@
 
 mod accesses;
 pub(crate) mod atomics;
-mod baton;
 pub(crate) mod child;
 mod choices;
 pub(crate) mod counter;
@@ -57,6 +56,7 @@ mod stamps;
 mod states;
 mod systematic;
 mod thread;
+mod token;
 mod trace;
 mod wakers;
 
@@ -239,7 +239,7 @@ fn look_at(me: Ref, address: usize) {
 #[inline(never)]
 fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     let _busy = Busy::begin(me);
-    if !baton::is_running(me) {
+    if !token::is_running(me) {
         return;
     }
     // While a child lives a hold takes real time, in which the others may do very much.
@@ -259,7 +259,7 @@ fn look_up(me: Ref, fires: Option<Operation>, yields: bool) {
     }
     me.reads_clock
         .set(fires == Some(Operation::Clock) && !systematic::is_on());
-    baton::look_up(me, hold, yields, me.spins());
+    token::look_up(me, hold, yields, me.spins());
 }
 
 /// The virtual time in nanoseconds since the start of the test.
@@ -294,7 +294,7 @@ pub(crate) fn read_clock(clock: libc::clockid_t, by: &'static Model) -> u64 {
         SHARED.lock().sync_time();
     } else {
         if ALIVE.load(Ordering::Relaxed) < 2 {
-            reading::hold_back_alone(me, by);
+            reading::delay_alone(me, by);
         }
         pass_reading(me);
     }
@@ -321,7 +321,7 @@ pub(crate) fn sleep(until: u64) {
     let mut shared = SHARED.lock();
     me.operation.set(Operation::Sleep);
     shared.wait_until(me, until);
-    let woken = baton::block(me, shared);
+    let woken = token::block(me, shared);
     drop(busy);
     if woken == Woken::Free {
         kernel::sleep(Duration::from_nanos(until.saturating_sub(now())));
@@ -358,7 +358,7 @@ fn wait_for(
     if let Some(deadline) = deadline {
         shared.wait_until(me, deadline);
     }
-    let woken = baton::block(me, shared);
+    let woken = token::block(me, shared);
     me.question.set(None);
     woken
 }
@@ -385,10 +385,10 @@ pub(crate) fn outside<R>(operation: Operation, call: impl FnOnce() -> R) -> R {
     me.state.set(State::Outside);
     shared.counts.outside += 1;
     shared.add_outside();
-    baton::leave(me, shared);
+    token::leave(me, shared);
     drop(busy.errno.take());
     let result = call();
     busy.errno = Some(Errno::save());
-    baton::come_back(me);
+    token::come_back(me);
     result
 }

@@ -229,7 +229,7 @@ pub(super) fn report(me: Ref) {
     has_done();
 }
 
-/// Lets a thread that waits for the baton do something.
+/// Lets a thread that waits for the run token do something.
 fn ask(thread: Ref, what: u32, limit: Duration) {
     HAS_DONE.store(0, Ordering::Relaxed);
     shared::tell(thread, what);

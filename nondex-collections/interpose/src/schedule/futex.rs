@@ -4,9 +4,9 @@ use ::std::ffi::{c_int, c_long};
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU32, Ordering};
 
-use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
+use super::token;
 use super::{Object, Operation, choices, kernel, lateness, leaving};
 use crate::{libc, set_errno};
 
@@ -153,7 +153,7 @@ fn wait(
     if let Some(deadline) = deadline {
         shared.wait_until(me, deadline);
     }
-    let woken = baton::block(me, shared);
+    let woken = token::block(me, shared);
     me.question.set(None);
     me.woken_at.set((me.operations.get(), address));
     match woken {
@@ -162,8 +162,9 @@ fn wait(
     }
 }
 
-/// Waits, in our own work, for what a thread may have that waits for the baton: a lock of std's, or
-/// of the program's allocator. `None` in a thread without the baton, which may wait for real.
+/// Waits, in our own work, for what a thread may have that waits for the run token: a lock of
+/// std's, or of the program's allocator. `None` in a thread without the run token, which may wait
+/// for real.
 fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     let me = super::SELF.get()?;
     let mut shared = SHARED.lock_from_anywhere()?;
@@ -179,7 +180,7 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
     me.expected.set(expected);
     let address = ptr::from_ref(futex).addr();
     shared.wait_at(me, Operation::FutexWait, address, bits);
-    baton::block(me, shared);
+    token::block(me, shared);
     me.operation.set(operation);
     Some(0)
 }
@@ -217,7 +218,7 @@ pub(super) fn wake_at(me: Ref, address: usize, bits: u32, count: c_int) -> c_int
     }
     if let Some(next) = impatient {
         // It would find the lock taken, again and again.
-        baton::hand_to(me, next, shared);
+        token::hand_to(me, next, shared);
     } else {
         shared.set_attention();
     }

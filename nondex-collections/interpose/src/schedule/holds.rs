@@ -17,7 +17,7 @@ impl Shared {
         let mut all = self.alive.iter();
         all.any(|thread| {
             (thread.state.get() == State::Ready || thread.is_held())
-                && thread.held_back_at.get() != Some(steps)
+                && thread.delayed_at.get() != Some(steps)
         })
     }
 

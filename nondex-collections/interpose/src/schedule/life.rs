@@ -8,10 +8,10 @@ use ::std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use nondex_core::protocol::scheduling::MAX_STEPS;
 use nondex_core::{RunSpec, context, hash};
 
-use super::baton;
 use super::ending::{self, Done};
 use super::shared::{IS_ON, MAX_STEPS as LIMIT, NOW, SHARED, STEP, STEPS};
 use super::thread::{Ref, State, Woken};
+use super::token;
 use super::trace::Object;
 use super::{
     Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, kernel,
@@ -97,7 +97,7 @@ pub(crate) fn end() {
         return;
     };
     me.is_busy.store(true, Ordering::Relaxed);
-    if !baton::is_running(me) {
+    if !token::is_running(me) {
         return;
     }
     ending::flush_all(me);
@@ -124,7 +124,7 @@ pub(crate) struct Started(Ref);
 pub(crate) fn start(path: &str) -> Option<Started> {
     let me = me()?;
     let _busy = Busy::begin(me);
-    if !baton::is_running(me) {
+    if !token::is_running(me) {
         return None;
     }
     let thread = SHARED.lock().add(me.next_child(), path);
@@ -167,7 +167,7 @@ impl Attached {
         me.number.set(kernel::thread_number());
         me.stack.set(kernel::stack());
         me.is_busy.store(true, Ordering::Relaxed);
-        baton::await_baton(me);
+        token::await_token(me);
         me.is_busy.store(false, Ordering::Relaxed);
         if !IS_ON.load(Ordering::Relaxed) {
             return;
@@ -198,7 +198,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
         return;
     }
     me.is_busy.store(true, Ordering::Relaxed);
-    if !baton::is_running(me) {
+    if !token::is_running(me) {
         return;
     }
     NOW.fetch_add(STEP, Ordering::Relaxed);
@@ -213,7 +213,7 @@ unsafe extern "C" fn thread_ends(_key: *mut c_void) {
     if me.is_detached.get() {
         shared.give_back(me);
     }
-    baton::leave(me, shared);
+    token::leave(me, shared);
 }
 
 type Join = unsafe extern "C" fn(libc::pthread_t, *mut *mut c_void) -> c_int;
@@ -235,7 +235,7 @@ unsafe extern "C" fn pthread_join(handle: libc::pthread_t, result: *mut *mut c_v
             joined.joiner.set(Some(me));
             me.operation.set(Operation::Join);
             me.address.set(ptr::from_ref(joined).addr());
-            baton::block(me, shared);
+            token::block(me, shared);
         }
         Some(joined)
     });

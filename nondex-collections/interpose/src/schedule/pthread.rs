@@ -5,9 +5,9 @@
 use ::std::ffi::{c_int, c_void};
 use ::std::sync::atomic::Ordering;
 
-use super::baton;
 use super::shared::{IS_ON, NOW, SHARED, tick};
 use super::thread::{Ref, Woken};
+use super::token;
 use super::{Busy, Object, Operation, futex, kernel, lateness, leaving, me, wakers};
 use crate::{errno, libc, original, set_errno};
 
@@ -99,7 +99,7 @@ fn take(
         if let Some(deadline) = deadline {
             shared.wait_until(me, deadline);
         }
-        match baton::block(me, shared) {
+        match token::block(me, shared) {
             Woken::Done => {}
             woken => return Err(woken),
         }
@@ -304,7 +304,7 @@ unsafe fn wait(
     if let Some(next) = next {
         shared.make_ready(next, Woken::Done);
     }
-    let woken = baton::block(me, shared);
+    let woken = token::block(me, shared);
     drop(busy);
     // SAFETY: as above.
     let error = unsafe { pthread_mutex_lock(mutex) };

@@ -39,7 +39,7 @@ pub(super) fn begin(spec: &RunSpec) {
 
 /// Lets time pass before this thread reads a clock again, which is the only one, if a seed holds it
 /// back there.
-pub(super) fn hold_back_alone(me: Ref, by: &'static Model) {
+pub(super) fn delay_alone(me: Ref, by: &'static Model) {
     let has_shown = SHOWN.iter().any(|time| time.load(Ordering::Relaxed) > 0);
     if !has_shown || !lateness::fires_alone(me, by) {
         return;

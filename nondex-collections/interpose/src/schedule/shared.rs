@@ -233,7 +233,7 @@ impl Shared {
         Some(next)
     }
 
-    /// Says what a thread waits for, before it [blocks](super::baton::block).
+    /// Says what a thread waits for, before it [blocks](super::token::block).
     pub(super) fn wait_at(&mut self, me: Ref, operation: Operation, address: usize, bits: u32) {
         me.operation.set(operation);
         me.address.set(address);
@@ -316,8 +316,8 @@ impl Shared {
         self.set_attention();
     }
 
-    /// Gives the baton to another thread, which is to be [woken](kernel::wake) without the lock: it
-    /// may want it at once.
+    /// Gives the run token to another thread, which is to be [woken](kernel::wake) without the
+    /// lock: it may want it at once.
     pub(super) fn give(&mut self, next: Ref) {
         self.counts.switches += 1;
         self.run(next);

@@ -1,10 +1,11 @@
 //! Runs in which a list says where threads are held back, so that all short lists can be tried.
 //!
-//! Wherever another thread could go on there is a *decision*: the one that has the baton goes on,
-//! or is held back for so long that it comes again only when the others wait for it or end, or are
-//! held back in turn. Before an operation that is a preemption. Where a thread is given the baton
-//! because the one before it waits, ends or yields, it lets others go first, which is none. So each
-//! schedule of the test is a list of these decisions, which the record tells one after the other.
+//! Wherever another thread could go on there is a *decision*: the one that has the run token goes
+//! on, or is held back for so long that it comes again only when the others wait for it or end, or
+//! are held back in turn. Before an operation that is a preemption. Where a thread is given the run
+//! token because the one before it waits, ends or yields, it lets others go first, which is none.
+//! So each schedule of the test is a list of these decisions, which the record tells one after the
+//! other.
 
 use ::std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -48,7 +49,7 @@ pub(super) fn note_disturbance() {
 /// Notes that this thread gives way: whoever is next does not give way to it in turn, or none of
 /// them would ever go on.
 pub(super) fn note_yield(me: Ref) {
-    me.held_back_at.set(Some(STEPS.load(Ordering::Relaxed)));
+    me.delayed_at.set(Some(STEPS.load(Ordering::Relaxed)));
 }
 
 /// How long this thread is held back, in nanoseconds, before an operation or, where that is no
@@ -74,7 +75,7 @@ pub(super) fn hold(me: Ref, is_preemption: bool) -> u64 {
     let caller = me.caller.take().unwrap_or_else(origin::caller);
     let hold = longest_hold(&model::THREAD_SPAWN, caller).unwrap_or(0);
     if hold > 0 {
-        me.held_back_at.set(Some(now));
+        me.delayed_at.set(Some(now));
     }
     hold
 }

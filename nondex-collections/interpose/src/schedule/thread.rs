@@ -15,7 +15,7 @@ use crate::libc;
 /// What a thread does, as far as the others are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It has the baton.
+    /// It has the run token.
     Running,
     /// It could go on.
     Ready,
@@ -23,7 +23,7 @@ pub(super) enum State {
     Blocked,
     /// It is in a call that the scheduler does not see the end of.
     Outside,
-    /// It had the baton and did nothing with it for so long that others were let go.
+    /// It had the run token and did nothing with it for so long that others were let go.
     Stuck,
     /// It has ended.
     Ended,
@@ -60,7 +60,7 @@ pub(super) type Question = *mut dyn FnMut() -> bool;
 
 /// A thread. Its fields belong to the thread itself, or to whoever has the lock; atomics to both.
 pub(super) struct Thread {
-    /// What the thread is told to do while it waits for the baton; a futex.
+    /// What the thread is told to do while it waits for the run token; a futex.
     pub(super) go: AtomicU32,
     /// Our own work goes on in it.
     pub(super) is_busy: AtomicBool,
@@ -135,7 +135,7 @@ pub(super) struct Thread {
     /// How many [decisions](super::systematic) it came to, and how many operations there had been
     /// when one held it back last.
     pub(super) decisions: Cell<u32>,
-    pub(super) held_back_at: Cell<Option<u64>>,
+    pub(super) delayed_at: Cell<Option<u64>>,
     /// The operation of all threads at which it was held back last.
     pub(super) held_at: Cell<u64>,
     pub(super) deadline: Cell<u64>,
@@ -198,7 +198,7 @@ impl Thread {
             after: Cell::new(None),
             index: Cell::new(0),
             decisions: Cell::new(0),
-            held_back_at: Cell::new(None),
+            delayed_at: Cell::new(None),
             held_at: Cell::new(0),
             deadline: Cell::new(0),
             late: Cell::new(0),
@@ -243,7 +243,7 @@ impl Thread {
         self.handle.set(0);
         self.caller.set(None);
         self.decisions.set(0);
-        self.held_back_at.set(None);
+        self.delayed_at.set(None);
         self.rounds.set(0);
         self.state.set(State::Ready);
         self.operation.set(Operation::Start);

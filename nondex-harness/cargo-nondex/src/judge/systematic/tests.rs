@@ -141,7 +141,8 @@ fn run(program: Program, spec: &RunSpec) -> (State, Course) {
                     break;
                 }
             }
-            // Given the baton, it may be stopped before its first operation like before any other.
+            // Given the run token, it may be stopped before its first operation like before any
+            // other.
             if std::mem::replace(&mut is_preemption, true) {
                 state.step(thread);
             }

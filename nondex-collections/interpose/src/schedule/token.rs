@@ -1,9 +1,9 @@
-//! The baton: one thread of the test runs at a time, and gives the baton on where it waits or is
-//! stopped.
+//! The run token: one thread of the test runs at a time, and gives the run token on where it waits
+//! or is stopped.
 //!
-//! There is no thread of ours: one of those that wait for the baton looks, now and then, whether
-//! the one that has it sleeps in the kernel where nobody sees it, and whether the world outside has
-//! done something.
+//! There is no thread of ours: one of those that wait for the run token looks, now and then,
+//! whether the one that has it sleeps in the kernel where nobody sees it, and whether the world
+//! outside has done something.
 
 use ::std::mem;
 use ::std::ptr;
@@ -46,11 +46,11 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     let (since, late) = (NOW.load(Ordering::Relaxed), me.late.get());
     me.state.set(State::Blocked);
     shared.blocked += u64::from(me.operation.get() != Operation::Hold);
-    if has_baton(me, &mut shared) || shared.running.is_none() {
+    if has_token(me, &mut shared) || shared.running.is_none() {
         hand_on(me, shared);
     } else {
         drop(shared);
-        await_baton(me);
+        await_token(me);
     }
     let woken = me.woken.get();
     if woken == Woken::Time && me.operation.get() != Operation::Hold {
@@ -60,16 +60,16 @@ pub(super) fn block(me: Ref, mut shared: Guard<'_, Shared>) -> Woken {
     woken
 }
 
-/// Whether this thread still has the baton: not if others were let go in the moment before it came
-/// with the lock.
-pub(super) fn has_baton(me: Ref, shared: &mut Shared) -> bool {
+/// Whether this thread still has the run token: not if others were let go in the moment before it
+/// came with the lock.
+pub(super) fn has_token(me: Ref, shared: &mut Shared) -> bool {
     if me.is_stuck.swap(false, Ordering::Relaxed) {
         shared.remove_outside();
     }
     shared.running.is_some_and(|running| running.is(me))
 }
 
-/// Gives the baton on, and waits until it is back.
+/// Gives the run token on, and waits until it is back.
 pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     shared.running = None;
     match shared.pick() {
@@ -82,7 +82,7 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
         Next::Nobody => {
             WATCHER.store(ptr::from_ref(me).cast_mut(), Ordering::Relaxed);
             drop(shared);
-            await_baton(me);
+            await_token(me);
         }
         Next::End(kind) => {
             drop(shared);
@@ -91,10 +91,10 @@ pub(super) fn hand_on(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Gives the baton on for good, or until this thread comes [back](come_back), if nobody else was
-/// given it.
+/// Gives the run token on for good, or until this thread comes [back](come_back), if nobody else
+/// was given it.
 pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
-    if !has_baton(me, &mut shared) && shared.running.is_some() {
+    if !has_token(me, &mut shared) && shared.running.is_some() {
         return;
     }
     shared.running = None;
@@ -115,7 +115,7 @@ pub(super) fn leave(me: Ref, mut shared: Guard<'_, Shared>) {
     }
 }
 
-/// Waits for the baton after a call outside, or after others were let go. Without the lock.
+/// Waits for the run token after a call outside, or after others were let go. Without the lock.
 pub(super) fn come_back(me: Ref) {
     let mut shared = SHARED.lock();
     if !IS_ON.load(Ordering::Relaxed) {
@@ -135,15 +135,15 @@ pub(super) fn come_back(me: Ref) {
         return;
     }
     drop(shared);
-    await_baton(me);
+    await_token(me);
 }
 
-/// Waits until this thread has the baton, or runs free.
-pub(super) fn await_baton(me: Ref) {
+/// Waits until this thread has the run token, or runs free.
+pub(super) fn await_token(me: Ref) {
     await_for(me, None);
 }
 
-/// As [`await_baton`]; if it is this thread that watches, it looks for the first time after so
+/// As [`await_token`]; if it is this thread that watches, it looks for the first time after so
 /// long, where that is known.
 fn await_for(me: Ref, mut until_look: Option<Duration>) {
     let own = ptr::from_ref(me).cast_mut();
@@ -212,7 +212,8 @@ fn watch(me: Ref) {
         return;
     };
     if running.go.load(Ordering::Relaxed) == GO {
-        // It was given the baton, and the machine has not let it go on yet, or not let it be woken.
+        // It was given the run token, and the machine has not let it go on yet, or not let it be
+        // woken.
         kernel::wake(&running.go);
         shared.quiet = 0;
         return;
@@ -253,8 +254,8 @@ fn watch(me: Ref) {
     }
 }
 
-/// Whether this thread has the baton; one that was stuck waits for it. False when the scheduler has
-/// ended.
+/// Whether this thread has the run token; one that was stuck waits for it. False when the scheduler
+/// has ended.
 pub(super) fn is_running(me: Ref) -> bool {
     if me.is_stuck.load(Ordering::Acquire) {
         me.is_stuck.store(false, Ordering::Relaxed);
@@ -297,7 +298,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
         return;
     }
     if hold > 0 {
-        hold_back(me, hold, shared);
+        delay(me, hold, shared);
         return;
     }
     if mem::take(&mut shared.preempts) {
@@ -333,7 +334,7 @@ pub(super) fn look_up(me: Ref, hold: u64, yields: bool, spins: bool) {
     shared.set_attention();
 }
 
-/// Gives the baton to a thread that is ready, and waits for a turn.
+/// Gives the run token to a thread that is ready, and waits for a turn.
 pub(super) fn hand_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     if me.is_stuck.load(Ordering::Relaxed) {
         drop(shared);
@@ -353,7 +354,8 @@ fn change_to(me: Ref, next: Ref, mut shared: Guard<'_, Shared>) {
     go_first_or_let_others(me);
 }
 
-/// Lets others go first where this thread was just given the baton, if a list of decisions says so.
+/// Lets others go first where this thread was just given the run token, if a list of decisions says
+/// so.
 fn go_first_or_let_others(me: Ref) {
     if !systematic::is_on() || !IS_ON.load(Ordering::Relaxed) {
         return;
@@ -364,13 +366,13 @@ fn go_first_or_let_others(me: Ref) {
             trace::note_delay(me, Operation::Hold.name(), hold);
         }
         let operation = me.operation.get();
-        hold_back(me, hold, SHARED.lock());
+        delay(me, hold, SHARED.lock());
         me.operation.set(operation);
     }
 }
 
 /// Lets the others run for so long, or until none of them can.
-fn hold_back(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
+fn delay(me: Ref, hold: u64, mut shared: Guard<'_, Shared>) {
     shared.counts.holds += 1;
     shared.delay(hold);
     me.operation.set(Operation::Hold);
