@@ -28,7 +28,7 @@ use crate::report::schema::SharedState;
 /// Runs the tests of each binary `before` in a process, then those of the last one, with one empty
 /// folder for temporary files, and puts back what they leave in their folders; what was there goes
 /// to `kept`. The runs of the last process; `None` when it was stopped.
-pub fn run_behind(
+pub fn run_after(
     launcher: &Launcher<'_>,
     limit: Duration,
     before: &[(&TestBinary, Vec<&TestCase>)],
@@ -231,7 +231,7 @@ impl Across<'_> {
         let with = first[0].0;
         let set: Vec<usize> = first.iter().map(|(_, one)| *one).collect();
         let failing = if passes_alone { &set[..] } else { &[] };
-        let end = self.behind(with, failing, test)?;
+        let end = self.after(with, failing, test)?;
         let (state, files) = self.shared(with, &set, test, passes_alone)?;
         let cleaners = match passes_alone {
             true => self.cleaners((with, &set), all, test, &files)?,
@@ -258,7 +258,7 @@ impl Across<'_> {
         times: usize,
     ) -> Option<bool> {
         for _ in 0..times {
-            if self.behind(with, before, test)?.passed() != Some(passes) {
+            if self.after(with, before, test)?.passed() != Some(passes) {
                 return Some(false);
             }
         }
@@ -266,7 +266,7 @@ impl Across<'_> {
     }
 
     /// How a test ends alone in its process, once these of the other binary ran in another.
-    fn behind(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<End> {
+    fn after(&self, with: usize, before: &[usize], (binary, test): Test) -> Option<End> {
         let steps: [Step<'_>; 2] = [(with, before, &[]), (binary, &[test], &[])];
         let run = self.run(&steps, &mut |_| ())?.pop()?.pop()?;
         Some(self.binaries[binary].end(test, run, true))

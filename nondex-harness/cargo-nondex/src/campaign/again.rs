@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Campaign;
-use super::brittle::{self, Behind};
+use super::brittle::{self, BrittleSearch};
 use super::comparison::{Builder, Comparison, as_ordinary};
 use super::elsewhere::{self, Changed};
 use super::queue::{Concluded, Workload};
@@ -19,18 +19,18 @@ use crate::report::judged;
 
 impl Campaign<'_> {
     /// Whether a test that fails alone is to be run behind the others of its binary.
-    pub(super) fn is_tried_behind(&self, test: usize, judgement: &Judgement) -> bool {
+    pub(super) fn is_tried_after_others(&self, test: usize, judgement: &Judgement) -> bool {
         let (suite, case) = self.tests[test];
         is_broken(judgement) && brittle::has_others(suite, case)
     }
 
     /// Runs the tests that fail alone behind the others of their binaries, and has them judged with
     /// that. Whether there are any.
-    pub(super) fn try_behind(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
+    pub(super) fn try_after_others(&self, concluded: &mut [Concluded], stop: &StopFlag) -> bool {
         let mut broken: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (test, concluded) in concluded.iter().enumerate() {
             let judgement = concluded.judgement.as_ref();
-            if judgement.is_some_and(|judgement| self.is_tried_behind(test, judgement)) {
+            if judgement.is_some_and(|judgement| self.is_tried_after_others(test, judgement)) {
                 let (suite, _) = self.tests[test];
                 broken.entry(&suite.binary.id).or_default().push(test);
             }
@@ -43,19 +43,19 @@ impl Campaign<'_> {
                 };
                 let test = self.tests.iter().position(known)?;
                 let spec = specs::clean_spec(&case.name, &self.options[test]);
-                concluded[test].runs.beside.of(&spec).first().cloned()
+                concluded[test].runs.together.of(&spec).first().cloned()
             };
             let options = self.options[tests[0]].with_real_threads();
-            let behind = Behind {
+            let search = BrittleSearch {
                 launcher: &self.launcher,
                 options: &options,
                 progress: self.progress,
                 stop,
             };
             let cases: Vec<&TestCase> = tests.iter().map(|test| self.tests[*test].1).collect();
-            let found = behind.run(suite, &cases, &clean);
+            let found = search.run(suite, &cases, &clean);
             for (test, found) in tests.iter().zip(found.into_iter().flatten()) {
-                concluded[*test].runs.behind = Some(found);
+                concluded[*test].runs.after_others = Some(found);
             }
             for test in tests {
                 let concluded = &mut concluded[*test];
@@ -145,8 +145,8 @@ impl Campaign<'_> {
             };
             report.runs += 1;
             if has_changed {
-                let mut beside = concluded[test].runs.beside.of(&clean).iter();
-                let failed = beside.find(|run| !run.passed());
+                let mut together = concluded[test].runs.together.of(&clean).iter();
+                let failed = together.find(|run| !run.passed());
                 let note = elsewhere::note_of_passing(&run, self.begun, &self.workspace);
                 if let Some((failed, note)) = failed.zip(note) {
                     judged::passes_since(report, failed, note);

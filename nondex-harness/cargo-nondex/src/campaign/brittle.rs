@@ -44,14 +44,14 @@ pub fn has_others(suite: &Suite, case: &TestCase) -> bool {
 }
 
 /// What runs tests behind others.
-pub(super) struct Behind<'a> {
+pub(super) struct BrittleSearch<'a> {
     pub(super) launcher: &'a Launcher<'a>,
     pub(super) options: &'a Options,
     pub(super) progress: &'a dyn Progress,
     pub(super) stop: &'a StopFlag,
 }
 
-impl Behind<'_> {
+impl BrittleSearch<'_> {
     /// Runs these tests of one binary, which fail alone, behind its others: what came of each,
     /// unless it was stopped. `clean` has the first clean run of each test of the campaign that was
     /// made.
@@ -60,7 +60,7 @@ impl Behind<'_> {
         suite: &Suite,
         broken: &[&TestCase],
         clean: &dyn Fn(&TestCase) -> Option<Run>,
-    ) -> Option<Vec<order::Behind>> {
+    ) -> Option<Vec<order::AfterOthers>> {
         let is_broken = |case: &TestCase| broken.iter().any(|broken| broken.name == case.name);
         let tests: Vec<&TestCase> = suite
             .tests
@@ -72,7 +72,7 @@ impl Behind<'_> {
         let asked: Vec<usize> = broken.iter().filter_map(place).collect();
         let known: Vec<Option<Run>> = tests.iter().map(|case| clean(case)).collect();
         let mut runs = asked.iter().filter_map(|test| known[*test].as_ref());
-        let limit = |run: &Option<Run>| deadlock::limit_beside(run.as_ref());
+        let limit = |run: &Option<Run>| deadlock::limit_together(run.as_ref());
         let limits = match runs.all(deadlock::is_proven) {
             true => known.iter().map(limit).collect(),
             false => Vec::new(),
@@ -178,7 +178,7 @@ impl Behind<'_> {
         let behind = asked
             .iter()
             .enumerate()
-            .map(|(number, test)| order::Behind {
+            .map(|(number, test)| order::AfterOthers {
                 conclusion: found.get(test).cloned().unwrap_or(Conclusion::Unknown),
                 names: Arc::clone(&names),
                 is_paired: !unpaired.contains(test),

@@ -117,7 +117,7 @@ pub(super) fn run_of(
 }
 
 /// Whether a passing run of `spec` may be what a failing one is compared with. Not those of all the
-/// seeds: a wave of them holds many outputs.
+/// seeds: a batch of them holds many outputs.
 fn is_reference(spec: &RunSpec) -> bool {
     matches!(spec.choices, Selection::None | Selection::Except(_)) && spec.given.is_empty()
 }

@@ -138,7 +138,7 @@ pub fn run(
             running.len()
         ));
     }
-    is_partial |= campaign.try_behind(&mut executed.tests, stop) && stop.is_set();
+    is_partial |= campaign.try_after_others(&mut executed.tests, stop) && stop.is_set();
     if let Some(builder) = ordinary {
         // What is not known now is said of each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
@@ -353,7 +353,7 @@ impl Workload for Campaign<'_> {
         let report = self.report(test, runs, Some(judgement));
         self.remember(&report.id, runs, judgement);
         self.lock_reports()[test] = Some(report.clone());
-        if !self.is_compared(judgement) && !self.is_tried_behind(test, judgement) {
+        if !self.is_compared(judgement) && !self.is_tried_after_others(test, judgement) {
             self.progress.judged(&report);
         }
     }

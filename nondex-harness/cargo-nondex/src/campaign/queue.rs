@@ -124,11 +124,11 @@ pub fn execute(
                     runs: {
                         let mut runs = Runs::new(prune, jobs.get() > 1 && tests > 1);
                         for (spec, run) in workload.known(test) {
-                            runs.beside.add(spec, run);
+                            runs.together.add(spec, run);
                         }
                         runs
                     },
-                    wave: Vec::new(),
+                    batch: Vec::new(),
                     limit: None,
                     is_alone: false,
                     setting: Setting::Shared,
@@ -156,7 +156,7 @@ pub fn execute(
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
     let tests = state.tests.into_iter().map(|mut test| {
-        test.add_wave();
+        test.add_batch();
         Concluded {
             runs: test.runs,
             judgement: test.judgement,
@@ -205,7 +205,7 @@ struct State {
 struct TestState {
     runs: Runs,
     /// The runs it has asked for, with their results.
-    wave: Vec<(RunSpec, Option<Run>)>,
+    batch: Vec<(RunSpec, Option<Run>)>,
     /// How long each may take.
     limit: Option<Duration>,
     /// Whether they are wanted alone.
@@ -224,10 +224,10 @@ struct TestState {
 }
 
 impl TestState {
-    /// Adds the results of the wave to the runs.
-    fn add_wave(&mut self) {
-        let wave = std::mem::take(&mut self.wave);
-        self.runs.of_mut(self.is_alone).extend(wave);
+    /// Adds the results of the batch to the runs.
+    fn add_batch(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.runs.of_mut(self.is_alone).extend(batch);
     }
 }
 
@@ -287,7 +287,7 @@ impl State {
         for (i, spec) in specs.into_iter().enumerate() {
             self.queue
                 .insert(Turn::new(index, i, &spec, alone), spec.clone());
-            test.wave.push((spec, None));
+            test.batch.push((spec, None));
         }
     }
 
@@ -357,7 +357,7 @@ impl Executor<'_> {
                 }
                 Ok(Ok(run)) => {
                     let test = &mut state.tests[turn.test];
-                    test.wave[turn.index].1 = Some(run);
+                    test.batch[turn.index].1 = Some(run);
                     test.open -= 1;
                     if test.open == 0 {
                         state = self.advance(state, turn.test);
@@ -371,7 +371,7 @@ impl Executor<'_> {
         self.changed.notify_all();
     }
 
-    /// Adds the results of a test's wave to its runs, asks what it needs next, and has it judged
+    /// Adds the results of a test's batch to its runs, asks what it needs next, and has it judged
     /// when that is nothing: without the lock. The test is busy meanwhile, so nobody else touches
     /// it.
     fn advance<'s>(
@@ -381,7 +381,7 @@ impl Executor<'_> {
     ) -> MutexGuard<'s, State> {
         state.begin(index);
         let test = &mut state.tests[index];
-        test.add_wave();
+        test.add_batch();
         let runs = std::mem::replace(&mut test.runs, Runs::new(false, false));
         drop(state);
         let concluded = attempt(|| self.workload.conclude(index, &runs));

@@ -371,6 +371,6 @@ fn met(run: &Run) -> Option<&AccessRecord> {
 
 /// Whether a thread stops behind its access to this, and not before it: std has a lock of the
 /// environment, and a thread that is stopped at a call which holds it goes on until it is free.
-fn stops_behind(state: &StateId) -> bool {
+fn stops_after(state: &StateId) -> bool {
     matches!(state.kind, StateKind::Static | StateKind::Env)
 }

@@ -285,7 +285,7 @@ impl Past {
             };
             let effects = since.entry(tree).or_insert_with(|| {
                 let is_here = snapshots.has(tree);
-                let to = |other| Effects::behind(snapshots, tree, other, &metadata).ok();
+                let to = |other| Effects::after(snapshots, tree, other, &metadata).ok();
                 is_here.then(|| Some([to(now)?, to(&base)?])).flatten()
             });
             let Some(effects) = effects else {

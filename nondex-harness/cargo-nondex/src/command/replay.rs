@@ -311,7 +311,7 @@ fn watched(
             false => {
                 let own = (binary, &tests[..]);
                 let kept = records.0.with_extension("left");
-                across::run_behind(&launcher, timeout, &others, own, spec, &kept)
+                across::run_after(&launcher, timeout, &others, own, spec, &kept)
             }
         };
         let run = runs.and_then(|mut runs| runs.pop());

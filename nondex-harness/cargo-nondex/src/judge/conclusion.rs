@@ -41,7 +41,7 @@ pub enum Conclusion {
 impl Conclusion {
     /// This, or what the tests before it make of a test that fails alone; `clean` is the spec of
     /// its clean run.
-    pub(super) fn behind(self, clean: RunSpec, behind: Option<&order::Behind>) -> Self {
+    pub(super) fn after_others(self, clean: RunSpec, behind: Option<&order::AfterOthers>) -> Self {
         let (Conclusion::Broken, Some(behind)) = (&self, behind) else {
             return self;
         };

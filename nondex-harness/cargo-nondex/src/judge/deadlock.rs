@@ -85,7 +85,7 @@ fn needed(run: &Run) -> Duration {
 /// known, when those that come to a proven deadlock are all that is asked about: where the usual
 /// limit is less, that is meant.
 #[must_use]
-pub fn limit_beside(run: Option<&Run>) -> Duration {
+pub fn limit_together(run: Option<&Run>) -> Duration {
     const UNKNOWN: Duration = Duration::from_secs(8);
     LEAST + run.map_or(UNKNOWN, needed)
 }
@@ -237,8 +237,8 @@ mod tests {
         let mut run = ended(&RunSpec::clean("t"), Deadlocks, Duration::ZERO);
         run.took = Duration::from_millis(123);
         run.schedule = None;
-        assert_eq!(limit_beside(Some(&run)), Duration::from_millis(2_500));
-        assert_eq!(limit_beside(None), Duration::from_secs(10));
+        assert_eq!(limit_together(Some(&run)), Duration::from_millis(2_500));
+        assert_eq!(limit_together(None), Duration::from_secs(10));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Answer<'a> {
 /// All runs of one test.
 ///
 /// A question that was answered once is answered in constant time, so that asking all of them again
-/// after each wave stays cheap with thousands of seeds.
+/// after each batch stays cheap with thousands of seeds.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     runs: Vec<(RunSpec, Vec<Run>)>,

@@ -85,11 +85,11 @@ pub fn explore(
     // Twice as many as were run before: should the test hang, each of them takes the whole time
     // limit.
     let size = WAVE.min(seeds.len().max(1));
-    let mut wave = Vec::new();
+    let mut batch = Vec::new();
     let mut branches = HashSet::new();
     for seed in options.seeds.iter().copied().chain(0..seeds_for(limit)) {
         // At ID and EQ nothing is known before one seed has been run.
-        if wave.len() == size || tree.is_empty() && !wave.is_empty() {
+        if batch.len() == size || tree.is_empty() && !batch.is_empty() {
             break;
         }
         let spec = of_seed(seed);
@@ -99,13 +99,13 @@ pub fn explore(
         if let Some(branch) = tree.missing_branch(|choice| drawn(&spec, choice))
             && branches.insert(branch)
         {
-            wave.push(spec);
+            batch.push(spec);
         }
     }
-    if wave.is_empty() {
+    if batch.is_empty() {
         return Ok(Exploration::Impossible);
     }
-    Err(Missing(wave))
+    Err(Missing(batch))
 }
 
 /// The levels of those asked for at which a test that never changed its outcome, and has no other

@@ -21,7 +21,7 @@ use super::evidence::{Evidence, Missing};
 use super::options::Options;
 use super::order;
 use super::ordinary::Ordinary;
-use super::patience::{Wave, patiently};
+use super::patience::{Batch, patiently};
 use super::plan;
 use super::run::Run;
 use super::specs::clean_spec;
@@ -41,13 +41,13 @@ const ERROR: f64 = 0.01;
 #[derive(Clone, Debug)]
 pub struct Runs {
     /// Those at the time of which other tests may have run.
-    pub beside: Evidence,
+    pub together: Evidence,
     /// Those at the time of which none did.
     pub alone: Evidence,
     /// Those of an ordinary build, when it was compared with one.
     pub ordinary: Option<Ordinary>,
     /// What came of it behind the other tests of its binary, when it fails alone.
-    pub behind: Option<order::Behind>,
+    pub after_others: Option<order::AfterOthers>,
     /// Whether the campaign runs tests at once at all.
     is_shared: bool,
 }
@@ -97,7 +97,7 @@ impl Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interference {
     /// Beside other tests, how many runs failed, of how many.
-    pub beside: [usize; 2],
+    pub together: [usize; 2],
     /// The same alone.
     pub alone: [usize; 2],
     /// What makes the difference.
@@ -121,10 +121,10 @@ impl Runs {
     #[must_use]
     pub fn new(prune: bool, is_shared: bool) -> Self {
         Runs {
-            beside: Evidence::new(prune),
+            together: Evidence::new(prune),
             alone: Evidence::new(prune),
             ordinary: None,
-            behind: None,
+            after_others: None,
             is_shared,
         }
     }
@@ -134,7 +134,7 @@ impl Runs {
         if alone {
             &mut self.alone
         } else {
-            &mut self.beside
+            &mut self.together
         }
     }
 
@@ -144,25 +144,25 @@ impl Runs {
         if judgement.is_some_and(|judgement| judgement.from_alone) {
             &self.alone
         } else {
-            &self.beside
+            &self.together
         }
     }
 
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.beside.count() + self.alone.count()
+        self.together.count() + self.alone.count()
     }
 
     /// Whether any run drew a random value, which may name a file.
     fn draw(&self) -> bool {
-        let mut points = self.beside.all().flat_map(|(_, run)| run.points.iter());
+        let mut points = self.together.all().flat_map(|(_, run)| run.points.iter());
         points.any(|point| matches!(point.site.family, Family::Entropy | Family::HashKeys))
     }
 
     /// What makes those alone end otherwise.
     fn reason(&self) -> Reason {
-        let mut failed = self.beside.all().filter(|(_, run)| !run.passed());
+        let mut failed = self.together.all().filter(|(_, run)| !run.passed());
         if failed.all(|(_, run)| run.outcome == Outcome::TimedOut) {
             Reason::Time
         } else if self.draw() {
@@ -173,7 +173,7 @@ impl Runs {
     }
 
     fn all(&self) -> impl Iterator<Item = &Run> {
-        let all = self.beside.all().chain(self.alone.all());
+        let all = self.together.all().chain(self.alone.all());
         all.map(|(_, run)| run)
     }
 
@@ -204,7 +204,7 @@ pub fn conclude(test: &str, options: &Options, runs: &Runs) -> Result<Judgement,
     let conclusion = judgement.conclusion.or_explained(evidence, options);
     Ok(Judgement {
         conclusion: conclusion
-            .behind(clean_spec(test, options), runs.behind.as_ref())
+            .after_others(clean_spec(test, options), runs.after_others.as_ref())
             .compared_with(runs.ordinary.as_ref()),
         ..judgement
     })
@@ -218,7 +218,7 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
     let evidence = if from_alone {
         &runs.alone
     } else {
-        &runs.beside
+        &runs.together
     };
     let conclusion = plan::so_far(test, options, evidence)?;
     let may_be_others = !from_alone && (runs.is_shared || runs.draw());
@@ -233,33 +233,34 @@ pub fn so_far(test: &str, options: &Options, runs: &Runs) -> Option<Judgement> {
 
 /// As [`conclude`], of a machine that has everything.
 fn judge(test: &str, options: &Options, runs: &Runs) -> Result<Judgement, Wanted> {
-    let wanted = |Wave { specs, limit }, alone| Wanted {
+    let wanted = |Batch { specs, limit }, alone| Wanted {
         specs,
         limit,
         alone,
         fresh: alone && runs.draw(),
     };
-    let beside = plan::conclude(test, options, &runs.beside).map_err(|wave| wanted(wave, false))?;
+    let together =
+        plan::conclude(test, options, &runs.together).map_err(|batch| wanted(batch, false))?;
     let is_contradicted = || {
-        let is_scheduled = threads::known(test, options, &runs.beside).is_scheduled();
-        runs.beside.contradiction(is_scheduled).is_some()
+        let is_scheduled = threads::known(test, options, &runs.together).is_scheduled();
+        runs.together.contradiction(is_scheduled).is_some()
     };
-    if !(runs.is_shared || runs.draw()) || !(is_doubtful(&beside) || is_contradicted()) {
-        patiently(options.timeout, &runs.beside, || {
-            measure(&beside, &runs.beside)
+    if !(runs.is_shared || runs.draw()) || !(is_doubtful(&together) || is_contradicted()) {
+        patiently(options.timeout, &runs.together, || {
+            measure(&together, &runs.together)
         })
-        .map_err(|wave| wanted(wave, false))?;
+        .map_err(|batch| wanted(batch, false))?;
         return Ok(Judgement {
-            conclusion: beside,
+            conclusion: together,
             from_alone: false,
             interference: None,
             is_provisional: false,
         });
     }
     patiently(options.timeout, &runs.alone, || {
-        judge_alone(test, options, runs, beside)
+        judge_alone(test, options, runs, together)
     })
-    .map_err(|wave| wanted(wave, true))
+    .map_err(|batch| wanted(batch, true))
 }
 
 /// Whether other tests might be the reason for a conclusion that no runs contradict.
@@ -281,27 +282,27 @@ fn judge_alone(
     test: &str,
     options: &Options,
     runs: &Runs,
-    beside: Conclusion,
+    together: Conclusion,
 ) -> Result<Judgement, Missing> {
     // With the threads that it is judged with beside the others.
-    let options = &*threads::known(test, options, &runs.beside);
+    let options = &*threads::known(test, options, &runs.together);
     let clean = clean_spec(test, options);
-    let as_beside = |conclusion| Judgement {
+    let as_together = |conclusion| Judgement {
         conclusion,
         from_alone: false,
         interference: None,
         is_provisional: false,
     };
-    if beside == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
+    if together == Conclusion::Broken && !runs.alone.repeat(&clean, 1)?[0].passed() {
         // It agrees with all the others.
-        return Ok(as_beside(beside));
+        return Ok(as_together(together));
     }
-    if matches!(beside, Conclusion::NonDeterministic { .. }) {
+    if matches!(together, Conclusion::NonDeterministic { .. }) {
         let times = usize::try_from(options.clean_runs.get()).unwrap_or(usize::MAX);
         let clean = runs.alone.repeat(&clean, times)?;
         if clean.iter().all(|run| !run.passed()) {
             // Others are not what makes it fail; more likely what its own earlier runs left behind.
-            return Ok(as_beside(beside));
+            return Ok(as_together(together));
         }
     }
     let mut conclusion = plan::judge(test, options, &runs.alone)?;
@@ -310,15 +311,15 @@ fn judge_alone(
         Conclusion::Stable | Conclusion::Latent(_) | Conclusion::Broken
     ) {
         // So few runs may agree by chance.
-        let disagreed = match beside {
+        let disagreed = match together {
             Conclusion::NonDeterministic { spec } => *spec,
             _ => runs
-                .beside
+                .together
                 .contradiction(options.is_scheduled())
                 .map_or(clean, |(spec, _)| spec.clone()),
         };
         let others = runs.alone.count() - runs.alone.standing_for(&disagreed).len();
-        let times = sufficient(failures(&runs.beside)).saturating_sub(others);
+        let times = sufficient(failures(&runs.together)).saturating_sub(others);
         runs.alone.repeat(&disagreed, times.max(MIN_REPETITIONS))?;
         if let Some((spec, _)) = runs.alone.contradiction(options.is_scheduled()) {
             conclusion = Conclusion::NonDeterministic {
@@ -336,7 +337,7 @@ fn judge_alone(
         conclusion,
         from_alone: true,
         interference: is_clear.then(|| Interference {
-            beside: failures(&runs.beside),
+            together: failures(&runs.together),
             alone: failures(&runs.alone),
             reason: runs.reason(),
         }),

@@ -8,7 +8,7 @@
 //! time. [`behind`] is what that says of a test that fails alone. As elsewhere, whatever needs a
 //! process that was not made ends with the [`Wanted`] ones, and is asked again when there are more.
 
-pub mod behind;
+pub mod after_others;
 pub mod detection;
 pub mod draws;
 pub mod experiments;
@@ -17,7 +17,7 @@ pub mod options;
 pub mod roles;
 pub mod strategy;
 
-pub use behind::Behind;
+pub use after_others::AfterOthers;
 pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempotent, pairs};
 pub use draws::{Draws, draws};
 pub use experiments::{End, Experiment, Experiments, Wanted};

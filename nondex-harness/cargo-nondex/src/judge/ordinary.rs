@@ -100,7 +100,7 @@ mod tests {
                 outcome: outcome.clone(),
                 ..run(false, [])
             };
-            runs.beside.add(clean_spec("t", &options), run);
+            runs.together.add(clean_spec("t", &options), run);
         }
         runs.ordinary = ordinary;
         (conclude("t", &options, &runs).unwrap().conclusion, runs)
@@ -180,7 +180,7 @@ mod tests {
             let (_, runs) = judged(None, &outcome);
             let mut options = options();
             options.network = Policy::new(mode, Vec::new(), true);
-            let said = no_comparison(&runs.beside, &options);
+            let said = no_comparison(&runs.together, &options);
             assert_eq!(said.is_some(), reason.is_some(), "{said:?}");
             assert!(
                 said.unwrap_or_default()

@@ -35,7 +35,7 @@ pub fn once_more(usual: Duration) -> Duration {
 
 /// Runs to make, and how long each may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wave {
+pub struct Batch {
     /// The specs, in the order they should be run.
     pub specs: Vec<RunSpec>,
     /// The time limit, when it is not the usual one.
@@ -50,15 +50,15 @@ pub fn patiently<T>(
     usual: Duration,
     evidence: &Evidence,
     conclude: impl FnOnce() -> Result<T, Missing>,
-) -> Result<T, Wave> {
+) -> Result<T, Batch> {
     let limits = Limits::new(usual, evidence);
     if let Some(spec) = limits.doubtful(evidence) {
-        return Err(Wave {
+        return Err(Batch {
             specs: vec![spec.clone()],
             limit: Some(limits.sufficient(spec.level)),
         });
     }
-    conclude().map_err(|Missing(specs)| Wave {
+    conclude().map_err(|Missing(specs)| Batch {
         limit: deadlock::limit_of(&specs, usual, evidence).or_else(|| limits.next(&specs)),
         specs,
     })

@@ -20,7 +20,7 @@ use super::evidence::{Evidence, Missing};
 use super::exhaustive::{Exploration, explore};
 use super::latent;
 use super::options::Options;
-use super::patience::{self, Wave, patiently};
+use super::patience::{self, Batch, patiently};
 use super::prerequisite;
 use super::run::Run;
 use super::sampling::seed_specs;
@@ -48,7 +48,7 @@ const REPETITIONS_OF_HANGS: usize = 2;
 ///
 /// # Errors
 /// The runs to make first.
-pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Wave> {
+pub fn conclude(test: &str, options: &Options, evidence: &Evidence) -> Result<Conclusion, Batch> {
     patiently(options.timeout, evidence, || judge(test, options, evidence))
 }
 

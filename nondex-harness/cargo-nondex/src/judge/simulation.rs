@@ -8,7 +8,7 @@ use super::conclusion::Conclusion;
 use super::equivalence::is_made;
 use super::evidence::Evidence;
 use super::options::Options;
-use super::patience::Wave;
+use super::patience::Batch;
 use super::plan::conclude;
 use super::run::Run;
 
@@ -57,7 +57,7 @@ pub(crate) fn options() -> Options {
     Options::new("/nonexistent")
 }
 
-/// Runs a simulated test as the executor would, one wave at a time.
+/// Runs a simulated test as the executor would, one batch at a time.
 pub(crate) fn simulate(
     options: &Options,
     mut test: impl FnMut(&RunSpec) -> Run,
@@ -74,7 +74,7 @@ pub(crate) fn simulate_within(
     for _ in 0..1000 {
         match conclude("t", options, &evidence) {
             Ok(conclusion) => return (conclusion, evidence),
-            Err(Wave { specs, limit }) => {
+            Err(Batch { specs, limit }) => {
                 assert!(!specs.is_empty());
                 let limit = limit.unwrap_or(options.timeout);
                 for spec in specs {
@@ -87,7 +87,7 @@ pub(crate) fn simulate_within(
             }
         }
     }
-    panic!("no conclusion after 1000 waves");
+    panic!("no conclusion after 1000 batches");
 }
 
 /// How many runs made all choices at `level`.

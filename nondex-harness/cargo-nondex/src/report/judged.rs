@@ -200,13 +200,13 @@ fn surroundings(report: &mut TestReport, basis: &Basis<'_>) {
             report.notes.push(provisional);
         }
     }
-    if let Some(behind) = &basis.runs.behind {
+    if let Some(behind) = &basis.runs.after_others {
         report.runs += behind.processes;
         let may_be_chance = may_be_chance(report, basis.runs.ordinary.as_ref());
         let is_broken = matches!(basis.conclusion(), Some(Conclusion::Broken));
         report
             .notes
-            .extend(order::left_behind(behind, is_broken, may_be_chance));
+            .extend(order::after_others(behind, is_broken, may_be_chance));
     }
     if let Some(compared) = &basis.runs.ordinary {
         let note = ordinary::note(report, compared, basis.workspace.root());

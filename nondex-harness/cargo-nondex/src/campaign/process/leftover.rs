@@ -260,11 +260,11 @@ mod tests {
 
     #[test]
     fn a_process_is_of_the_run_whose_mark_it_has() {
-        let beside = runs(&[(1, 10, Some("a")), (2, 10, Some("b"))], &[]);
+        let together = runs(&[(1, 10, Some("a")), (2, 10, Some("b"))], &[]);
         let asking = || run(1, 10, Some("a"));
-        assert_eq!(owner(&beside, asking(), 20, Some("a")), Some(true));
-        assert_eq!(owner(&beside, asking(), 20, Some("b")), None);
-        assert_eq!(owner(&beside, asking(), 20, Some("c")), Some(false));
+        assert_eq!(owner(&together, asking(), 20, Some("a")), Some(true));
+        assert_eq!(owner(&together, asking(), 20, Some("b")), None);
+        assert_eq!(owner(&together, asking(), 20, Some("c")), Some(false));
     }
 
     #[test]

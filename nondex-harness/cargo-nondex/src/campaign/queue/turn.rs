@@ -16,7 +16,7 @@ pub(super) enum Phase {
 pub(super) struct Turn {
     pub(super) phase: Phase,
     pub(super) test: usize,
-    /// In the test's wave.
+    /// In the test's batch.
     pub(super) index: usize,
 }
 

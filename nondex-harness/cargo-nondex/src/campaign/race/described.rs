@@ -3,7 +3,7 @@
 use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
 
 use super::uses::every;
-use super::{Meeting, Races, Use, stops_behind};
+use super::{Meeting, Races, Use, stops_after};
 use crate::campaign::state::Part;
 use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
@@ -34,7 +34,7 @@ impl Races<'_> {
         let writes = accesses(writer);
         // Of one that is stopped, the other one meets what it has done by then; of one that has
         // ended, all.
-        let behind = u64::from(stops_behind(state));
+        let behind = u64::from(stops_after(state));
         let done = match (std::ptr::eq(writer, outer), within, until) {
             (true, true, None) => Some(access + behind),
             (false, false, Some(until)) => Some(until + behind),
@@ -103,7 +103,7 @@ impl Races<'_> {
 /// The access at which that test meets what the other one has done.
 fn meets<'r>(run: &'r Run, state: &StateId) -> Option<&'r AccessRecord> {
     let mut own = run.accesses.iter().filter(|access| access.own);
-    match stops_behind(state) {
+    match stops_after(state) {
         true => own.skip_while(|access| !access.met).nth(1),
         false => own.find(|access| access.met),
     }

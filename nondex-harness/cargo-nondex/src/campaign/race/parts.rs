@@ -7,7 +7,7 @@
 
 use nondex_core::{AccessRecord, StateId, StateKind};
 
-use super::{Races, Use, stops_behind};
+use super::{Races, Use, stops_after};
 
 /// Maximum number of accesses of each of two tests that are tried.
 const MAX_PARTS: usize = 4;
@@ -45,7 +45,7 @@ impl Races<'_> {
 
     /// The accesses of a test before which it may be stopped, the most promising first.
     fn stops(&self, used: &Use<'_>, state: &StateId) -> Vec<Stop> {
-        let behind = usize::from(stops_behind(state));
+        let behind = usize::from(stops_after(state));
         let single = |(number, access): (u64, &AccessRecord)| Stop {
             number,
             reads: !access.writes,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use super::Session;
-use super::trials::behind;
+use super::trials::after;
 use crate::campaign::launch::Launcher;
 use crate::campaign::{self, Selected, Silent};
 use crate::command::console::Console;
@@ -132,7 +132,7 @@ impl<'a> Base<'a> {
         let (directory, stop) = (self.session.directory, self.session.stop);
         if test.verdict == Verdict::OrderDependentVictim {
             let launcher = Launcher::new(directory.records(), options.timeout, stop);
-            let Some(runs) = behind(&launcher, suite, case, test, &options, &[]) else {
+            let Some(runs) = after(&launcher, suite, case, test, &options, &[]) else {
                 return Ok(AtBase::Untried);
             };
             return Ok(match runs.last() {

@@ -26,7 +26,7 @@ const RUNS: usize = 5;
 /// Runs a test once, in one process behind the tests that it depends on if there are such, and
 /// watches these states: a run of each, the last one its own. None of any where one of these tests
 /// is not there; `None` when it was stopped.
-pub(super) fn behind(
+pub(super) fn after(
     launcher: &Launcher<'_>,
     suite: &Suite,
     case: &TestCase,
@@ -113,8 +113,8 @@ impl<'a> Trials<'a> {
         let watch = self.watched.states();
         let mut asked = BTreeSet::new();
         for _ in 0..if is_failing { RUNS } else { 1 } {
-            let behind = behind(&launcher, suite, case, test, &options, &watch);
-            let Some(runs) = behind else {
+            let after = after(&launcher, suite, case, test, &options, &watch);
+            let Some(runs) = after else {
                 return Trial::default();
             };
             let Some(run) = runs.last() else {

@@ -129,7 +129,7 @@ impl Effects {
 
     /// What is different between a tree in which tests ran and another one acts on, as lines of the
     /// one in which they ran: whoever ran none of them runs the same code in both.
-    pub(in crate::command) fn behind(
+    pub(in crate::command) fn after(
         snapshots: &Snapshots,
         ran: &str,
         other: &str,

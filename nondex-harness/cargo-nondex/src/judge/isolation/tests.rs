@@ -22,7 +22,7 @@ fn simulate(test: impl Fn(&RunSpec, bool, usize) -> Run, is_shared: bool) -> (Ju
             }
         }
     }
-    panic!("no judgement after 1000 waves");
+    panic!("no judgement after 1000 batches");
 }
 
 /// The word for a conclusion.
@@ -175,8 +175,8 @@ fn what_only_differs_when_it_is_scheduled_says_nothing_of_a_test_that_is_judged_
             run
         };
         let (judgement, runs) = simulate(test, true);
-        assert!(is_natural_too || threads::known("t", &options(), &runs.beside).real_threads);
-        assert!(runs.beside.contradiction(true).is_some());
+        assert!(is_natural_too || threads::known("t", &options(), &runs.together).real_threads);
+        assert!(runs.together.contradiction(true).is_some());
         judgement
     };
     assert_eq!(verdict(&ends(false)), "stable");
@@ -195,7 +195,7 @@ fn the_figures_of_both_kinds_of_runs_are_given() {
     assert_eq!(
         judgement.interference,
         Some(Interference {
-            beside: [1, 2],
+            together: [1, 2],
             alone: [0, 7],
             reason: Reason::Shared,
         })
@@ -221,7 +221,7 @@ fn the_seldomer_it_failed_the_more_runs_alone_are_asked_for() {
 fn a_test_that_fails_alone_is_no_victim_of_others_behind_which_it_fails() {
     for (passes_alone, is_order) in [(true, false), (false, true)] {
         let (_, mut runs) = simulate(|_, _, _| run(false, []), false);
-        runs.behind = Some(order::Behind {
+        runs.after_others = Some(order::AfterOthers {
             conclusion: order::Conclusion::Dependent(order::Dependence {
                 passes_alone,
                 sets: vec![vec![1]],

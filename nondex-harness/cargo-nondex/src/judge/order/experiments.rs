@@ -285,7 +285,7 @@ impl Experiments {
     /// How often a test failed behind these tests, of how many processes: first of those during
     /// which others ran, then of those during which none did.
     #[must_use]
-    pub fn failures_behind(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
+    pub fn failures_after(&self, before: &[usize], test: usize) -> [[usize; 2]; 2] {
         let order = [before, &[test]].concat();
         let end = |made: &'_ Experiment| made.ends.get(before.len()).and_then(End::passed);
         [false, true].map(|alone| {
@@ -338,11 +338,11 @@ pub fn gather<T>(answers: impl IntoIterator<Item = Result<T, Wanted>>) -> Result
             }
         }
     }
-    let [beside, alone] = wanted;
-    match (beside.is_empty(), alone.is_empty()) {
+    let [together, alone] = wanted;
+    match (together.is_empty(), alone.is_empty()) {
         (true, true) => Ok(known),
         (true, false) => Err(Wanted::orders(alone, true)),
-        (false, _) => Err(Wanted::orders(beside, false)),
+        (false, _) => Err(Wanted::orders(together, false)),
     }
 }
 

@@ -202,12 +202,12 @@ impl<'a> Search<'a> {
     /// at the same time may make it fail, but not pass.
     fn spoilt(&self) -> Result<Option<Conclusion>, Wanted> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
-        let [beside, mut alone] = self.experiments.failures_behind(&[], self.test);
-        if is_mixed(beside) && alone[1] == 0 {
+        let [together, mut alone] = self.experiments.failures_after(&[], self.test);
+        if is_mixed(together) && alone[1] == 0 {
             self.agreement(&[], self.limits.reruns, true)?;
-            [_, alone] = self.experiments.failures_behind(&[], self.test);
+            [_, alone] = self.experiments.failures_after(&[], self.test);
         }
-        let both = [beside[0] + alone[0], beside[1] + alone[1]];
+        let both = [together[0] + alone[0], together[1] + alone[1]];
         let counted = match is_mixed(alone) {
             true => alone,
             false if is_mixed(both) && alone[0] > 0 => both,

@@ -273,7 +273,7 @@ fn a_culprit_is_traced_once() {
     let conclusion = loop {
         match conclude("t", &options(), &evidence) {
             Ok(conclusion) => break conclusion,
-            Err(Wave { specs, .. }) => {
+            Err(Batch { specs, .. }) => {
                 for spec in specs {
                     let mut run = run(!made(&spec, 2), [1, 2]);
                     if !spec.trace.is_empty() {

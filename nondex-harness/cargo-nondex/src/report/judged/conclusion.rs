@@ -87,14 +87,14 @@ pub(super) fn write(report: &mut TestReport, basis: &Basis<'_>) -> Option<RunSpe
             None
         }
         Conclusion::OrderDependent(found) => {
-            let behind = basis.runs.behind.as_ref();
+            let behind = basis.runs.after_others.as_ref();
             let names = behind.map_or(&[][..], |behind| &*behind.names);
             order::dependent(report, found, names, basis.options);
             Some(basis.clean())
         }
         Conclusion::NonDeterministic { spec } => {
             report.verdict = Verdict::NonDeterministic;
-            let disagreement = order::disagreement(basis.runs.behind.as_ref());
+            let disagreement = order::disagreement(basis.runs.after_others.as_ref());
             report.notes.push(disagreement.unwrap_or_else(|| {
                 notes::disagreement(basis.evidence.of(spec), spec, basis.options)
             }));

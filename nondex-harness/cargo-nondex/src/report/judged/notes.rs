@@ -196,7 +196,7 @@ pub(super) fn provisional(report: &TestReport, test: &TestCase) -> String {
 }
 
 pub(super) fn disturbance(interference: Interference) -> String {
-    let [failed, runs] = interference.beside;
+    let [failed, runs] = interference.together;
     let [failed_alone, runs_alone] = interference.alone;
     let (alone, why) = match interference.reason {
         Reason::Shared => (

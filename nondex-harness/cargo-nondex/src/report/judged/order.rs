@@ -4,7 +4,7 @@ use nondex_core::{Level, Outcome, RunSpec, Schedule, Selection, Threads};
 
 use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
-use crate::judge::order::{Behind, Conclusion, Dependence, End};
+use crate::judge::order::{AfterOthers, Conclusion, Dependence, End};
 use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
@@ -103,7 +103,7 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
 }
 
 /// How a test that fails alone disagreed with itself behind others.
-pub(super) fn disagreement(behind: Option<&Behind>) -> Option<String> {
+pub(super) fn disagreement(behind: Option<&AfterOthers>) -> Option<String> {
     match behind.map(|behind| &behind.conclusion)? {
         Conclusion::NonDeterministic { before, failures } => Some(disagreeing(before, *failures)),
         _ => None,
@@ -117,11 +117,11 @@ pub fn disagreeing(before: &[usize], [failed, all]: [u64; 2]) -> String {
 
 /// Writes that a test, which passes alone, failed beside others if it did: so often beside them and
 /// by itself, of so many processes.
-pub fn disturbed(report: &mut TestReport, [beside, alone]: [[usize; 2]; 2]) {
-    if beside[0] > 0 {
+pub fn disturbed(report: &mut TestReport, [together, alone]: [[usize; 2]; 2]) {
+    if together[0] > 0 {
         report.run_alone = true;
         report.notes.push(notes::disturbance(Interference {
-            beside,
+            together,
             alone,
             reason: Reason::Shared,
         }));
@@ -183,7 +183,11 @@ fn place(before: &[usize]) -> String {
 
 /// What makes a test fail that passes alone, after all; where chance may act, passing there proves
 /// less. Of one that `is_broken`, what was not tried.
-pub(super) fn left_behind(behind: &Behind, is_broken: bool, may_be_chance: bool) -> Option<String> {
+pub(super) fn after_others(
+    behind: &AfterOthers,
+    is_broken: bool,
+    may_be_chance: bool,
+) -> Option<String> {
     if is_broken && !behind.is_paired {
         return Some(
             "it fails alone, and after the other tests of its binary in their order and in the reverse of it; it was not run right after \

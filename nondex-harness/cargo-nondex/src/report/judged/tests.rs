@@ -51,7 +51,7 @@ fn judged(test: impl FnMut(&RunSpec) -> Run) -> TestReport {
 fn judged_with(options: &Options, test: impl FnMut(&RunSpec) -> Run) -> TestReport {
     let (conclusion, evidence) = simulate(options, test);
     let mut runs = Runs::new(true, false);
-    runs.beside = evidence;
+    runs.together = evidence;
     let judgement = Judgement {
         conclusion,
         from_alone: false,
@@ -315,14 +315,14 @@ fn what_reproduces_a_failure_says_all_that_a_fresh_clone_does_not_know() {
 fn a_test_that_others_disturb_is_judged_from_its_runs_alone_and_says_so() {
     let clean = RunSpec::clean("t");
     let mut runs = Runs::new(true, true);
-    runs.beside.add(clean.clone(), failing("disturbed", [1]));
+    runs.together.add(clean.clone(), failing("disturbed", [1]));
     runs.alone.add(clean.clone(), run(true, [1]));
     runs.alone.add(clean, run(true, [1]));
     let judgement = Judgement {
         conclusion: Conclusion::Stable,
         from_alone: true,
         interference: Some(Interference {
-            beside: [1, 1],
+            together: [1, 1],
             alone: [0, 2],
             reason: Reason::Shared,
         }),

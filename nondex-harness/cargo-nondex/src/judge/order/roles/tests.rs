@@ -264,8 +264,8 @@ fn a_test_that_its_own_first_run_spoils_depends_on_no_other_though_one_repairs_i
             &found[1],
             Conclusion::NonDeterministic { before, .. } if before.is_empty()
         ));
-        let [beside, alone] = experiments.failures_behind(&[], 1);
-        let [failed, all] = [beside[0] + alone[0], beside[1] + alone[1]];
+        let [together, alone] = experiments.failures_after(&[], 1);
+        let [failed, all] = [together[0] + alone[0], together[1] + alone[1]];
         assert!(failed > 0 && failed < all);
         assert_eq!(
             (&found[0], &found[2]),

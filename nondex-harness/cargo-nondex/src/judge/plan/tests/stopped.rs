@@ -19,7 +19,7 @@ fn known_after(
     let options = options();
     let mut evidence = Evidence::new(true);
     while evidence.count() < runs {
-        let Err(Wave { specs, .. }) = conclude("t", &options, &evidence) else {
+        let Err(Batch { specs, .. }) = conclude("t", &options, &evidence) else {
             panic!("all is known after {} runs", evidence.count());
         };
         for spec in specs.into_iter().take(runs - evidence.count()) {

@@ -46,7 +46,7 @@ fn only_failures_up_to_the_weakest_level_are_listed() {
 #[test]
 fn a_test_without_a_conclusion_counts_as_not_run_but_keeps_what_was_seen() {
     let mut runs = Runs::new(true, true);
-    runs.beside.add(RunSpec::clean("t"), failing("seen", [1]));
+    runs.together.add(RunSpec::clean("t"), failing("seen", [1]));
     let report = reported(&options(), &runs, None);
     assert_eq!(report.verdict, Verdict::NotRun);
     assert_eq!(report.failures[0].outcome, Outcome::Failed);

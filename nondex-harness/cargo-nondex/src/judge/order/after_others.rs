@@ -7,7 +7,7 @@ use super::roles;
 
 /// What came of a test that fails alone behind the others of its binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Behind {
+pub struct AfterOthers {
     /// What is concluded from that.
     pub conclusion: roles::Conclusion,
     /// The names of the binary's tests, by number.
