@@ -22,7 +22,7 @@ use ::std::ffi::{c_int, c_long, c_uint};
 use ::std::net::SocketAddr;
 
 use nondex_core::choice::fault::injected;
-use nondex_core::context::network::{self, End, Operation, target};
+use nondex_core::context::network::{self, End, NetworkOperation, target};
 use nondex_core::hidden::Text;
 use nondex_core::{Caller, Model, NetworkMode};
 
@@ -78,7 +78,7 @@ fn treat(model: &'static Model, errors: &[c_int], target: Option<SocketAddr>) ->
 }
 
 /// Records the begin of an operation on `target`.
-fn begin(operation: &'static str, target: &SocketAddr) -> Option<Operation> {
+fn begin(operation: &'static str, target: &SocketAddr) -> Option<NetworkOperation> {
     let host = address::host_of(target.ip());
     network::begin(operation, shown(target), host, caller())
 }

@@ -106,14 +106,14 @@ pub(crate) fn walk_stacks(context: &Context) {
 /// The return addresses within the executable that are on the stack, relative to where it is
 /// loaded, as far as there is room for them.
 pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
-    struct Found<'a> {
+    struct Addresses<'a> {
         range: (usize, usize),
         addresses: &'a mut [u64],
         len: usize,
     }
     extern "C" fn frame(context: *mut c_void, found: *mut c_void) -> c_int {
         // SAFETY: `found` is the pointer that is passed below, and nothing else uses it meanwhile.
-        let found = unsafe { &mut *found.cast::<Found<'_>>() };
+        let found = unsafe { &mut *found.cast::<Addresses<'_>>() };
         // SAFETY: `context` is the unwinder's own.
         let ip = unsafe { _Unwind_GetIP(context) };
         let (base, end) = found.range;
@@ -126,14 +126,14 @@ pub(crate) fn addresses(found: &mut [u64]) -> &[u64] {
         }
         NO_REASON
     }
-    let mut found = Found {
+    let mut found = Addresses {
         range: executable(),
         addresses: found,
         len: 0,
     };
     // SAFETY: `frame` has the signature the unwinder expects, and `found` outlives the call.
     unsafe { _Unwind_Backtrace(frame, (&raw mut found).cast()) };
-    let Found { addresses, len, .. } = found;
+    let Addresses { addresses, len, .. } = found;
     &addresses[..len]
 }
 

@@ -43,7 +43,7 @@ impl End {
 
 /// An operation that was begun: what is recorded again when its end is known.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub struct NetworkOperation {
     pub(super) id: u64,
     pub(super) begun: Instant,
     pub(super) socket: Option<u64>,
@@ -56,7 +56,7 @@ pub struct Operation {
     pub(super) elapsed_ms: u64,
 }
 
-impl Operation {
+impl NetworkOperation {
     /// Notes what became of it, without recording that yet: its end, or of a datagram that somebody
     /// [waits](NetworkOutcome::Awaited) for an answer, or has done so [in
     /// vain](NetworkOutcome::Pending). Whether that was not known.

@@ -5,7 +5,7 @@ pub mod target;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-pub use super::attempt::{End, Operation};
+pub use super::attempt::{End, NetworkOperation};
 use super::slot;
 use super::stack::Stack;
 use crate::hidden::Text;
@@ -49,7 +49,7 @@ pub fn begin(
     target: Text,
     host: Option<Text>,
     caller: Caller,
-) -> Option<Operation> {
+) -> Option<NetworkOperation> {
     begin_as(End::Pending, None, name, target, host, caller)
 }
 
@@ -61,7 +61,7 @@ pub fn begin_datagram(
     target: Text,
     host: Option<Text>,
     caller: Caller,
-) -> Option<Operation> {
+) -> Option<NetworkOperation> {
     begin_as(End::Unawaited, socket, SEND, target, host, caller)
 }
 
@@ -72,11 +72,11 @@ fn begin_as(
     target: Text,
     host: Option<Text>,
     caller: Caller,
-) -> Option<Operation> {
+) -> Option<NetworkOperation> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
     let id = u64::from(process_number::of_system()) << 32 | u64::from(ordinal);
-    let operation = Operation {
+    let operation = NetworkOperation {
         id,
         begun: Instant::now(),
         socket,
@@ -100,7 +100,7 @@ pub fn received(socket: u64) {
     });
 }
 
-impl Operation {
+impl NetworkOperation {
     /// Records the end, unless it is recorded already.
     pub fn end(&mut self, end: End) {
         if self.learn(end) {

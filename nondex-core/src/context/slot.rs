@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync::Arc;
 
-use super::attempt::Operation;
+use super::attempt::NetworkOperation;
 use super::end;
 use super::journal;
 use super::process::{global, known};
@@ -297,7 +297,7 @@ pub(super) fn path() -> Option<hidden::Text> {
 }
 
 /// Keeps the stack of an operation of this thread on another machine, or what became of it.
-pub(super) fn keep_stack(operation: &Operation) {
+pub(super) fn keep_stack(operation: &NetworkOperation) {
     let Some(context) = with_state(|state| Arc::clone(&state.context)) else {
         return;
     };

@@ -7,7 +7,7 @@ mod reverse;
 
 use ::std::ffi::{CStr, c_char, c_int};
 
-use nondex_core::context::network::{self, End, Operation};
+use nondex_core::context::network::{self, End, NetworkOperation};
 use nondex_core::hidden::{self, Text};
 use nondex_core::{NetworkMode, model};
 
@@ -18,7 +18,7 @@ use crate::libc;
 /// What to do with the lookup of a name.
 enum Lookup {
     Pass,
-    Observe(Text, Option<hidden::Box<Operation>>),
+    Observe(Text, Option<hidden::Box<NetworkOperation>>),
     /// Fail with this code.
     Refuse(c_int),
 }
@@ -66,7 +66,7 @@ fn ask(operation: &'static str, target: Text, host: Option<Text>) -> Lookup {
 }
 
 /// Records how a lookup ended: 0 or a code of `getaddrinfo`.
-fn end(operation: Option<hidden::Box<Operation>>, code: c_int) {
+fn end(operation: Option<hidden::Box<NetworkOperation>>, code: c_int) {
     let _errno = Errno::save();
     if let Some(mut operation) = operation {
         operation.end(match code {

@@ -10,7 +10,7 @@ use ::std::ffi::{c_int, c_void};
 use ::std::net::SocketAddr;
 use ::std::sync::atomic::{AtomicUsize, Ordering};
 
-use nondex_core::context::network::{self, End, Operation};
+use nondex_core::context::network::{self, End, NetworkOperation};
 use nondex_core::fork_lock::{ForkGuard, ForkLock};
 use nondex_core::sorted::SortedMap;
 use nondex_core::{NetworkMode, hidden};
@@ -31,9 +31,9 @@ pub(super) struct Socket {
     /// What it is connected to, or being connected to.
     pub(super) peer: Option<SocketAddr>,
     /// A connection that was begun.
-    pub(super) connecting: Option<Operation>,
+    pub(super) connecting: Option<NetworkOperation>,
     /// Datagrams nobody has answered yet, one of each target.
-    sent: hidden::Vec<Operation>,
+    sent: hidden::Vec<NetworkOperation>,
     /// Whether it ever received anything.
     answered: bool,
     /// Whether an `epoll` looks at it.
@@ -261,7 +261,7 @@ fn is_last(inode: u64, fd: c_int) -> bool {
 /// What is to be recorded.
 #[derive(Debug)]
 pub(super) struct Changes {
-    operations: hidden::Vec<Operation>,
+    operations: hidden::Vec<NetworkOperation>,
     /// A socket that received something although this process knows of no question.
     received: Option<u64>,
 }
@@ -275,7 +275,7 @@ impl Changes {
     }
 
     /// An operation ended so.
-    pub(super) fn end(&mut self, mut operation: Operation, outcome: End) {
+    pub(super) fn end(&mut self, mut operation: NetworkOperation, outcome: End) {
         if operation.learn(outcome) {
             self.operations.push(operation);
         }
@@ -323,12 +323,12 @@ impl Socket {
     }
 
     /// A question was asked.
-    pub(super) fn asked(&mut self, operation: Operation) {
+    pub(super) fn asked(&mut self, operation: NetworkOperation) {
         self.sent.push(operation);
     }
 
     /// The question to this machine, which could not be asked after all.
-    pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<Operation> {
+    pub(super) fn not_asked(&mut self, target: &SocketAddr) -> Option<NetworkOperation> {
         let target = shown(target);
         let place = self.sent.iter().position(|sent| sent.is_to(&target))?;
         Some(self.sent.swap_remove(place))

@@ -70,7 +70,7 @@ const MAX_SETS: usize = 8;
 pub(super) type Test = (usize, usize);
 
 /// A test that depends on tests of other binaries.
-pub(super) struct Found {
+pub(super) struct AcrossBinaries {
     pub(super) test: Test,
     pub(super) passes_alone: bool,
     /// The tests that make the difference, each list those of one binary: see [`Dependence::sets`].
@@ -85,7 +85,7 @@ pub(super) struct Found {
     pub(super) end: End,
 }
 
-impl Found {
+impl AcrossBinaries {
     /// The same with the tests of all binaries numbered one after the other, where those of each
     /// begin at this number.
     pub(super) fn dependence(&self, starts: &[usize]) -> Dependence {
@@ -125,8 +125,8 @@ type Between<'b> = &'b mut dyn FnMut(Option<&Path>);
 
 impl Across<'_> {
     /// The tests that depend on those of another binary; `None` when it was stopped.
-    pub(super) fn find(&self) -> Option<Vec<Found>> {
-        let mut found: Vec<Found> = Vec::new();
+    pub(super) fn find(&self) -> Option<Vec<AcrossBinaries>> {
+        let mut found: Vec<AcrossBinaries> = Vec::new();
         if self.binaries.len() < 2 {
             return Some(found);
         }
@@ -224,7 +224,7 @@ impl Across<'_> {
         (sets, is_complete): (Vec<Vec<Test>>, bool),
         all: &[All],
         test: Test,
-    ) -> Option<Option<Found>> {
+    ) -> Option<Option<AcrossBinaries>> {
         let (Some(first), Some(passes_alone)) = (sets.first(), (self.alone)(test.0, test.1)) else {
             return Some(None);
         };
@@ -237,7 +237,7 @@ impl Across<'_> {
             true => self.cleaners((with, &set), all, test, &files)?,
             false => Vec::new(),
         };
-        Some(Some(Found {
+        Some(Some(AcrossBinaries {
             test,
             passes_alone,
             sets,

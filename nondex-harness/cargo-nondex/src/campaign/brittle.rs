@@ -22,7 +22,7 @@ use crate::judge::Options;
 use crate::judge::deadlock;
 use crate::judge::order::experiments::{Experiment, Experiments};
 use crate::judge::order::{
-    self, Conclusion, Limits, MAX_BEGINNINGS, beginnings, conclude, detect, pairs,
+    self, Limits, MAX_BEGINNINGS, OrderConclusion, beginnings, conclude, detect, pairs,
 };
 use crate::judge::run::Run;
 use crate::project::{Harness, Suite, TestCase};
@@ -179,7 +179,7 @@ impl BrittleSearch<'_> {
             .iter()
             .enumerate()
             .map(|(number, test)| order::AfterOthers {
-                conclusion: found.get(test).cloned().unwrap_or(Conclusion::Unknown),
+                conclusion: found.get(test).cloned().unwrap_or(OrderConclusion::Unknown),
                 names: Arc::clone(&names),
                 is_paired: !unpaired.contains(test),
                 // They are the price of all; the first one has them, for the sum to be right.

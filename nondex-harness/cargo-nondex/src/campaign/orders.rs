@@ -13,14 +13,14 @@ use std::time::Instant;
 use camino::Utf8PathBuf;
 use nondex_core::RunSpec;
 
-use self::found::{Found, Suspect};
+use self::found::{BinaryResult, Suspect};
 use super::across::Across;
 use super::elsewhere::Changed;
 use super::launch::Launcher;
 use super::order::{Hung, Processes};
 use super::process;
 use super::progress::Progress;
-use super::race::{Known, Races, Use};
+use super::race::{KnownAccesses, Races, Use};
 use super::state::States;
 use super::stop::StopFlag;
 use super::tree::Tree;
@@ -36,7 +36,7 @@ use crate::report::workspace::Workspace;
 use crate::report::{Report, RunDirectory, TestReport, Verdict};
 
 /// What all binaries of the campaign have in common.
-struct Campaign<'a> {
+struct OrderCampaign<'a> {
     launcher: Launcher<'a>,
     options: &'a Options,
     asked: &'a OrderOptions,
@@ -80,7 +80,7 @@ pub fn run(
     let notes: Vec<String> = process::without_randomisation().into_iter().collect();
     // What tests have left before this.
     tree.begin_anew();
-    let campaign = Campaign {
+    let campaign = OrderCampaign {
         launcher: Launcher::new(records, options.timeout, stop).noting(tree.written()),
         options,
         asked,
@@ -130,7 +130,7 @@ pub fn run(
     })
 }
 
-impl Campaign<'_> {
+impl OrderCampaign<'_> {
     fn note(&self, note: String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(note);
@@ -314,7 +314,7 @@ impl Campaign<'_> {
         &self,
         states: &States<'_>,
         processes: &Processes<'_>,
-        found: &Found,
+        found: &BinaryResult,
         uses: &[Use<'_>],
         (asked, reports): (&[usize], &mut [TestReport]),
     ) {
@@ -334,8 +334,8 @@ impl Campaign<'_> {
             states,
             is_asked: &|test| stable.contains(&test),
             is_polluter: &is_polluter,
-            known: Known::default(),
-            traced: Known::default(),
+            known: KnownAccesses::default(),
+            traced: KnownAccesses::default(),
             budget: self.asked.meetings(processes.tests.len()),
             before: processes.started(),
             start: Instant::now(),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use nondex_core::{AccessRecord, Level, Outcome, RunSpec, StateId, StateKind};
 
-pub(super) use self::found::Found;
+pub(super) use self::found::FoundRace;
 use self::found::Tried;
 pub(super) use self::uses::{Use, uses, writers};
 use super::order::Processes;
@@ -77,9 +77,9 @@ pub(super) struct Races<'a> {
     /// Whether it is known that the second test fails behind the first one.
     pub(super) is_polluter: &'a dyn Fn(usize, usize) -> bool,
     /// The accesses to statics that are known.
-    pub(super) known: Known,
+    pub(super) known: KnownAccesses,
     /// The accesses that are known with their lines.
-    pub(super) traced: Known,
+    pub(super) traced: KnownAccesses,
     /// How many processes had been started before the first one.
     pub(super) before: u64,
     /// How many processes may be made.
@@ -91,7 +91,7 @@ pub(super) struct Races<'a> {
 }
 
 /// The accesses of tests that run alone to statics.
-pub(super) type Known = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
+pub(super) type KnownAccesses = RefCell<BTreeMap<(usize, StateId), Vec<AccessRecord>>>;
 
 impl Races<'_> {
     /// The races among the tests of `uses`, the most suspicious pairs first, as far as the budget
@@ -251,7 +251,7 @@ impl Races<'_> {
                     true => &mut tried.found,
                     false => &mut tried.unproven,
                 };
-                list.push(Found {
+                list.push(FoundRace {
                     test,
                     race,
                     spec: spec.clone(),

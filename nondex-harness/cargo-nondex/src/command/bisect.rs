@@ -23,7 +23,7 @@ use crate::judge::bisect::{Next, Tried, next};
 use crate::report::bisection::{Bisection, BisectionStep, CommitReport, FileCounts, FlakySince};
 use crate::report::schema::Line;
 use crate::report::{Report, TestReport, store};
-use crate::repository::{Commit, FileKind, Git, Lineage, changes, lineage, short};
+use crate::repository::{Commit, FileKind, Git, TestHistory, changes, test_history, short};
 
 /// Searches the commit that made a test flaky. The code says whether the search came to its end.
 pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
@@ -60,7 +60,7 @@ pub(super) fn bisect(args: &BisectArgs, console: &Console) -> Result<ExitCode> {
     let mut oracle = Oracle::new(args, &place, &git, &report, test, &stop, console.quiet)?;
     let folder = place.target_dir.join("nondex/bisect");
     let mut kept = Kept::read(&folder, &oracle.key());
-    let mut search = Search {
+    let mut search = CommitSearch {
         git: &git,
         oracle: &mut oracle,
         kept: &mut kept,
@@ -230,7 +230,7 @@ fn flaky_already(good: &str) -> Stopped {
     Error::usage(format!("the test is flaky at {} already", short(good))).into()
 }
 
-struct Search<'a, 'b> {
+struct CommitSearch<'a, 'b> {
     git: &'a Git,
     oracle: &'a mut Oracle<'b>,
     kept: &'a mut Kept,
@@ -240,7 +240,7 @@ struct Search<'a, 'b> {
     files: Vec<String>,
 }
 
-impl Search<'_, '_> {
+impl CommitSearch<'_, '_> {
     /// The commit that introduced the test, and those that may have made it flaky, the one that is
     /// known to have first.
     fn run(
@@ -261,13 +261,13 @@ impl Search<'_, '_> {
                 .find(|other| other.name == name)
                 .and_then(|other| other.file.as_ref());
             let found = match file {
-                Some(file) => lineage(
+                Some(file) => test_history(
                     self.git,
                     &bad.id,
                     &in_repository(self.git, workspace, file),
                     &name,
                 )?,
-                None => Lineage::default(),
+                None => TestHistory::default(),
             };
             if name == test.name {
                 introduced = found.introduced;

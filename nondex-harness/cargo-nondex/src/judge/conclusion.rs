@@ -48,9 +48,11 @@ impl Conclusion {
         match &behind.conclusion {
             // That it passes alone with real threads, where it failed alone with scheduled ones, is
             // no other test's doing: an ordinary build says more.
-            order::Conclusion::Dependent(found) if found.passes_alone => self,
-            order::Conclusion::Dependent(found) => Conclusion::OrderDependent(found.clone().into()),
-            order::Conclusion::NonDeterministic { before, .. } => {
+            order::OrderConclusion::Dependent(found) if found.passes_alone => self,
+            order::OrderConclusion::Dependent(found) => {
+                Conclusion::OrderDependent(found.clone().into())
+            }
+            order::OrderConclusion::NonDeterministic { before, .. } => {
                 let before = before.iter().map(|test| behind.names[*test].clone());
                 Conclusion::NonDeterministic {
                     spec: Box::new(RunSpec {
@@ -60,7 +62,7 @@ impl Conclusion {
                     }),
                 }
             }
-            order::Conclusion::Independent | order::Conclusion::Unknown => self,
+            order::OrderConclusion::Independent | order::OrderConclusion::Unknown => self,
         }
     }
 

@@ -117,7 +117,7 @@ pub fn search(
     passes_clean: bool,
     budget: usize,
 ) -> Result<Culprits, Missing> {
-    let mut search = Search {
+    let mut search = CulpritSearch {
         evidence,
         spec,
         passes_clean,
@@ -202,7 +202,7 @@ const fn rank(site: &Site) -> u8 {
     }
 }
 
-struct Search<'a> {
+struct CulpritSearch<'a> {
     evidence: &'a Evidence,
     spec: &'a RunSpec,
     passes_clean: bool,
@@ -210,7 +210,7 @@ struct Search<'a> {
     left: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CulpritSearch<'a> {
     fn with(&self, choices: Selection) -> RunSpec {
         RunSpec {
             choices,

@@ -22,7 +22,7 @@ pub use detection::{Detection, MAX_BEGINNINGS, beginnings, detect, not_idempoten
 pub use draws::{Draws, draws};
 pub use experiments::{End, Experiment, Experiments, Wanted};
 pub use options::{Budget, OrderOptions};
-pub use roles::{Conclusion, Dependence, Limits, conclude, settled};
+pub use roles::{Dependence, Limits, OrderConclusion, conclude, settled};
 pub use strategy::{Shuffle, Strategy};
 
 #[cfg(test)]

@@ -7,22 +7,22 @@
 mod additions;
 mod changes;
 mod copy;
+mod enclosing;
 mod functions;
 mod git;
-mod holders;
 mod index;
 mod items;
-mod lineage;
 mod outline;
 #[cfg(test)]
 mod scratch;
 mod snapshot;
+mod test_history;
 
 pub use additions::{Additions, additions};
 pub use changes::{Changes, FileChange, FileKind, base, changes, since};
 pub use copy::Copy;
+pub use enclosing::{Enclosing, enclosing, is_plain};
 pub use git::{Commit, Git, short};
-pub use holders::{Holders, holders, is_plain};
 pub use items::{Reach, Tracked, tracked};
-pub use lineage::{Lineage, lineage};
 pub use snapshot::Snapshots;
+pub use test_history::{TestHistory, test_history};

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::outcome::ScriptOutcome;
 use super::script::Script;
-use super::{Found, Subject};
+use super::{Reproduction, Subject};
 use crate::error::Result;
 use crate::shell::quote;
 
@@ -46,7 +46,7 @@ impl Setting {
 }
 
 impl Subject<'_> {
-    pub(super) fn directory(&self) -> Result<Found> {
+    pub(super) fn directory(&self) -> Result<Reproduction> {
         let folder = self.folder("directory");
         let mut settings = vec![Setting::Usual];
         if Utf8Path::new(MEMORY).is_dir() {
@@ -75,12 +75,12 @@ impl Subject<'_> {
                 if self.try_script(&script, &[])? == ScriptOutcome::Fails
                     && self.try_script(&script, &["other"])? == ScriptOutcome::Passes
                 {
-                    return Ok(Found::Script(script.0, explanation));
+                    return Ok(Reproduction::Script(script.0, explanation));
                 }
             }
         }
         Script::discard(&folder);
-        Ok(Found::Nothing(match (failing, passing) {
+        Ok(Reproduction::Nothing(match (failing, passing) {
             (Some(_), None) => {
                 "it fails on each filesystem that was tried: plain `cargo test` shows it".to_owned()
             }

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use super::outcome::ScriptOutcome;
 use super::script::{Script, variable};
-use super::{Found, Subject};
+use super::{Reproduction, Subject};
 use crate::error::Result;
 use crate::report::Culprit;
 
 impl Subject<'_> {
-    pub(super) fn environment(&self, culprit: &Culprit) -> Result<Found> {
+    pub(super) fn environment(&self, culprit: &Culprit) -> Result<Reproduction> {
         let mut sorted: Vec<&str> = self.binary.env.keys().filter_map(|n| variable(n)).collect();
         sorted.sort_unstable();
         let named: Vec<&str> = culprit
@@ -34,11 +34,11 @@ impl Subject<'_> {
             if self.try_script(&script, &[])? == ScriptOutcome::Fails
                 && self.try_script(&script, &["sorted"])? == ScriptOutcome::Passes
             {
-                return Ok(Found::Script(script.0, explanation));
+                return Ok(Reproduction::Script(script.0, explanation));
             }
         }
         Script::discard(&folder);
-        Ok(Found::Nothing(
+        Ok(Reproduction::Nothing(
             "with the variables of this environment exchanged or reversed it does not fail each time, or not only then"
                 .to_owned(),
         ))

@@ -69,7 +69,7 @@ pub struct Repro {
 }
 
 /// What a family's module has found.
-enum Found {
+enum Reproduction {
     /// A script that fails each time, and what it does.
     Script(Utf8PathBuf, String),
     /// Why there is none.
@@ -97,8 +97,8 @@ impl Subject<'_> {
                 continue;
             }
             let (script, explanation) = match self.found(culprit)? {
-                Found::Script(path, explanation) => (Some(path), explanation),
-                Found::Nothing(reason) => (None, reason),
+                Reproduction::Script(path, explanation) => (Some(path), explanation),
+                Reproduction::Nothing(reason) => (None, reason),
             };
             let runs = if script.is_some() { VERIFICATIONS } else { 0 };
             repros.push(Repro {
@@ -114,34 +114,34 @@ impl Subject<'_> {
         Ok(repros)
     }
 
-    fn found(&self, culprit: &Culprit) -> Result<Found> {
+    fn found(&self, culprit: &Culprit) -> Result<Reproduction> {
         let (failures, runs) = self.ordinary;
         if self.plan.target.is_some() || !self.binary.runner.is_empty() {
-            return Ok(Found::Nothing(
+            return Ok(Reproduction::Nothing(
                 "scripts for another target or a target runner are not written".to_owned(),
             ));
         }
         if self.binary.harness == Harness::Doctest {
-            return Ok(Found::Nothing(
+            return Ok(Reproduction::Nothing(
                 "scripts for doctests are not written: cargo builds them only to run them"
                     .to_owned(),
             ));
         }
         match culprit.family {
             Family::Directory => self.directory(),
-            _ if runs == 0 => Ok(Found::Nothing("no ordinary run was made".to_owned())),
+            _ if runs == 0 => Ok(Reproduction::Nothing("no ordinary run was made".to_owned())),
             // A script that fails would show nothing.
-            _ if failures == runs => Ok(Found::Nothing(
+            _ if failures == runs => Ok(Reproduction::Nothing(
                 "every ordinary run fails: plain `cargo test` shows it".to_owned(),
             )),
             Family::HashMap | Family::HashSet | Family::HashKeys | Family::Entropy => self.repeat(),
             _ if failures > 0 => self.repeat(),
-            Family::FixedHasher => Ok(Found::Nothing(
+            Family::FixedHasher => Ok(Reproduction::Nothing(
                 "a fixed hasher gives std's collections the same order in every run: only a change of the sources gives them another"
                     .to_owned(),
             )),
             Family::Environment => self.environment(culprit),
-            _ => Ok(Found::Nothing(
+            _ => Ok(Reproduction::Nothing(
                 "nothing that a script can do makes this choice differently".to_owned(),
             )),
         }

@@ -2,7 +2,7 @@
 
 use super::outcome::ScriptOutcome;
 use super::script::Script;
-use super::{Found, Subject};
+use super::{Reproduction, Subject};
 use crate::error::Result;
 use crate::statistics::wilson;
 
@@ -22,11 +22,11 @@ fn needed(failures: u64, runs: u64) -> u64 {
 }
 
 impl Subject<'_> {
-    pub(super) fn repeat(&self) -> Result<Found> {
+    pub(super) fn repeat(&self) -> Result<Reproduction> {
         let (failures, runs) = self.ordinary;
         if failures == 0 {
             let conditions = self.finding.conditions();
-            return Ok(Found::Nothing(format!(
+            return Ok(Reproduction::Nothing(format!(
                 "none of {runs} ordinary runs failed, and the finding was made {conditions}; only another std or more runs \
                  could show it"
             )));
@@ -54,10 +54,10 @@ impl Subject<'_> {
         let folder = self.folder("repeat");
         let script = Script::write(&folder, &text)?;
         if self.try_script(&script, &[])? == ScriptOutcome::Fails {
-            return Ok(Found::Script(script.0, explanation));
+            return Ok(Reproduction::Script(script.0, explanation));
         }
         Script::discard(&folder);
-        Ok(Found::Nothing(
+        Ok(Reproduction::Nothing(
             "the test fails now and then, but a script that repeats it did not always end with that failure".to_owned(),
         ))
     }

@@ -11,7 +11,7 @@ use ::std::sync::OnceLock;
 use ::std::sync::atomic::{AtomicI32, Ordering};
 
 use nondex_core::NetworkMode;
-use nondex_core::context::network::{self, End, Operation};
+use nondex_core::context::network::{self, End, NetworkOperation};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::hidden::Text;
 use nondex_core::protocol::network::CHILD;
@@ -51,12 +51,12 @@ unsafe fn told<'a>(program: *const c_char, arguments: Strings) -> Option<Told<'a
     Some((name, host))
 }
 
-fn begin((name, host): Told<'_>) -> Option<Operation> {
+fn begin((name, host): Told<'_>) -> Option<NetworkOperation> {
     network::begin(CHILD, Text::from(name), Some(Text::from(host)), caller())
 }
 
 /// What was begun, by the number of the child.
-static STARTED: ForkLock<SortedMap<libc::pid_t, Operation>> = ForkLock::new(SortedMap::new);
+static STARTED: ForkLock<SortedMap<libc::pid_t, NetworkOperation>> = ForkLock::new(SortedMap::new);
 
 pub(in crate::network) fn before_fork() {
     STARTED.before_fork();
@@ -155,7 +155,7 @@ pub(super) unsafe fn announce(program: *const c_char, arguments: Strings) -> Opt
 }
 
 /// What was begun by the child `pid`, which has ended, or by a program that ran in its place.
-fn take(pid: libc::pid_t) -> Option<Operation> {
+fn take(pid: libc::pid_t) -> Option<NetworkOperation> {
     if let Some(operation) = STARTED.lock()?.remove(&pid) {
         return Some(operation);
     }

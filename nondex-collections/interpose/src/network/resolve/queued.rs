@@ -7,7 +7,7 @@
 use ::std::ffi::{c_char, c_int};
 use ::std::slice;
 
-use nondex_core::context::network::Operation;
+use nondex_core::context::network::NetworkOperation;
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::hidden::{self, Text};
 use nondex_core::sorted::SortedMap;
@@ -41,7 +41,7 @@ const CANCELLED: c_int = -101;
 
 /// What was begun, by the address of its request, which the program must not use for anything else
 /// meanwhile.
-static QUEUED: ForkLock<SortedMap<usize, (Text, hidden::Box<Operation>)>> =
+static QUEUED: ForkLock<SortedMap<usize, (Text, hidden::Box<NetworkOperation>)>> =
     ForkLock::new(SortedMap::new);
 
 pub(in crate::network) fn before_fork() {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nondex_core::{Level, PointRecord, RunSpec, Scope, Selection, Site};
 
-use super::Campaign;
+use super::OrderCampaign;
 use crate::campaign::order::Processes;
 use crate::campaign::race::Use;
 use crate::campaign::state::PLACE;
 use crate::judge::order::draws::{MORE_SEEDS, SEEDS};
 use crate::judge::order::experiments::gather;
 use crate::judge::order::{
-    Conclusion, Dependence, Draws, End, Experiments, Limits, conclude, detect, draws,
+    Dependence, Draws, End, Experiments, Limits, OrderConclusion, conclude, detect, draws,
 };
 use crate::judge::specs;
 use crate::report::Culprit;
@@ -80,7 +80,7 @@ impl Seeded {
     }
 }
 
-impl Campaign<'_> {
+impl OrderCampaign<'_> {
     /// Runs each of these tests that reaches choices alone and after its tests under several seeds.
     /// Returns those that choices decide.
     pub(super) fn drawn(
@@ -231,7 +231,7 @@ impl Campaign<'_> {
                     return (found, chances);
                 };
                 for (test, conclusion) in suspects.into_iter().zip(concluded) {
-                    let Conclusion::Dependent(dependence) = conclusion else {
+                    let OrderConclusion::Dependent(dependence) = conclusion else {
                         continue;
                     };
                     if !dependence.passes_alone {

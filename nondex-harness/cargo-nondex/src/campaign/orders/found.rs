@@ -6,14 +6,14 @@ use super::crossed::{Chance, Crossed};
 
 use crate::campaign::order::Processes;
 use crate::judge::order::experiments::Experiments;
-use crate::judge::order::{Conclusion, Dependence, Detection, End};
+use crate::judge::order::{Dependence, Detection, End, OrderConclusion};
 use crate::judge::specs;
 use crate::report::judged::{self, order};
 use crate::report::schema::TriedOrder;
 use crate::report::{TestReport, Verdict};
 
 /// What was found in one binary.
-pub(super) struct Found {
+pub(super) struct BinaryResult {
     /// The tests that end otherwise when they run twice.
     pub(super) repeated: Vec<usize>,
     /// How each test ended alone.
@@ -33,7 +33,7 @@ pub(super) struct Found {
     pub(super) tried: Vec<TriedOrder>,
 }
 
-impl Found {
+impl BinaryResult {
     /// The report of a test, which is one of the suspects or none.
     pub(super) fn report(
         &self,
@@ -82,7 +82,7 @@ impl Found {
         }
         let alone = self.alone[test].as_ref();
         match suspect.map(|suspect| &suspect.conclusion) {
-            Some(Conclusion::Dependent(dependence)) => {
+            Some(OrderConclusion::Dependent(dependence)) => {
                 order::dependent(&mut report, dependence, names, &options);
                 let before = match dependence.passes_alone {
                     true => dependence.sets[0].clone(),
@@ -90,7 +90,7 @@ impl Found {
                 };
                 fail(&mut report, &before);
             }
-            Some(Conclusion::NonDeterministic { before, failures }) => {
+            Some(OrderConclusion::NonDeterministic { before, failures }) => {
                 report.verdict = Verdict::NonDeterministic;
                 report.notes.push(order::disagreeing(before, *failures));
                 fail(&mut report, before);
@@ -181,20 +181,20 @@ impl Found {
 /// A test that ended otherwise in some order.
 pub(super) struct Suspect {
     pub(super) test: usize,
-    pub(super) conclusion: Conclusion,
+    pub(super) conclusion: OrderConclusion,
 }
 
 impl Suspect {
     /// Those of these tests that are not independent, and those of which nothing is concluded.
     pub(super) fn of(
         tests: Vec<usize>,
-        concluded: Vec<Option<Conclusion>>,
+        concluded: Vec<Option<OrderConclusion>>,
     ) -> (Vec<Self>, Vec<usize>) {
         let (mut suspects, mut open) = (Vec::new(), Vec::new());
         for (test, conclusion) in tests.into_iter().zip(concluded) {
             match conclusion {
                 None => open.push(test),
-                Some(Conclusion::Independent) => {}
+                Some(OrderConclusion::Independent) => {}
                 Some(conclusion) => suspects.push(Suspect { test, conclusion }),
             }
         }
@@ -204,7 +204,7 @@ impl Suspect {
     /// What it depends on.
     pub(super) const fn dependence(&self) -> Option<&Dependence> {
         match &self.conclusion {
-            Conclusion::Dependent(dependence) => Some(dependence),
+            OrderConclusion::Dependent(dependence) => Some(dependence),
             _ => None,
         }
     }

@@ -2,12 +2,12 @@
 
 use nondex_core::StateKind;
 
-use super::found::{Found, Suspect};
+use super::found::{BinaryResult, Suspect};
 use crate::campaign::race::Use;
 use crate::campaign::state::States;
 use crate::report::schema::LeftState;
 
-impl Found {
+impl BinaryResult {
     /// What `test` leaves changed that others use: the project's own statics, variables, the folder
     /// and files. Nothing of a polluter or a setter that is known.
     pub(super) fn left(

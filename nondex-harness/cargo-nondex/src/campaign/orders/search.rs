@@ -5,21 +5,21 @@ use std::time::Instant;
 
 use nondex_core::Threads;
 
-use super::Campaign;
+use super::OrderCampaign;
 use super::crossed::Seeded;
-use super::found::{Found, Suspect};
+use super::found::{BinaryResult, Suspect};
 use crate::campaign::order::Processes;
 use crate::campaign::race::{self, Use};
 use crate::campaign::state::States;
 use crate::judge::certainty::ENOUGH_FAILURES;
 use crate::judge::order::experiments::{Experiment, Experiments, gather};
 use crate::judge::order::{
-    Conclusion, Dependence, Detection, End, Limits, beginnings, conclude, detect, not_idempotent,
-    pairs, settled,
+    Dependence, Detection, End, Limits, OrderConclusion, beginnings, conclude, detect,
+    not_idempotent, pairs, settled,
 };
 use crate::report::schema::TriedOrder;
 
-impl Campaign<'_> {
+impl OrderCampaign<'_> {
     /// What is concluded of each asked test that ended otherwise in some order than alone, and what
     /// each test that passes alone uses. When it is stopped, each step does with what there is.
     pub(super) fn search<'s>(
@@ -29,7 +29,7 @@ impl Campaign<'_> {
         names: &[&str],
         asked: &[usize],
         experiments: &mut Experiments,
-    ) -> (Found, Vec<Use<'s>>) {
+    ) -> (BinaryResult, Vec<Use<'s>>) {
         let id = &processes.suite.binary.id;
         let all: Vec<usize> = (0..names.len()).collect();
         let (tried, has_pairs) = self.pairs(processes, names, asked, experiments);
@@ -122,7 +122,7 @@ impl Campaign<'_> {
             let ends = |test: &usize| experiments.ends(&[], *test, ENOUGH_FAILURES, false);
             gather(failing.iter().map(|test| ends(test).map(|_| ())))
         });
-        let found = Found {
+        let found = BinaryResult {
             repeated: repeated.unwrap_or_default(),
             // By itself, where that makes a difference.
             alone: ends_alone(&all, experiments),
@@ -268,7 +268,7 @@ fn concluded(
     detection: &Detection,
     limits: &Limits,
     experiments: &mut Experiments,
-) -> Vec<Option<Conclusion>> {
+) -> Vec<Option<OrderConclusion>> {
     let tests = processes.tests.len();
     let concluded = processes.answer(experiments, |experiments| {
         conclude(suspects, tests, detection, limits, experiments)

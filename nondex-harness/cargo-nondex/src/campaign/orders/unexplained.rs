@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nondex_core::RunSpec;
 
-use super::Campaign;
+use super::OrderCampaign;
 use crate::campaign::elsewhere::{self, Changed};
 use crate::campaign::order::Processes;
 use crate::campaign::state::PLACE;
@@ -12,7 +12,7 @@ use crate::judge::run::Run;
 use crate::report::judged::order;
 use crate::report::{TestReport, Verdict};
 
-impl Campaign<'_> {
+impl OrderCampaign<'_> {
     /// Says of such a test whether it passes when threads and time are scheduled, and which files
     /// may be why it fails; `changed` are those that other tests change.
     pub(super) fn look_closer(

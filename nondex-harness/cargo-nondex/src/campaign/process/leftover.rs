@@ -37,14 +37,14 @@ pub(super) struct Run {
 }
 
 #[derive(Debug, Default)]
-struct Runs {
+struct RunRegistry {
     /// Those under way, by the process that is first in each: start and mark.
     live: BTreeMap<i32, (u64, Option<Vec<u8>>)>,
     /// Start and end of those that ended while another one was under way that is so still.
     ended: Vec<(u64, u64)>,
 }
 
-static RUNS: Mutex<Runs> = Mutex::new(Runs {
+static RUNS: Mutex<RunRegistry> = Mutex::new(RunRegistry {
     live: BTreeMap::new(),
     ended: Vec::new(),
 });
@@ -157,7 +157,7 @@ impl Drop for Run {
     }
 }
 
-impl Runs {
+impl RunRegistry {
     /// Whether a process, which started then and was given this mark, can only be of the run
     /// `asking`, which has ended; `None` when it may be of a run that is under way.
     fn owner(&self, asking: &Run, start: u64, marked: Option<&[u8]>) -> Option<bool> {
@@ -240,19 +240,19 @@ mod tests {
         }
     }
 
-    fn runs(live: &[(i32, u64, Option<&str>)], ended: &[(u64, u64)]) -> Runs {
+    fn runs(live: &[(i32, u64, Option<&str>)], ended: &[(u64, u64)]) -> RunRegistry {
         let live = live.iter().map(|(leader, start, mark)| {
             let mark = mark.map(|mark| mark.as_bytes().to_vec());
             (*leader, (*start, mark))
         });
-        Runs {
+        RunRegistry {
             live: live.collect(),
             ended: ended.to_vec(),
         }
     }
 
     /// Ends what is asked without the runs of other tests.
-    fn owner(runs: &Runs, asking: Run, start: u64, mark: Option<&str>) -> Option<bool> {
+    fn owner(runs: &RunRegistry, asking: Run, start: u64, mark: Option<&str>) -> Option<bool> {
         let found = runs.owner(&asking, start, mark.map(str::as_bytes));
         std::mem::forget(asking);
         found

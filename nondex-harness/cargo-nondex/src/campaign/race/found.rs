@@ -13,7 +13,7 @@ const MAX_UNPROVEN: usize = 6;
 /// What came of all meetings.
 #[derive(Default)]
 pub(in crate::campaign) struct Tried {
-    pub(in crate::campaign) found: Vec<Found>,
+    pub(in crate::campaign) found: Vec<FoundRace>,
     /// How many meetings, of two tests over a part of the state, were not tried, or not at each
     /// access.
     pub(in crate::campaign) left: usize,
@@ -21,7 +21,7 @@ pub(in crate::campaign) struct Tried {
     pub(in crate::campaign) waiting: BTreeSet<usize>,
     /// Those that fail all the same when only this part of the state is put back: others are tried
     /// before they are believed.
-    pub(super) unproven: Vec<Found>,
+    pub(super) unproven: Vec<FoundRace>,
 }
 
 impl Tried {
@@ -48,7 +48,7 @@ impl Tried {
 }
 
 /// A test that fails when another one runs in the middle of it.
-pub(in crate::campaign) struct Found {
+pub(in crate::campaign) struct FoundRace {
     pub(in crate::campaign) test: usize,
     pub(in crate::campaign) race: Race,
     /// The run in which it fails.

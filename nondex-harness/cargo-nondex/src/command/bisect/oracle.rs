@@ -214,7 +214,7 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// The tests whose lineage is asked for: the test and those that run before it.
+    /// The tests whose history is requested: the test and those that run before it.
     pub(super) fn tests(&self) -> Vec<String> {
         let before = match &self.category {
             Category::Order { before, .. } => before.clone(),

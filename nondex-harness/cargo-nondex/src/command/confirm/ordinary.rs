@@ -47,8 +47,8 @@ struct Failed {
 }
 
 impl OrdinaryRuns<'_> {
-    /// Runs the test `runs` times, `jobs` at a time; and if one fails then, once more as often, one
-    /// at a time: runs of one test may disturb each other, and then it is not the test that is
+    /// Sample the test `runs` times, `jobs` at a time; and if one fails then, once more as often,
+    /// one at a time: runs of one test may disturb each other, and then it is not the test that is
     /// flaky.
     pub(super) fn confirm(&self, id: String, runs: u64, jobs: NonZeroUsize) -> Result<Confirmed> {
         let all: Vec<u64> = (0..runs).collect();
@@ -57,7 +57,7 @@ impl OrdinaryRuns<'_> {
         if !counted.failed.is_empty() && jobs.get() > 1 && runs > 1 && !self.stop.is_set() {
             beside_itself = Some(counted.rate());
             let alone = self.run(&all, 1)?;
-            counted = Runs {
+            counted = Sample {
                 first: alone.first.or(counted.first),
                 ..alone
             };
@@ -74,7 +74,7 @@ impl OrdinaryRuns<'_> {
         })
     }
 
-    /// Runs the test once with each seed, `jobs` at a time, and with those that made it fail once
+    /// Sample the test once with each seed, `jobs` at a time, and with those that made it fail once
     /// more, one at a time.
     pub(super) fn confirm_seeds(
         &self,
@@ -103,7 +103,7 @@ impl OrdinaryRuns<'_> {
     }
 
     /// Makes a run for each of these numbers, which are seeds when entropy is seeded.
-    fn run(&self, numbers: &[u64], jobs: usize) -> Result<Runs> {
+    fn run(&self, numbers: &[u64], jobs: usize) -> Result<Sample> {
         // An error ends all of it, as a stop does.
         let error = OnceLock::new();
         let ends = pool::each(jobs, numbers, |_, number| {
@@ -118,7 +118,7 @@ impl OrdinaryRuns<'_> {
         if let Some(error) = error.into_inner() {
             return Err(error);
         }
-        let mut runs = Runs::default();
+        let mut runs = Sample::default();
         for end in ends {
             match end {
                 End::Passed => runs.made += 1,
@@ -162,7 +162,7 @@ enum End {
 
 /// What came of some runs.
 #[derive(Debug, Default)]
-struct Runs {
+struct Sample {
     made: u64,
     /// The numbers of those that failed.
     failed: Vec<u64>,
@@ -170,7 +170,7 @@ struct Runs {
     first: Option<Failed>,
 }
 
-impl Runs {
+impl Sample {
     fn add(&mut self, failed: Failed) {
         self.made += 1;
         self.failed.push(failed.number);

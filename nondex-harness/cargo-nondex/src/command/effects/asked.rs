@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::project::blocks::Ranges;
 use crate::project::{Counted, Functions};
-use crate::repository::{Holders, Reach, holders, is_plain};
+use crate::repository::{Enclosing, Reach, enclosing, is_plain};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Metadata, Package};
 
@@ -89,9 +89,9 @@ impl Effects {
             let Ok(text) = std::fs::read_to_string(file) else {
                 continue;
             };
-            match holders(&text, Some(&lines)) {
-                Holders::Named(names) => functions.names.extend(names),
-                Holders::Unknown => match around(&own, file) {
+            match enclosing(&text, Some(&lines)) {
+                Enclosing::Named(names) => functions.names.extend(names),
+                Enclosing::Unknown => match around(&own, file) {
                     Some((_, package)) => functions.whole.extend(crates(package)),
                     None => functions.whole.extend(functions.crates.iter().cloned()),
                 },
@@ -103,9 +103,9 @@ impl Effects {
             .filter_map(|effect| effect.below.as_ref());
         for file in below.flat_map(|below| sources(below)) {
             let text = std::fs::read_to_string(file).unwrap_or_default();
-            match holders(&text, None) {
-                Holders::Named(names) => functions.names.extend(names),
-                Holders::Unknown => return Counted::All,
+            match enclosing(&text, None) {
+                Enclosing::Named(names) => functions.names.extend(names),
+                Enclosing::Unknown => return Counted::All,
             }
         }
         Counted::Some(functions)

@@ -4,10 +4,10 @@ use nondex_core::{GivenChoice, PointRecord, Scope, Selection, Site};
 
 use super::call::{Call, scope};
 use super::subset::{Part, smallest};
-use super::{CONFIRMATIONS, Missing, Search};
+use super::{CONFIRMATIONS, CulpritSearch, Missing};
 use crate::judge::timing::is_timing;
 
-impl Search<'_> {
+impl CulpritSearch<'_> {
     /// The smallest set of calls at `sites` that changes the outcome, every time, with the elements
     /// of each that make the difference. None when the calls cannot be told apart.
     pub(super) fn calls(&mut self, sites: &[Site]) -> Result<Vec<Call>, Missing> {

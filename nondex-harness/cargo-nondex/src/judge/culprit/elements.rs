@@ -5,13 +5,13 @@ use nondex_core::{GivenChoice, StepRecord};
 
 use super::call::Call;
 use super::position::Position;
-use super::{Missing, Search};
+use super::{CulpritSearch, Missing};
 
 /// Of longer sequences it is not tried whether a position decides: a spec could not list their
 /// order.
 const MAX_LISTED: usize = 10_000;
 
-impl Search<'_> {
+impl CulpritSearch<'_> {
     /// The position that decides in one of the calls, where the step exchanged the elements with
     /// these ranks.
     pub(super) fn position(

@@ -11,13 +11,13 @@ use nondex_core::choice::hold::SHORTEST;
 use nondex_core::{Given, GivenChoice, RunSpec, Scope};
 
 use super::call::{Call, Decisive, Turn};
-use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, Missing, Search, step};
+use super::{CONFIRMATIONS, CONFIRMATIONS_OF_TURN, CulpritSearch, Missing, step};
 use crate::judge::timing::is_timing;
 
 /// To which part of itself the shortest delay is known.
 const PRECISION: u64 = 100;
 
-impl Search<'_> {
+impl CulpritSearch<'_> {
     /// Where the outcome turns in one of the calls, the others being made as drawn. `None` when
     /// there is no such step, or it does not make the difference every time.
     pub(super) fn turn(&mut self, calls: &[Call], index: usize) -> Result<Option<Turn>, Missing> {
@@ -83,7 +83,7 @@ impl Search<'_> {
     }
 }
 
-impl Search<'_> {
+impl CulpritSearch<'_> {
     /// Whether the outcome changes every time that one of the calls is given its base, the others
     /// being made as drawn: without that call it does not.
     pub(super) fn is_artefact(&mut self, calls: &[Call], index: usize) -> Result<bool, Missing> {

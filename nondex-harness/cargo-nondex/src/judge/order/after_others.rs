@@ -9,7 +9,7 @@ use super::roles;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AfterOthers {
     /// What is concluded from that.
-    pub conclusion: roles::Conclusion,
+    pub conclusion: roles::OrderConclusion,
     /// The names of the binary's tests, by number.
     pub names: Arc<[String]>,
     /// Whether it was run right behind each of them, and behind the beginnings of the orders that

@@ -35,7 +35,7 @@ pub struct Limits {
 
 /// What is concluded about one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Conclusion {
+pub enum OrderConclusion {
     /// It ends as it does alone, whatever comes before it.
     Independent,
     /// It ends otherwise behind other tests.
@@ -76,15 +76,15 @@ pub fn conclude(
     detection: &Detection,
     limits: &Limits,
     experiments: &Experiments,
-) -> Result<Vec<Conclusion>, Wanted> {
-    let search = |test| Search::new(test, tests, detection, limits, experiments);
+) -> Result<Vec<OrderConclusion>, Wanted> {
+    let search = |test| RoleSearch::new(test, tests, detection, limits, experiments);
     let concluded = asked.iter().map(|test| search(*test).concluded());
     let mut concluded = gather(concluded.collect::<Vec<_>>())?;
     let victims: Vec<(usize, &Dependence)> = asked
         .iter()
         .zip(&concluded)
         .filter_map(|(test, conclusion)| match conclusion {
-            Conclusion::Dependent(found) if found.passes_alone => Some((*test, found)),
+            OrderConclusion::Dependent(found) if found.passes_alone => Some((*test, found)),
             _ => None,
         })
         .collect();
@@ -93,12 +93,12 @@ pub fn conclude(
     gather(together.iter().map(|order| experiments.first(order)))?;
     detection.orders.extend(together);
     let found = victims.iter().map(|(test, found)| {
-        let search = Search::new(*test, tests, &detection, limits, experiments);
+        let search = RoleSearch::new(*test, tests, &detection, limits, experiments);
         Ok((*test, search.cleaners(&found.sets)?))
     });
     for (test, (cleaners, is_complete)) in gather(found.collect::<Vec<_>>())? {
         let place = asked.iter().position(|known| *known == test);
-        if let Some(Conclusion::Dependent(found)) = place.map(|place| &mut concluded[place]) {
+        if let Some(OrderConclusion::Dependent(found)) = place.map(|place| &mut concluded[place]) {
             found.cleaners = cleaners;
             found.is_complete &= is_complete;
         }
@@ -116,12 +116,12 @@ pub fn settled(
     detection: &Detection,
     limits: &Limits,
     experiments: &Experiments,
-) -> Vec<Option<Conclusion>> {
+) -> Vec<Option<OrderConclusion>> {
     let settled = |test: &usize| {
-        let mut search = Search::new(*test, tests, detection, limits, experiments);
+        let mut search = RoleSearch::new(*test, tests, detection, limits, experiments);
         search.is_over = true;
         let mut concluded = search.concluded().ok()?;
-        if let Conclusion::Dependent(found) = &mut concluded
+        if let OrderConclusion::Dependent(found) = &mut concluded
             && found.passes_alone
         {
             let (cleaners, is_complete) = search.cleaners(&found.sets).unwrap_or_default();
@@ -144,7 +144,7 @@ enum Agreement {
 }
 
 #[derive(Clone)]
-struct Search<'a> {
+struct RoleSearch<'a> {
     test: usize,
     tests: usize,
     /// What came before it in the orders that were tried, and whether it passed there.
@@ -159,7 +159,7 @@ struct Search<'a> {
     is_over: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RoleSearch<'a> {
     fn new(
         test: usize,
         tests: usize,
@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
         limits: &'a Limits,
         experiments: &'a Experiments,
     ) -> Self {
-        Search {
+        RoleSearch {
             test,
             tests,
             seen: detection.seen(test, experiments).collect(),
@@ -181,10 +181,10 @@ impl<'a> Search<'a> {
     }
 
     /// What is concluded, but for its cleaners.
-    fn concluded(&self) -> Result<Conclusion, Wanted> {
+    fn concluded(&self) -> Result<OrderConclusion, Wanted> {
         let found = match self.clone().judge()? {
             // Other processes, which ran at the same time, may be the reason.
-            Conclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
+            OrderConclusion::NonDeterministic { .. } if self.experiments.is_shared() => {
                 let mut search = self.clone();
                 search.alone = true;
                 search.judge()?
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
             clear => clear,
         };
         let is_victim =
-            matches!(&found, Conclusion::Dependent(dependence) if dependence.passes_alone);
+            matches!(&found, OrderConclusion::Dependent(dependence) if dependence.passes_alone);
         let spoilt = self.spoilt()?.filter(|_| !is_victim);
         Ok(spoilt.unwrap_or(found))
     }
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
     /// What follows when it ends both ways with nothing before it: another test does not decide
     /// then. What its own first run left behind may be why it has failed since. Processes that ran
     /// at the same time may make it fail, but not pass.
-    fn spoilt(&self) -> Result<Option<Conclusion>, Wanted> {
+    fn spoilt(&self) -> Result<Option<OrderConclusion>, Wanted> {
         let is_mixed = |[failed, all]: [usize; 2]| failed > 0 && failed < all;
         let [together, mut alone] = self.experiments.failures_after(&[], self.test);
         if is_mixed(together) && alone[1] == 0 {
@@ -217,14 +217,14 @@ impl<'a> Search<'a> {
         Ok(Some(non_deterministic(&[], counted)))
     }
 
-    fn judge(mut self) -> Result<Conclusion, Wanted> {
+    fn judge(mut self) -> Result<OrderConclusion, Wanted> {
         let mut changed: Vec<&[usize]> = Vec::new();
         // Most tests never end otherwise: nothing is run again for these.
         let times = if self.alone { REPETITIONS } else { 1 };
         match self.agreement(&[], times, self.alone)? {
             Agreement::Always(passes) => self.passes_alone = passes,
             Agreement::Mixed(failures) => return Ok(non_deterministic(&[], failures)),
-            Agreement::Unknown => return Ok(Conclusion::Unknown),
+            Agreement::Unknown => return Ok(OrderConclusion::Unknown),
         }
         for (before, passed) in &self.seen {
             if *passed != self.passes_alone && !changed.contains(before) {
@@ -233,13 +233,13 @@ impl<'a> Search<'a> {
         }
         changed.sort_by_key(|before| before.len());
         let Some(&shortest) = changed.first() else {
-            return Ok(Conclusion::Independent);
+            return Ok(OrderConclusion::Independent);
         };
         match self.agreement(&[], REPETITIONS, self.alone)? {
             Agreement::Always(passes) if passes == self.passes_alone => {}
             Agreement::Mixed(failures) => return Ok(non_deterministic(&[], failures)),
             Agreement::Always(_) => return self.misled(shortest),
-            Agreement::Unknown => return Ok(Conclusion::Unknown),
+            Agreement::Unknown => return Ok(OrderConclusion::Unknown),
         }
         let mut found = None;
         let mut mixed = None;
@@ -279,7 +279,7 @@ impl<'a> Search<'a> {
         if !matches!(said, Agreement::Always(passes) if passes != self.passes_alone) {
             sets = vec![first];
         }
-        Ok(Conclusion::Dependent(Dependence {
+        Ok(OrderConclusion::Dependent(Dependence {
             passes_alone: self.passes_alone,
             sets,
             cleaners: Vec::new(),
@@ -297,7 +297,7 @@ impl<'a> Search<'a> {
 
     /// What ended otherwise once, and never again: by chance, or because of what ran at the same
     /// time.
-    fn misled(&self, before: &[usize]) -> Result<Conclusion, Wanted> {
+    fn misled(&self, before: &[usize]) -> Result<OrderConclusion, Wanted> {
         if !self.alone && self.experiments.is_shared() {
             // It is asked again alone.
             return Ok(non_deterministic(before, [0, 0]));
@@ -305,12 +305,12 @@ impl<'a> Search<'a> {
         let agreement = self.agreement(before, self.limits.reruns, true)?;
         Ok(match agreement {
             Agreement::Mixed(failures) => non_deterministic(before, failures),
-            Agreement::Always(_) if self.experiments.is_shared() => Conclusion::Independent,
+            Agreement::Always(_) if self.experiments.is_shared() => OrderConclusion::Independent,
             Agreement::Always(passes) => {
                 let runs = self.limits.reruns as u64;
                 non_deterministic(before, [if passes { 0 } else { runs }, runs])
             }
-            Agreement::Unknown => Conclusion::Unknown,
+            Agreement::Unknown => OrderConclusion::Unknown,
         })
     }
 
@@ -345,8 +345,8 @@ impl<'a> Search<'a> {
     }
 }
 
-fn non_deterministic(before: &[usize], failures: [u64; 2]) -> Conclusion {
-    Conclusion::NonDeterministic {
+fn non_deterministic(before: &[usize], failures: [u64; 2]) -> OrderConclusion {
+    OrderConclusion::NonDeterministic {
         before: before.to_vec(),
         failures,
     }

@@ -4,7 +4,7 @@ use nondex_core::{Level, Outcome, RunSpec, Schedule, Selection, Threads};
 
 use super::{notes, reproduce};
 use crate::judge::isolation::{Interference, Reason};
-use crate::judge::order::{AfterOthers, Conclusion, Dependence, End};
+use crate::judge::order::{AfterOthers, Dependence, End, OrderConclusion};
 use crate::judge::prerequisite::Explanation;
 use crate::judge::{Options, specs};
 use crate::project::Suite;
@@ -105,7 +105,9 @@ pub fn decided_by_choices(report: &mut TestReport, [failed, all]: [u64; 2]) {
 /// How a test that fails alone disagreed with itself behind others.
 pub(super) fn disagreement(behind: Option<&AfterOthers>) -> Option<String> {
     match behind.map(|behind| &behind.conclusion)? {
-        Conclusion::NonDeterministic { before, failures } => Some(disagreeing(before, *failures)),
+        OrderConclusion::NonDeterministic { before, failures } => {
+            Some(disagreeing(before, *failures))
+        }
         _ => None,
     }
 }
@@ -195,7 +197,7 @@ pub(super) fn after_others(
                 .to_owned(),
         );
     }
-    let passes = behind.conclusion == Conclusion::Independent;
+    let passes = behind.conclusion == OrderConclusion::Independent;
     passes.then(|| match may_be_chance {
         false => "it passes when the folder for temporary files is empty: what earlier runs left there makes it fail, or the folder's name",
         true => "it passed when the folder for temporary files was empty: what earlier runs left there may make it fail, the folder's name, or chance",

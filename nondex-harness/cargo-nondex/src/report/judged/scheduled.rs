@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use nondex_core::{Frame, RunSpec, ScheduleRecord, Trace, WaitRecord};
 
-use super::holders;
+use super::lock_owners;
 use crate::judge::conclusion::{Conclusion, Dependence};
 use crate::judge::culprit::Group;
 use crate::judge::evidence::Evidence;
@@ -107,7 +107,7 @@ fn wait(
 ) -> WaitReport {
     let (file, line) = workspace.nearest(&wait.stack, cwd).unzip();
     let operation = api(&wait.stack).map_or_else(|| wait.operation.clone(), str::to_owned);
-    let cause = |trace| holders::cause(trace, &wait.thread, &operation, workspace, cwd);
+    let cause = |trace| lock_owners::cause(trace, &wait.thread, &operation, workspace, cwd);
     WaitReport {
         thread: wait.thread.clone(),
         name: wait.name.clone(),

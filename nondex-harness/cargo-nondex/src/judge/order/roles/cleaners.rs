@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use nondex_core::hash::mix;
 
-use super::{Agreement, Dependence, Search};
+use super::{Agreement, Dependence, RoleSearch};
 use crate::judge::order::experiments::{Wanted, gather};
 
 /// So many tests are tried first for one that undoes what others did, the likeliest ones; then
@@ -62,7 +62,7 @@ pub(super) fn together(
     (0..rounds).map(order).collect()
 }
 
-impl Search<'_> {
+impl RoleSearch<'_> {
     /// The tests that undo what the first set does to a victim, and whether the search came to its
     /// end.
     pub(super) fn cleaners(&self, sets: &[Vec<usize>]) -> Result<(Vec<usize>, bool), Wanted> {

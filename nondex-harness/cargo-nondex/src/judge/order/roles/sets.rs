@@ -1,6 +1,6 @@
 //! The smallest sets of tests that make the difference to a test, each enough by itself.
 
-use super::{Agreement, REPETITIONS, Search};
+use super::{Agreement, REPETITIONS, RoleSearch};
 use crate::judge::culprit::subset::smallest;
 use crate::judge::order::experiments::Wanted;
 
@@ -10,7 +10,7 @@ const MAX_SETS: usize = 4;
 /// A set of at most so many tests is tried without each of them.
 const MAX_TRIED_WITHOUT: usize = 8;
 
-impl Search<'_> {
+impl RoleSearch<'_> {
     pub(super) fn mask(&self, lists: impl IntoIterator<Item = impl AsRef<[usize]>>) -> Vec<bool> {
         let mut mask = vec![false; self.tests];
         for list in lists {

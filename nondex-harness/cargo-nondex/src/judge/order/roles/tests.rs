@@ -74,7 +74,7 @@ fn concluded(
     asked: &[usize],
     seed: u64,
     is_shared: bool,
-) -> (Vec<Conclusion>, usize) {
+) -> (Vec<OrderConclusion>, usize) {
     let (found, experiments, before) = made(bodies, asked, seed, is_shared);
     (found, experiments.count() - before)
 }
@@ -85,7 +85,7 @@ fn made(
     asked: &[usize],
     seed: u64,
     is_shared: bool,
-) -> (Vec<Conclusion>, Experiments, usize) {
+) -> (Vec<OrderConclusion>, Experiments, usize) {
     let mut experiments = Experiments::new(is_shared);
     let tests = bodies.len();
     let mut planned = planned(tests, seed);
@@ -112,9 +112,9 @@ fn made(
     (found, experiments, before)
 }
 
-fn dependent(conclusion: &Conclusion) -> &Dependence {
+fn dependent(conclusion: &OrderConclusion) -> &Dependence {
     match conclusion {
-        Conclusion::Dependent(dependence) => dependence,
+        OrderConclusion::Dependent(dependence) => dependence,
         other => panic!("not dependent: {other:?}"),
     }
 }
@@ -138,7 +138,7 @@ fn one_polluter_its_cleaners_and_a_setter_are_found_whatever_the_seed() {
             let of_brittle = dependent(&found[1]);
             assert!(!of_brittle.passes_alone);
             assert_eq!(of_brittle.sets, [vec![33]], "seed {seed}");
-            assert_eq!(found[2], Conclusion::Independent);
+            assert_eq!(found[2], OrderConclusion::Independent);
         }
     }
 }
@@ -239,7 +239,7 @@ fn what_fails_by_chance_is_not_called_order_dependent() {
         });
         let (found, _) = concluded(&bodies, &[9], seed, false);
         assert!(
-            !matches!(found[0], Conclusion::Dependent(_)),
+            !matches!(found[0], OrderConclusion::Dependent(_)),
             "seed {seed}: {found:?}"
         );
     }
@@ -262,14 +262,14 @@ fn a_test_that_its_own_first_run_spoils_depends_on_no_other_though_one_repairs_i
         let (found, experiments, _) = made(&bodies, &[0, 1, 2], 0, is_shared);
         assert!(matches!(
             &found[1],
-            Conclusion::NonDeterministic { before, .. } if before.is_empty()
+            OrderConclusion::NonDeterministic { before, .. } if before.is_empty()
         ));
         let [together, alone] = experiments.failures_after(&[], 1);
         let [failed, all] = [together[0] + alone[0], together[1] + alone[1]];
         assert!(failed > 0 && failed < all);
         assert_eq!(
             (&found[0], &found[2]),
-            (&Conclusion::Independent, &Conclusion::Independent)
+            (&OrderConclusion::Independent, &OrderConclusion::Independent)
         );
     }
 }
@@ -326,7 +326,7 @@ fn the_roles_in_five_hundred_tests_take_few_processes() {
         let asked: Vec<usize> = truth.iter().map(|(target, ..)| *target).collect();
         let (found, processes) = concluded(&bodies, &asked, seed, false);
         for ((target, polluters, cleaners), found) in truth.iter().zip(&found) {
-            if let Conclusion::Independent = found {
+            if let OrderConclusion::Independent = found {
                 panic!("seed {seed}: {target} is not found");
             }
             let found = dependent(found);

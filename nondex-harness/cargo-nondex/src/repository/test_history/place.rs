@@ -21,7 +21,7 @@ pub(super) struct Place {
 
 /// What a commit has at a place: the function, or none of it where the file cannot be split into
 /// tokens.
-pub(super) type Found = Option<Function>;
+pub(super) type FoundFunction = Option<Function>;
 
 impl Place {
     /// That of one of all the functions of a file.
@@ -75,11 +75,11 @@ impl Place {
     }
 
     /// What a commit has here.
-    pub(super) fn find(&self, git: &Git, commit: &str) -> Option<Found> {
+    pub(super) fn find(&self, git: &Git, commit: &str) -> Option<FoundFunction> {
         self.find_in(&git.text(commit, &self.file)?)
     }
 
-    fn find_in(&self, text: &str) -> Option<Found> {
+    fn find_in(&self, text: &str) -> Option<FoundFunction> {
         let all = functions(text).filter(|_| !self.is_word);
         let Some(all) = all else {
             return has_word(text, &self.name).then_some(None);
@@ -98,7 +98,11 @@ impl Place {
 
     /// The first commit of those that lead to `commit` that has this function in this file, and
     /// what it is there.
-    pub(super) fn introduced(&self, git: &Git, commit: &str) -> Result<Option<(String, Found)>> {
+    pub(super) fn introduced(
+        &self,
+        git: &Git,
+        commit: &str,
+    ) -> Result<Option<(String, FoundFunction)>> {
         let name = &self.name;
         let word = format!("-G(^|[^[:alnum:]_]){name}($|[^[:alnum:]_])");
         let file = format!(":(top,literal){}", self.file);
@@ -118,9 +122,9 @@ impl Place {
         let mut commits: Vec<&str> = log.lines().collect();
         // A merge is there once for each parent.
         commits.dedup();
-        let mut introduced: Option<(String, Found)> = None;
+        let mut introduced: Option<(String, FoundFunction)> = None;
         // What it was when it went away, in the commits that lead to where it came back.
-        let mut last: Option<Found> = None;
+        let mut last: Option<FoundFunction> = None;
         for commit in commits {
             let now = self.find(git, commit);
             let parents = git.parents(commit)?;

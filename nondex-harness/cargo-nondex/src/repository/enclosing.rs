@@ -11,7 +11,7 @@ use super::items::documentation::may_be_read;
 
 /// What holds some lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Holders {
+pub enum Enclosing {
     /// Items with these names, wherever they are.
     Named(BTreeSet<String>),
     /// What cannot be told from its source, such as what a macro makes of it.
@@ -29,9 +29,9 @@ pub fn is_plain(name: &str) -> bool {
 /// What holds these lines of a source, or all of them; and where one of them imports something,
 /// what the file has of items.
 #[must_use]
-pub fn holders(text: &str, lines: Option<&BTreeSet<u32>>) -> Holders {
+pub fn enclosing(text: &str, lines: Option<&BTreeSet<u32>>) -> Enclosing {
     let Ok(file) = syn::parse_file(text) else {
-        return Holders::Unknown;
+        return Enclosing::Unknown;
     };
     let mut items = Items::default();
     items.visit_file(&file);
@@ -39,7 +39,7 @@ pub fn holders(text: &str, lines: Option<&BTreeSet<u32>>) -> Holders {
     let Some(lines) = lines else {
         let all = items.found.into_iter().map(|item| item.name);
         let all: Option<BTreeSet<String>> = all.collect();
-        return all.map_or(Holders::Unknown, Holders::Named);
+        return all.map_or(Enclosing::Unknown, Enclosing::Named);
     };
     for line in lines.iter().map(|line| *line as usize) {
         let around = || items.found.iter().filter(|item| item.lines.contains(&line));
@@ -55,11 +55,11 @@ pub fn holders(text: &str, lines: Option<&BTreeSet<u32>>) -> Holders {
             .chain(held.iter().copied())
             .any(|item| item.name.is_none())
         {
-            return Holders::Unknown;
+            return Enclosing::Unknown;
         }
         names.extend(held.into_iter().filter_map(|item| item.name.clone()));
     }
-    Holders::Named(names)
+    Enclosing::Named(names)
 }
 
 #[derive(Debug)]
@@ -165,9 +165,9 @@ mod tests {
         fn r#six() {}\n";
 
     fn held(text: &str, lines: &[u32]) -> Option<Vec<String>> {
-        match holders(text, Some(&lines.iter().copied().collect())) {
-            Holders::Named(names) => Some(names.into_iter().collect()),
-            Holders::Unknown => None,
+        match enclosing(text, Some(&lines.iter().copied().collect())) {
+            Enclosing::Named(names) => Some(names.into_iter().collect()),
+            Enclosing::Unknown => None,
         }
     }
 

@@ -17,7 +17,7 @@ const MAX_MOVES: usize = 20;
 
 /// Where a test comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Lineage {
+pub struct TestHistory {
     /// The commit that introduced it; `None` when its source cannot be found.
     pub introduced: Option<String>,
     /// The names of its function, the youngest first.
@@ -26,20 +26,20 @@ pub struct Lineage {
     pub files: Vec<String>,
 }
 
-/// The lineage of a test with this path, such as `module::tests::case`, in `file`, a path from the
-/// root of the repository, as they are at `commit`.
+/// History of a test with this path, such as `module::tests::case`, in `file`, a path from the root
+/// of the repository, as they are at `commit`.
 ///
 /// A test that was away for some time, and came back much as it was, was introduced the first time.
 /// One whose own name no function has is written by a macro: it is as old as its name in the file.
 ///
 /// # Errors
 /// When git cannot say.
-pub fn lineage(git: &Git, commit: &str, file: &str, test: &str) -> Result<Lineage> {
+pub fn test_history(git: &Git, commit: &str, file: &str, test: &str) -> Result<TestHistory> {
     let mut place = git
         .text(commit, file)
         .and_then(|text| Place::first(file, &text, test));
     let own = place.as_ref().map(|place| place.name.clone());
-    let mut found = Lineage {
+    let mut found = TestHistory {
         introduced: None,
         names: own.into_iter().collect(),
         files: vec![file.to_owned()],

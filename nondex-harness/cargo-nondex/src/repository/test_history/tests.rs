@@ -5,7 +5,9 @@ use crate::repository::scratch::Repository;
 
 impl Repository {
     fn introduced(&self, file: &str, test: &str) -> Option<String> {
-        lineage(&self.git, "HEAD", file, test).unwrap().introduced
+        test_history(&self.git, "HEAD", file, test)
+            .unwrap()
+            .introduced
     }
 }
 
@@ -28,7 +30,7 @@ fn what_is_copied_comes_from_nowhere_and_what_is_moved_from_where_it_is_gone() {
         ("a.rs", "mod d;".to_owned()),
         ("d.rs", test("renamed_case", SORTS)),
     ]);
-    let found = lineage(&of.git, "HEAD", "d.rs", "d::renamed_case").unwrap();
+    let found = test_history(&of.git, "HEAD", "d.rs", "d::renamed_case").unwrap();
     assert_eq!(found.introduced, Some(first));
     assert_eq!(found.names, ["renamed_case", "case"]);
 }
@@ -110,7 +112,7 @@ fn a_test_is_as_old_as_its_first_time_however_it_moved_or_was_away() {
     of.commit(&[("src/a/tests.rs", "// Nothing.\n".to_owned())]);
     of.commit(&[("src/a/tests.rs", test("case", SORTS) + "// Again.\n")]);
     let head = of.head();
-    let found = lineage(&of.git, &head, "src/a/tests.rs", "a::tests::case").unwrap();
+    let found = test_history(&of.git, &head, "src/a/tests.rs", "a::tests::case").unwrap();
     assert_eq!(found.introduced, Some(first));
     assert_eq!(found.files, ["src/a/tests.rs", "src/a/mod.rs", "src/a.rs"]);
     // Another one with the same name is no return.
