@@ -41,7 +41,7 @@ mod execution;
 mod experiment;
 mod forks;
 pub mod libtest;
-mod meeting;
+mod interrupting;
 #[cfg(feature = "libtest-mimic")]
 mod mimic;
 mod network;

@@ -17,7 +17,7 @@ use super::descriptor::{TestDesc, TestDescAndFn};
 use super::execution::{self, Ended};
 use super::experiment::Experiment;
 use super::forks;
-use super::meeting::Meeting;
+use super::interrupting::InterruptingTest;
 use super::selection::select;
 use super::sharing::Sharing;
 use super::verdict::Verdict;
@@ -84,15 +84,15 @@ pub(crate) fn run(arguments: &Arguments, mut tests: Vec<TestDescAndFn>) -> io::R
     let sharing = own
         .filter(|_| at_a_time == 1)
         .and_then(|_| Sharing::begin());
-    let meeting = between.and_then(|test| {
+    let interrupting = between.and_then(|test| {
         let name = test.desc.name.as_slice().to_owned();
-        Meeting::prepare(name, move || {
+        InterruptingTest::prepare(name, move || {
             execution::run_test(&test.desc, test.testfn);
         })
     });
     Runner::new(arguments, &mut console, threads, sharing).run(selected, at_a_time)?;
-    if let Some(meeting) = meeting {
-        meeting.end();
+    if let Some(interrupting) = interrupting {
+        interrupting.end();
     }
     if let Some(context) = own
         && let Some(spec) = &context.spec().forks

@@ -9,7 +9,7 @@ use nondex_core::context::system::{self, Manner, System, Tell};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::hidden::Text;
 
-use super::meeting;
+use super::interrupting;
 
 /// See the [module](self). Used on the main thread, while no test runs.
 #[derive(Clone, Copy, Debug)]
@@ -24,10 +24,10 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
     let pause = context::pause();
     // A test in the middle of another one leaves what that one watches alone.
     if run.spec().meet.is_some() && run.spec().stopped() != test {
-        let meets = run.spec().meeting() == Some(test);
-        if let Some(access) = run.spec().until.filter(|_| meets) {
+        let is_interrupting = run.spec().interrupting() == Some(test);
+        if let Some(access) = run.spec().until.filter(|_| is_interrupting) {
             system.join_watch();
-            system.interrupt(access, meeting::wait);
+            system.interrupt(access, interrupting::wait);
         }
         drop(pause);
         return call();
@@ -46,7 +46,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         run.note_unseen(test, state);
     }
     if let Some(access) = run.spec().meet {
-        system.interrupt(access, meeting::meet);
+        system.interrupt(access, interrupting::interrupt);
     }
     drop(pause);
     let result = call();
@@ -57,7 +57,7 @@ pub(crate) fn watched<R>(run: Option<&Context>, test: &str, call: impl FnOnce() 
         let state = (access.state.kind, &*access.state.name);
         run.note_access(test, state, access.manner, &Stack::default());
     }
-    meeting::is_over();
+    interrupting::is_over();
     result
 }
 

@@ -12,7 +12,7 @@ use nondex_core::fork_lock::ForkLock;
 use nondex_core::hidden::{self, Text};
 use nondex_core::{StateId, StateKind};
 
-use crate::{Errno, libc, meeting, system};
+use crate::{Errno, interrupt, libc, system};
 
 /// How many accesses of a test are kept.
 const MAX_ACCESSES: usize = 64;
@@ -72,7 +72,7 @@ pub(crate) fn begin(states: &[StateId], tell: Option<Tell>) {
 #[expect(clippy::disallowed_types, reason = "asked by the harness")]
 pub(crate) fn end() -> Vec<Access> {
     // A test that runs in the middle of this one may still have its moment to come.
-    if meeting::is_meeting() {
+    if interrupt::is_interrupting() {
         return take();
     }
     if !IS_WATCHING.swap(false, Ordering::Relaxed) {
@@ -134,8 +134,8 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
     if !is_wanted && !is_of_folder {
         return;
     }
-    meeting::about_to_access();
-    let (is_next, met) = (meeting::is_next(), meeting::is_moment());
+    interrupt::about_to_access();
+    let (is_next, met) = (interrupt::is_next(), interrupt::is_moment());
     if is_wanted {
         keep(&state, writes, met, is_next);
     }
@@ -143,7 +143,7 @@ fn note(kind: StateKind, writes: bool, name: &dyn Fn() -> Text) {
         keep(&in_folder, false, met, is_next);
     }
     if met {
-        meeting::stop();
+        interrupt::stop();
     }
 }
 
@@ -197,7 +197,8 @@ fn keep(state: &State, writes: bool, met: bool, is_next: bool) {
     let has_room = |watched: &Watched| watched.accesses.len() < MAX_ACCESSES;
     let is_kept = met
         || is_next
-        || !meeting::is_meeting() && WATCHED.lock().is_some_and(|watched| has_room(&watched));
+        || !interrupt::is_interrupting()
+            && WATCHED.lock().is_some_and(|watched| has_room(&watched));
     if !is_kept {
         return;
     }

@@ -39,7 +39,7 @@ mod entropy;
 mod file_times;
 mod fork;
 pub mod given;
-mod meeting;
+mod interrupt;
 #[cfg(feature = "network")]
 mod network;
 mod operations;

@@ -28,7 +28,7 @@ use nondex_core::json::Object;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{RunSpec, StateChange, StateId, StateKind};
 
-use crate::{accessed, covered, libc, meeting, schedule};
+use crate::{accessed, covered, interrupt, libc, schedule};
 
 /// This process.
 #[derive(Debug)]
@@ -73,8 +73,8 @@ impl System for Process {
         watch::join();
     }
 
-    fn interrupt(&self, access: u64, meet: fn() -> bool) {
-        meeting::begin(access, meet);
+    fn interrupt(&self, access: u64, interruption: fn() -> bool) {
+        interrupt::begin(access, interruption);
     }
 
     fn keep(&self, states: &[StateId]) {

@@ -4,7 +4,7 @@ use ::std::ffi::c_long;
 
 #[cfg(feature = "network")]
 use super::network;
-use super::{directory, entropy, libc, meeting, schedule, system};
+use super::{directory, entropy, interrupt, libc, schedule, system};
 
 /// All but the few that are ours pass through: libc's `syscall` takes its variable arguments in the
 /// registers of a function with seven `long`s, on every 64-bit Linux.
@@ -37,7 +37,7 @@ pub(crate) unsafe extern "C" fn syscall(
         schedule::counter::will_call(number, a);
         let result = system::call(number, arguments);
         if number == libc::SYS_futex as c_long {
-            meeting::passed();
+            interrupt::passed();
         }
         result
     }

@@ -54,7 +54,7 @@ pub trait System: Debug + Sync {
     /// Calls `meet` on this thread at its access of this number to what it
     /// [watches](System::watch), before it goes on, and again wherever the thread may have let
     /// others go on, until it says that there is no need.
-    fn interrupt(&self, access: u64, meet: fn() -> bool);
+    fn interrupt(&self, access: u64, interruption: fn() -> bool);
 
     /// Keeps these parts of the state as they are now; what is accessed by functions, as it is
     /// before another thread first accesses it.

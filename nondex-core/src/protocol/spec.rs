@@ -231,7 +231,7 @@ impl RunSpec {
 
     /// The test that [meets](Self::meet) it, if one does.
     #[must_use]
-    pub fn meeting(&self) -> Option<&str> {
+    pub fn interrupting(&self) -> Option<&str> {
         self.meet?;
         let other = self.before.last()?;
         Some(if self.within { &self.test } else { other })

@@ -8,7 +8,7 @@ use ::std::path::{Path, PathBuf};
 use nondex_core::fork_lock::ForkLock;
 use nondex_core::{RunSpec, StateChange, StateId, StateKind, Threads};
 
-use crate::meeting;
+use crate::interrupt;
 
 use super::files::{Files, Saved};
 use super::image::Image;
@@ -197,7 +197,7 @@ fn now_and_then(what: What, states: &[StateId]) {
     if let Some(mut pending) = PENDING.lock() {
         *pending = Some((what, states));
     }
-    meeting::before_another(|| {
+    interrupt::before_another(|| {
         let pending = PENDING.lock();
         if let Some((what, states)) = pending.and_then(|mut pending| pending.take()) {
             do_with(what, &states);

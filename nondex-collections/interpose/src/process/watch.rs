@@ -20,7 +20,7 @@ use ::std::ops::Deref;
 use ::std::ptr;
 use ::std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{libc, meeting};
+use crate::{interrupt, libc};
 use nondex_core::context::stack::Stack;
 use nondex_core::context::system::{Access, Manner, Tell};
 use nondex_core::fork_lock::ForkLock;
@@ -125,7 +125,7 @@ impl Watch {
     /// counts, and the next one behind that.
     fn is_kept(&self, own: bool, met: bool, is_next: bool) -> bool {
         let mut room = MAX_ACCESSES[usize::from(!own)];
-        if meeting::is_meeting() {
+        if interrupt::is_interrupting() {
             room = usize::from(met) + 2 * usize::from(is_next);
         }
         self.accesses.iter().filter(|seen| seen.own == own).count() < room
@@ -330,7 +330,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
         return;
     }
     let own = IS_OF_TEST.get();
-    let (is_next, met) = (meeting::is_next(), meeting::is_moment());
+    let (is_next, met) = (interrupt::is_next(), interrupt::is_moment());
     let told = WATCH.lock().and_then(|mut watch| {
         if !watch.is_kept(own, met, is_next) {
             return None;
@@ -345,7 +345,7 @@ unsafe extern "C" fn trapped(_signal: c_int, _info: *mut c_void, _context: *mut 
     }
     IS_NOTING.set(false);
     if met {
-        meeting::stop();
+        interrupt::stop();
         // What another test has changed meanwhile is not this one's.
         look();
     }

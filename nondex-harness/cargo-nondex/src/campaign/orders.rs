@@ -336,7 +336,7 @@ impl OrderCampaign<'_> {
             is_polluter: &is_polluter,
             known: KnownAccesses::default(),
             traced: KnownAccesses::default(),
-            budget: self.asked.meetings(processes.tests.len()),
+            budget: self.asked.interleavings(processes.tests.len()),
             before: processes.started(),
             start: Instant::now(),
             stop: self.stop.half(),

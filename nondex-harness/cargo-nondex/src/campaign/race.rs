@@ -25,7 +25,7 @@ use super::order::Processes;
 use super::state::{PLACE, States, in_temporary};
 use super::stop::StopFlag;
 use crate::judge::order::Budget;
-use crate::judge::order::meetings::{self, Plan, Shared};
+use crate::judge::order::interleavings::{self, Plan, Shared};
 use crate::judge::run::Run;
 
 /// So many accesses of a test to one part of the state are tried.
@@ -45,7 +45,7 @@ const REPETITIONS: usize = 3;
 const SEEDS: u64 = 30;
 
 /// The whole of one test in the middle of another one.
-struct Meeting<'m> {
+struct ForcedInterleaving<'m> {
     /// The one that is stopped.
     outer: &'m Use<'m>,
     /// The one that runs meanwhile.
@@ -58,8 +58,8 @@ struct Meeting<'m> {
     until: Option<u64>,
 }
 
-/// What came of one meeting.
-enum Met {
+/// What came of one interleaving.
+enum Interleaved {
     /// There may be a further access.
     Further,
     /// There is none, or none that would tell more.
@@ -139,15 +139,15 @@ impl Races<'_> {
         });
         let shared: Vec<Shared> = shared.collect();
         let number = |state: &'u StateId| states.binary_search(&state).ok();
-        let numbered = uses.iter().map(|used| meetings::Use {
+        let numbered = uses.iter().map(|used| interleavings::Use {
             changes: changed(used).filter_map(number).collect(),
             undone: used.undone.iter().filter_map(number).collect(),
             reads: used.reads.iter().filter_map(number).collect(),
             may_use_any: used.may_use_any,
         });
-        let numbered: Vec<meetings::Use> = numbered.collect();
+        let numbered: Vec<interleavings::Use> = numbered.collect();
         let is_wanted = |place: usize| (self.is_asked)(uses[place].test);
-        let plan = meetings::plan(&numbered, &shared, &is_wanted);
+        let plan = interleavings::plan(&numbered, &shared, &is_wanted);
         (states, plan)
     }
 
@@ -180,17 +180,17 @@ impl Races<'_> {
             if self.is_over() {
                 return false;
             }
-            let meeting = Meeting {
+            let interleaving = ForcedInterleaving {
                 outer,
                 inner,
                 state,
                 access,
                 until,
             };
-            match self.meet(&meeting, tried) {
-                Some(Met::Further) => {}
-                Some(Met::Enough) => return true,
-                Some(Met::Waits) => {
+            match self.interleave(&interleaving, tried) {
+                Some(Interleaved::Further) => {}
+                Some(Interleaved::Enough) => return true,
+                Some(Interleaved::Waits) => {
                     tried.waiting.insert(outer.test);
                     return true;
                 }
@@ -206,26 +206,30 @@ impl Races<'_> {
     }
 
     /// Lets two tests meet, and adds what fails of that. `None` when it was stopped.
-    fn meet(&self, meeting: &Meeting<'_>, tried: &mut Tried) -> Option<Met> {
-        let (first, second) = (meeting.inner.test, meeting.outer.test);
+    fn interleave(
+        &self,
+        interleaving: &ForcedInterleaving<'_>,
+        tried: &mut Tried,
+    ) -> Option<Interleaved> {
+        let (first, second) = (interleaving.inner.test, interleaving.outer.test);
         let spec = RunSpec {
             watch: vec![StateId {
-                kind: meeting.state.kind,
-                name: in_temporary(&meeting.state.name),
+                kind: interleaving.state.kind,
+                name: in_temporary(&interleaving.state.name),
             }],
-            meet: Some(meeting.access),
-            until: meeting.until,
+            meet: Some(interleaving.access),
+            until: interleaving.until,
             ..self.processes.spec(second)
         };
         let runs = self.run(&[first, second], &spec)?;
         let [inner, outer] = &runs[..] else {
-            return Some(Met::Enough);
+            return Some(Interleaved::Enough);
         };
         if self.states.note_unseen(outer) {
-            return Some(Met::Enough);
+            return Some(Interleaved::Enough);
         }
         if met(outer).is_none() && outer.outcome == Outcome::Passed {
-            return Some(Met::Enough);
+            return Some(Interleaved::Enough);
         }
         let within = RunSpec {
             within: true,
@@ -245,7 +249,7 @@ impl Races<'_> {
             }
             if let Some(outer) = self.confirmed(order, spec)? {
                 let is_proven = self.is_proven(order, spec)?;
-                let mut race = self.described(test, meeting, &outer);
+                let mut race = self.described(test, interleaving, &outer);
                 race.state.confirmed = is_proven;
                 let list = match is_proven {
                     true => &mut tried.found,
@@ -260,8 +264,8 @@ impl Races<'_> {
             }
         }
         Some(match outer.took >= WAITS {
-            true => Met::Waits,
-            false => Met::Further,
+            true => Interleaved::Waits,
+            false => Interleaved::Further,
         })
     }
 

@@ -77,7 +77,7 @@ impl OrderArgs {
             shuffle: self.shuffle,
             reruns: self.reruns.map_or(usual.reruns, NonZeroUsize::get),
             pairs: self.pairs.unwrap_or(usual.pairs),
-            meetings: self.meetings,
+            interleavings: self.meetings,
             budget: self.budget.unwrap_or(usual.budget),
         }
     }

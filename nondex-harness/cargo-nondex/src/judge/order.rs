@@ -12,7 +12,7 @@ pub mod after_others;
 pub mod detection;
 pub mod draws;
 pub mod experiments;
-pub mod meetings;
+pub mod interleavings;
 pub mod options;
 pub mod roles;
 pub mod strategy;

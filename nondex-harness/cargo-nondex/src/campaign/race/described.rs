@@ -3,7 +3,7 @@
 use nondex_core::{AccessRecord, RunSpec, StateId, StateKind};
 
 use super::uses::every;
-use super::{Meeting, Races, Use, stops_after};
+use super::{ForcedInterleaving, Races, Use, stops_after};
 use crate::campaign::state::Part;
 use crate::judge::run::Run;
 use crate::report::schema::{Race, WrittenLine};
@@ -11,14 +11,19 @@ use crate::report::schema::{Race, WrittenLine};
 impl Races<'_> {
     /// A race of `test` in the words of a report; `stopped` is the run of the one that is stopped,
     /// with its lines.
-    pub(super) fn described(&self, test: usize, meeting: &Meeting<'_>, stopped: &Run) -> Race {
-        let Meeting {
+    pub(super) fn described(
+        &self,
+        test: usize,
+        interleaving: &ForcedInterleaving<'_>,
+        stopped: &Run,
+    ) -> Race {
+        let ForcedInterleaving {
             outer,
             inner,
             state,
             access,
             until,
-        } = *meeting;
+        } = *interleaving;
         let within = test == inner.test;
         let name = |used: &Use<'_>| self.processes.tests[used.test].name.clone();
         // What the one changes, the other one meets.

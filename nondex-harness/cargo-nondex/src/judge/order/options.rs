@@ -43,7 +43,7 @@ pub struct OrderOptions {
     pub pairs: usize,
     /// How many processes of tests that run at the same time are made in each binary; as many as
     /// its tests and their speed allow unless given.
-    pub meetings: Option<usize>,
+    pub interleavings: Option<usize>,
     /// How many processes each search for one test's roles may ask for.
     pub budget: usize,
 }
@@ -82,9 +82,9 @@ impl OrderOptions {
 
     /// How many processes of tests that run at the same time are made in a binary of so many tests.
     #[must_use]
-    pub fn meetings(&self, tests: usize) -> Budget {
+    pub fn interleavings(&self, tests: usize) -> Budget {
         let usual = tests.saturating_mul(MEETINGS).max(MIN_MEETINGS);
-        let (surely, most) = match self.meetings {
+        let (surely, most) = match self.interleavings {
             Some(given) => (given, given),
             None => (usual, usual.saturating_mul(MORE_MEETINGS)),
         };
@@ -134,7 +134,7 @@ impl Default for OrderOptions {
             shuffle: Shuffle::default(),
             reruns: DEFAULT_RERUNS,
             pairs: DEFAULT_PAIRS,
-            meetings: None,
+            interleavings: None,
             budget: crate::judge::options::DEFAULT_BUDGET,
         }
     }
@@ -147,16 +147,16 @@ mod tests {
     #[test]
     fn more_processes_are_made_where_they_are_quick_and_a_given_number_is_kept() {
         let (quick, slow) = (Duration::from_secs(1), Duration::from_secs(60));
-        let usual = OrderOptions::default().meetings(10);
+        let usual = OrderOptions::default().interleavings(10);
         assert!(!usual.is_over(799, slow) && usual.is_over(800, slow));
         assert!(!usual.is_over(3_999, quick) && usual.is_over(4_000, quick));
-        let many = OrderOptions::default().meetings(1_000);
+        let many = OrderOptions::default().interleavings(1_000);
         assert!(!many.is_over(3_999, slow) && many.is_over(4_000, slow));
         let given = OrderOptions {
-            meetings: Some(7),
+            interleavings: Some(7),
             ..OrderOptions::default()
         };
-        let given = given.meetings(10);
+        let given = given.interleavings(10);
         assert!(!given.is_over(6, slow) && given.is_over(7, quick));
     }
 }

@@ -8,10 +8,10 @@ use nondex_core::fork_lock::ForkLock;
 use crate::own;
 
 /// What is done there: see [`System::interrupt`](nondex_core::context::system::System::interrupt).
-type Meet = fn() -> bool;
+type Interruption = fn() -> bool;
 
 /// Whether a thread of this process was to be stopped.
-static IS_MEETING: AtomicBool = AtomicBool::new(false);
+static IS_INTERRUPTING: AtomicBool = AtomicBool::new(false);
 
 /// Whether what is done there was ever left before it came to its end.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
@@ -28,19 +28,19 @@ static HAS_BEFORE: AtomicBool = AtomicBool::new(false);
 thread_local! {
     /// How many accesses of this thread come before the one at which it stops, and what is done
     /// there.
-    static STOP: Cell<Option<(u64, Meet)>> = const { Cell::new(None) };
+    static STOP: Cell<Option<(u64, Interruption)>> = const { Cell::new(None) };
 
     /// What has begun there and not come to its end.
-    static OPEN: Cell<Option<Meet>> = const { Cell::new(None) };
+    static OPEN: Cell<Option<Interruption>> = const { Cell::new(None) };
 
     /// Whether it has come to its end, and this thread has accessed nothing since.
     static IS_NEXT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Stops this thread at its access of this number.
-pub(crate) fn begin(access: u64, meet: Meet) {
-    IS_MEETING.store(true, Ordering::Relaxed);
-    STOP.set(Some((access, meet)));
+pub(crate) fn begin(access: u64, interruption: Interruption) {
+    IS_INTERRUPTING.store(true, Ordering::Relaxed);
+    STOP.set(Some((access, interruption)));
 }
 
 /// Does this before another thread than this one first accesses what is watched.
@@ -66,16 +66,16 @@ pub(crate) fn about_to_access() {
 }
 
 /// Whether of all accesses that one counts at which a thread stops.
-pub(crate) fn is_meeting() -> bool {
-    IS_MEETING.load(Ordering::Relaxed)
+pub(crate) fn is_interrupting() -> bool {
+    IS_INTERRUPTING.load(Ordering::Relaxed)
 }
 
 /// Called at each access. Whether this thread is to [stop](stop) at it.
 pub(crate) fn is_moment() -> bool {
     match STOP.get() {
         Some((0, _)) => true,
-        Some((left, meet)) => {
-            STOP.set(Some((left - 1, meet)));
+        Some((left, interruption)) => {
+            STOP.set(Some((left - 1, interruption)));
             false
         }
         None => false,
@@ -90,8 +90,8 @@ pub(crate) fn is_next() -> bool {
 
 /// Stops this thread.
 pub(crate) fn stop() {
-    if let Some((_, meet)) = STOP.take() {
-        go_on(meet);
+    if let Some((_, interruption)) = STOP.take() {
+        go_on(interruption);
     }
 }
 
@@ -99,17 +99,17 @@ pub(crate) fn stop() {
 #[inline]
 pub(crate) fn passed() {
     if IS_OPEN.load(Ordering::Relaxed)
-        && let Some(meet) = OPEN.take()
+        && let Some(interruption) = OPEN.take()
     {
-        go_on(meet);
+        go_on(interruption);
     }
 }
 
 #[cold]
-fn go_on(meet: Meet) {
+fn go_on(interruption: Interruption) {
     let _errno = crate::Errno::save();
-    let is_open = meet();
-    OPEN.set(is_open.then_some(meet));
+    let is_open = interruption();
+    OPEN.set(is_open.then_some(interruption));
     IS_NEXT.set(!is_open);
     if is_open {
         IS_OPEN.store(true, Ordering::Relaxed);

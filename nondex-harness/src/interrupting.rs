@@ -39,9 +39,9 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// The other test, on its thread.
 #[derive(Debug)]
-pub(crate) struct Meeting(JoinHandle<()>);
+pub(crate) struct InterruptingTest(JoinHandle<()>);
 
-impl Meeting {
+impl InterruptingTest {
     /// Starts the thread of a test of this name, which waits for its moment and then runs it.
     pub(crate) fn prepare(name: String, run: impl FnOnce() + Send + 'static) -> Option<Self> {
         let work = move || {
@@ -56,7 +56,7 @@ impl Meeting {
         while THREAD.lock().is_ok_and(|known| known.is_none()) && !thread.is_finished() {
             thread::sleep(PAUSE);
         }
-        Some(Meeting(thread))
+        Some(InterruptingTest(thread))
     }
 
     /// Waits for its end; where its moment has not come, this is it.
@@ -77,20 +77,20 @@ fn note_thread(of: &Mutex<Option<String>>) {
 
 /// Lets the other test run, and waits until it has ended or stops, or waits itself. Whether it goes
 /// on. Called in the middle of a test.
-pub(crate) fn meet() -> bool {
+pub(crate) fn interrupt() -> bool {
     let _pause = context::pause();
     note_thread(&OTHER);
     if STATE.load(Ordering::Acquire) == WAITS {
         proof(Moment::Begins);
     }
     let _ = STATE.compare_exchange(WAITS, RUNS, Ordering::AcqRel, Ordering::Acquire);
-    let is_in_vain = is_in_vain(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
-    proof(if is_in_vain {
+    let is_blocked = is_blocked(&THREAD, || STATE.load(Ordering::Acquire) != RUNS);
+    proof(if is_blocked {
         Moment::InVain
     } else {
         Moment::Ends
     });
-    is_in_vain
+    is_blocked
 }
 
 /// A moment at which something is put back, to prove that it is what makes a test fail.
@@ -142,14 +142,14 @@ pub(crate) fn wait() -> bool {
         proof(Moment::Stops);
     }
     STATE.store(STOPS, Ordering::Release);
-    let is_in_vain = is_in_vain(&OTHER, || IS_OVER.load(Ordering::Acquire));
+    let is_blocked = is_blocked(&OTHER, || IS_OVER.load(Ordering::Acquire));
     STATE.store(RUNS, Ordering::Release);
-    proof(if is_in_vain {
+    proof(if is_blocked {
         Moment::InVain
     } else {
         Moment::GoesOn
     });
-    is_in_vain
+    is_blocked
 }
 
 /// Called when the test in whose middle another one runs has ended.
@@ -159,7 +159,7 @@ pub(crate) fn is_over() {
 
 /// Waits until `is_done`. Whether that is in vain, because this thread waits for another one or
 /// goes on and on.
-fn is_in_vain(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
+fn is_blocked(thread: &Mutex<Option<String>>, is_done: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     let mut blocked: Option<(String, Instant)> = None;
     while !is_done() {
