@@ -23,9 +23,9 @@ pub(crate) fn run(
     if tests.is_empty() {
         return;
     }
-    let company = system.company();
-    if !company.is_none() {
-        context.note_unforked(company);
+    let others = system.others();
+    if !others.is_none() {
+        context.note_unforked(others);
         return;
     }
     context.note_forks();

@@ -23,7 +23,7 @@ use ::std::ptr;
 use ::std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use ::std::time::Duration;
 
-use nondex_core::context::system::{Access, Company, ForkEnd, System, Tell};
+use nondex_core::context::system::{Access, ForkEnd, Others, System, Tell};
 use nondex_core::json::Object;
 use nondex_core::protocol::spec::SPEC_VARIABLE;
 use nondex_core::{RunSpec, StateChange, StateId, StateKind};
@@ -35,8 +35,8 @@ use crate::{accessed, covered, interrupt, libc, schedule};
 pub(crate) struct Process;
 
 impl System for Process {
-    fn company(&self) -> Company {
-        fork::company()
+    fn others(&self) -> Others {
+        fork::others()
     }
 
     fn fork(&self, spec: &str, limit: Duration, work: &mut dyn FnMut() -> i32) -> Option<ForkEnd> {

@@ -16,7 +16,7 @@ use super::journal::{self, Journal};
 use super::keys::Keys;
 use super::stack::Stack;
 use super::stacks::Stacks;
-use super::system::{Company, Manner};
+use super::system::{Manner, Others};
 use super::written;
 use crate::catalogue::{Family, Model};
 use crate::hash;
@@ -283,11 +283,11 @@ impl Context {
     }
 
     /// Says that no forks are made, and why.
-    pub fn note_unforked(&self, company: Company) {
+    pub fn note_unforked(&self, others: Others) {
         self.journal.append(&Event::Unforked {
             test: self.spec.test.clone(),
-            threads: company.threads,
-            has_children: company.has_children,
+            threads: others.threads,
+            has_children: others.has_children,
         });
     }
 

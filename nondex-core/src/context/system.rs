@@ -16,9 +16,9 @@ use crate::protocol::state::{StateChange, StateId, StateKind};
 /// What a test process can do to itself.
 pub trait System: Debug + Sync {
     /// What a fork of this process would be without. Not asked from a fork.
-    fn company(&self) -> Company;
+    fn others(&self) -> Others;
 
-    /// Forks this process, which must have no [`company`](System::company). The fork's output goes
+    /// Forks this process, which must have no [`others`](System::others). The fork's output goes
     /// nowhere, its initial environment has this text as the run spec, and it ends with the exit
     /// code that `work` returns. One that takes longer than `limit` is ended; so is all that it has
     /// started. `None` when that cannot be done, or its end cannot be known.
@@ -102,14 +102,14 @@ pub struct Manner {
 
 /// What belongs to a process and not to a fork of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Company {
+pub struct Others {
     /// How many threads there are, this one counted.
     pub threads: u64,
     /// Whether there are children, dead ones that nobody waited for counted.
     pub has_children: bool,
 }
 
-impl Company {
+impl Others {
     /// Whether there is only this thread.
     #[must_use]
     pub const fn is_none(self) -> bool {

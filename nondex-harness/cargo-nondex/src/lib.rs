@@ -20,4 +20,4 @@ pub mod repository;
 pub mod repro;
 pub mod shell;
 pub mod statistics;
-pub mod written;
+pub mod atomic_file;

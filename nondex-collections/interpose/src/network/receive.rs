@@ -31,7 +31,7 @@ fn watched(fd: c_int, call: &dyn Fn() -> isize) -> isize {
     let errno = errno();
     socket::update(inode, |socket, changes| match errno {
         _ if result >= 0 => socket.answered(changes),
-        libc::EAGAIN => socket.waited_in_vain(changes),
+        libc::EAGAIN => socket.waited_unanswered(changes),
         // It has not ended, or was not begun.
         libc::ENOTCONN | libc::EBADF | libc::EFAULT | libc::EINVAL => {}
         errno if error::is_wait(errno) => {}

@@ -340,7 +340,7 @@ impl Socket {
     }
 
     /// Somebody waited for the answers, or asked for them, and there was none.
-    pub(super) fn waited_in_vain(&mut self, changes: &mut Changes) {
+    pub(super) fn waited_unanswered(&mut self, changes: &mut Changes) {
         self.waits(&End::Pending, changes);
     }
 

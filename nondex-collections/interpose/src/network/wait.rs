@@ -31,7 +31,7 @@ pub(crate) fn wait(
     if result == 0 {
         let _errno = Errno::save();
         for inode in sockets {
-            socket::update(inode, socket::Socket::waited_in_vain);
+            socket::update(inode, socket::Socket::waited_unanswered);
         }
     }
     result
@@ -74,7 +74,7 @@ pub(crate) fn wait_polled(takes_time: bool, call: impl FnOnce() -> c_int) -> c_i
     let result = call();
     if result == 0 {
         let _errno = Errno::save();
-        socket::update_polled(socket::Socket::waited_in_vain);
+        socket::update_polled(socket::Socket::waited_unanswered);
     }
     result
 }

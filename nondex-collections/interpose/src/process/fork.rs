@@ -6,7 +6,7 @@ use ::std::ptr;
 use ::std::time::{Duration, Instant};
 
 use nondex_core::Outcome;
-use nondex_core::context::system::{Company, ForkEnd};
+use nondex_core::context::system::{ForkEnd, Others};
 
 use super::children;
 use crate::libc;
@@ -21,13 +21,13 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(100);
 /// The longest pause between two looks at a process that cannot be waited for with a time limit.
 const MAX_PAUSE: Duration = Duration::from_millis(5);
 
-/// See [`System::company`](nondex_core::context::system::System::company).
-pub(super) fn company() -> Company {
+/// See [`System::others`](nondex_core::context::system::System::others).
+pub(super) fn others() -> Others {
     let deadline = Instant::now() + JOINED;
     loop {
         let threads = threads().unwrap_or(u64::MAX);
         if threads == 1 || Instant::now() > deadline {
-            return Company {
+            return Others {
                 threads,
                 has_children: children::are_there(),
             };

@@ -175,7 +175,7 @@ fn wait_at_work(futex: &AtomicU32, expected: u32, bits: u32) -> Option<c_long> {
         return Some(fail(libc::EAGAIN));
     }
     // That it is not woken would be our doing: no deadlock of the program's is proven any more.
-    shared.has_company = true;
+    shared.has_others = true;
     let operation = me.operation.get();
     me.expected.set(expected);
     let address = ptr::from_ref(futex).addr();

@@ -14,8 +14,8 @@ use super::thread::{Ref, State, Woken};
 use super::token;
 use super::trace::Object;
 use super::{
-    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, counter, enclosed, kernel,
-    lateness, leaving, me, reading, slept, trace,
+    Busy, MONOTONIC_START, Operation, REALTIME_START, SELF, choices, closed_system, counter,
+    kernel, lateness, leaving, me, reading, slept, trace,
 };
 use crate::{DESTRUCTOR_ROUNDS, libc, original};
 
@@ -68,7 +68,7 @@ pub(crate) fn begin(spec: &RunSpec, test: &str) {
         spec.max_steps
     };
     LIMIT.store(max_steps, Ordering::Relaxed);
-    enclosed::begin();
+    closed_system::begin();
     choices::begin(spec);
     lateness::begin(spec);
     reading::begin(spec);

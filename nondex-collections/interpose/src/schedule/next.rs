@@ -9,7 +9,7 @@ use super::real_time::is_any_outside;
 use super::shared::{NOW, SLICE, Shared, tick};
 use super::thread::{Ref, Woken};
 use super::wakers::Harness;
-use super::{enclosed, filter, kernel, leaving};
+use super::{closed_system, filter, kernel, leaving};
 use crate::libc;
 
 /// How long nothing may come of what only the world outside could do, in real time, until the
@@ -132,14 +132,14 @@ impl Shared {
             if leaving::is_any() && !self.has_idled() {
                 return Next::Nobody;
             }
-            let is_enclosed = self.is_enclosed();
-            self.has_company =
-                self.has_company || filter::is_there() || is_enclosed && self.may_be_woken();
+            let is_closed = self.is_closed();
+            self.has_others =
+                self.has_others || filter::is_there() || is_closed && self.may_be_woken();
             let harness = self.harness();
-            if is_enclosed && !self.has_company && harness == Harness::Runs {
+            if is_closed && !self.has_others && harness == Harness::Runs {
                 return Next::Nobody;
             }
-            if is_enclosed && !self.has_company && harness == Harness::Waits {
+            if is_closed && !self.has_others && harness == Harness::Waits {
                 // A descriptor that is ready did not count, and may have become so since the
                 // threads were asked.
                 self.ask();
@@ -160,7 +160,7 @@ impl Shared {
 
     /// Whether nobody outside of this process could make a descriptor ready that a thread waits
     /// for.
-    fn is_enclosed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         let is_descriptor = |thread: Ref| {
             matches!(
                 thread.operation.get(),
@@ -171,7 +171,9 @@ impl Shared {
         let nobody_was = || self.counts.outside == 0 && self.counts.leaks == 0;
         !filter::is_there()
             && (self.polls.is_empty()
-                || nobody_was() && self.polls.iter().all(is_descriptor) && enclosed::is_enclosed())
+                || nobody_was()
+                    && self.polls.iter().all(is_descriptor)
+                    && closed_system::is_closed())
     }
 
     /// Begins to wait for the world outside; whether that was too long.

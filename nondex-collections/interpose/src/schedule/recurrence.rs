@@ -41,7 +41,7 @@ const KEPT: &[c_int] = &[];
 
 /// Takes the state of the running thread, which has looked for long, now and then.
 pub(super) fn note(me: Ref) {
-    let looks = me.looks_in_vain();
+    let looks = me.idle_looks();
     let seen_at = me.seen_at.get();
     if looks < seen_at {
         me.seen_at.set(0);

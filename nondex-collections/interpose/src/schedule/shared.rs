@@ -115,7 +115,7 @@ pub(super) struct Shared {
     /// Whether a thread is about to end the process.
     pub(super) is_ending: bool,
     /// Whether it was seen that somebody could wake a thread who is none of them.
-    pub(super) has_company: bool,
+    pub(super) has_others: bool,
     pub(super) counts: Counts,
     pub(super) stamps: Stamps,
 }
@@ -146,7 +146,7 @@ impl Shared {
             progress: 0,
             quiet: 0,
             is_ending: false,
-            has_company: false,
+            has_others: false,
             counts: Counts {
                 threads: 0,
                 switches: 0,

@@ -285,7 +285,7 @@ impl Thread {
     }
 
     /// How long it has looked at the same few places without reading a clock, which goes on.
-    pub(super) fn looks_in_vain(&self) -> u32 {
+    pub(super) fn idle_looks(&self) -> u32 {
         let idle = self.idle.get();
         match self.idle_at_reading.get() {
             at if at <= idle => idle - at,

@@ -45,35 +45,35 @@ impl Shared {
     /// Whether the running thread, and all that could run, have looked so often at what none of
     /// them changes, and nobody else could change it.
     pub(super) fn is_livelock(&mut self, me: Ref, looks: u32) -> bool {
-        if !self.look_in_vain(me, looks)
+        if !self.all_spin(me, looks)
             || is_any_outside()
             || self.timers.first().is_some()
             || !self.polls.is_empty()
         {
             return false;
         }
-        self.has_company = self.has_company
+        self.has_others = self.has_others
             || filter::is_there()
             || self.may_be_woken()
             || sees_shared_memory(me, &self.ready);
-        !self.has_company && self.harness() == Harness::Waits
+        !self.has_others && self.harness() == Harness::Waits
     }
 
     /// Whether the running thread, and all that could run, have looked so often since a thread that
     /// does something else ran, and were in the same state again meanwhile.
-    fn look_in_vain(&self, me: Ref, looks: u32) -> bool {
+    fn all_spin(&self, me: Ref, looks: u32) -> bool {
         /// From so many looks on it is asked who ran meanwhile.
         const FEW: u32 = 1 << 17;
         let mut all = ::std::iter::once(me).chain(self.ready.iter());
         all.all(|thread| {
-            if thread.looks_in_vain() < FEW {
+            if thread.idle_looks() < FEW {
                 return false;
             }
             if thread.looked_since.replace(self.blocked) != self.blocked {
                 // What it looks at may have been changed since it looked last.
                 thread.idle.set(0);
             }
-            thread.looks_in_vain() >= looks && thread.states.get().recurs()
+            thread.idle_looks() >= looks && thread.states.get().recurs()
         })
     }
 
@@ -117,7 +117,7 @@ impl Shared {
                 && futex().load(Ordering::SeqCst) != thread.expected.get()
         };
         let changed = self.alive.iter().find(has_changed).copied();
-        if self.has_company
+        if self.has_others
             && let Some(thread) = changed
         {
             self.make_ready(thread, Woken::Done);
@@ -265,15 +265,15 @@ mod tests {
         let mut shared = Shared::new();
         let [me, other] = [1, 2].map(|key| shared.add(key, ""));
         me.idle.set(1 << 20);
-        assert!(!shared.look_in_vain(me, 1 << 20), "it may count its looks");
+        assert!(!shared.all_spin(me, 1 << 20), "it may count its looks");
         let mut states = States::default();
         (0..8).for_each(|_| states.see(7));
         me.states.set(states);
-        assert!(shared.look_in_vain(me, 1 << 20));
+        assert!(shared.all_spin(me, 1 << 20));
         shared.remove(other);
-        assert!(!shared.look_in_vain(me, 1 << 20));
+        assert!(!shared.all_spin(me, 1 << 20));
         me.idle.set(1 << 20);
-        assert!(shared.look_in_vain(me, 1 << 20));
+        assert!(shared.all_spin(me, 1 << 20));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::Campaign;
 use super::brittle::{self, BrittleSearch};
 use super::comparison::{Builder, Comparison, as_ordinary};
-use super::elsewhere::{self, Changed};
+use super::external_files::{self, Changed};
 use super::queue::{Concluded, Workload};
 use super::stop::StopFlag;
-use super::written::Written;
+use super::written_paths::WrittenPaths;
 use crate::judge::conclusion::Conclusion;
 use crate::judge::isolation::Judgement;
 use crate::judge::ordinary::{self, Ordinary};
@@ -108,7 +108,7 @@ impl Campaign<'_> {
                 let usual = self.options[test].timeout;
                 let limit = deadlock::limit(usual, evidence).unwrap_or(usual);
                 let compared = comparison.compare(suite, case, limit);
-                self.launcher.note(Written::add_plain);
+                self.launcher.note(WrittenPaths::add_plain);
                 let is_known = matches!(compared, Ordinary::Runs(_));
                 let is_broken = concluded.judgement.as_ref().is_some_and(is_broken);
                 if stop.is_set() && !is_known && is_broken {
@@ -126,20 +126,20 @@ impl Campaign<'_> {
 
     /// Says of the tests that fail for no known reason which files outside may be why. One that
     /// failed at first, and passes since a file is there that another one has left, is not stable.
-    pub(super) fn look_elsewhere(&self, concluded: &[Concluded], stop: &StopFlag) {
+    pub(super) fn look_at_external_files(&self, concluded: &[Concluded], stop: &StopFlag) {
         for (test, report) in self.lock_reports().iter_mut().enumerate() {
             let (suite, case) = self.tests[test];
             let Some(report) = report.as_mut().filter(|_| !stop.is_set()) else {
                 continue;
             };
             let has_changed = report.run_alone && report.verdict.passes();
-            let is_wanted = has_changed || elsewhere::is_wanted(report);
+            let is_wanted = has_changed || external_files::is_wanted(report);
             if !is_wanted || suite.binary.harness != Harness::Nondex {
                 continue;
             }
             let clean = specs::clean_spec(&case.name, &self.options[test]);
-            let limit = elsewhere::limit(report, self.options[test].timeout);
-            let spec = elsewhere::spec(clean.clone());
+            let limit = external_files::limit(report, self.options[test].timeout);
+            let spec = external_files::spec(clean.clone());
             let Some(run) = self.launcher.run_fresh(limit, &suite.binary, case, &spec) else {
                 continue;
             };
@@ -147,14 +147,14 @@ impl Campaign<'_> {
             if has_changed {
                 let mut together = concluded[test].runs.together.of(&clean).iter();
                 let failed = together.find(|run| !run.passed());
-                let note = elsewhere::note_of_passing(&run, self.begun, &self.workspace);
+                let note = external_files::note_of_passing(&run, self.begun, &self.workspace);
                 if let Some((failed, note)) = failed.zip(note) {
                     judged::passes_since(report, failed, note);
                 }
                 continue;
             }
             // Whether what is in the folder for temporary files makes it fail was tried.
-            let note = elsewhere::note(report, &run, &Changed::new(), &|_| false);
+            let note = external_files::note(report, &run, &Changed::new(), &|_| false);
             report.notes.extend(note);
         }
     }

@@ -23,7 +23,7 @@ use super::limits::TestLimits;
 use super::process;
 use super::record::{RecordFile, Recorded};
 use super::stop::StopFlag;
-use super::written::Written;
+use super::written_paths::WrittenPaths;
 use crate::judge::run::Run;
 use crate::project::{Harness, ONE_THREAD, TestBinary, TestCase, addresses};
 
@@ -94,7 +94,7 @@ pub struct Launcher<'a> {
     has_backtraces: bool,
     is_confined: bool,
     arguments: Vec<OsString>,
-    written: Option<&'a Written>,
+    written: Option<&'a WrittenPaths>,
 }
 
 impl<'a> Launcher<'a> {
@@ -114,7 +114,7 @@ impl<'a> Launcher<'a> {
     }
 
     /// The same launcher, which notes what its processes write.
-    pub(super) const fn noting(mut self, written: &'a Written) -> Self {
+    pub(super) const fn noting(mut self, written: &'a WrittenPaths) -> Self {
         self.written = Some(written);
         self
     }
@@ -315,7 +315,7 @@ impl<'a> Launcher<'a> {
     }
 
     /// Notes what a process has written, if that is of interest.
-    pub(super) fn note(&self, add: impl FnOnce(&Written)) {
+    pub(super) fn note(&self, add: impl FnOnce(&WrittenPaths)) {
         if let Some(written) = self.written {
             add(written);
         }

@@ -7,11 +7,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::RunSpec;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic_file;
 use crate::error::Result;
 use crate::judge::evidence::Evidence;
 use crate::judge::run::Run;
 use crate::report::id;
-use crate::written;
 
 /// The version of [`Memo`].
 pub const SCHEMA: u32 = 1;
@@ -55,7 +55,7 @@ impl Memo {
     /// A set-up error with the path.
     pub fn write(&self, path: &Utf8Path) -> Result<()> {
         let json = serde_json::to_vec(self).expect("no map of a run has other keys than strings");
-        written::text(path, &json)
+        atomic_file::text(path, &json)
     }
 
     /// Reads the runs; `None` when there is no such file, or not of this version.

@@ -11,9 +11,9 @@ pub mod brittle;
 pub mod builds;
 pub mod circumstance;
 pub mod comparison;
-mod elsewhere;
 pub mod ended;
 pub mod experiment;
+mod external_files;
 mod flags;
 pub mod launch;
 mod limits;
@@ -34,7 +34,7 @@ mod state;
 pub mod stop;
 mod system;
 pub mod tree;
-mod written;
+mod written_paths;
 
 pub use progress::{Progress, Silent};
 pub use stop::StopFlag;
@@ -143,7 +143,7 @@ pub fn run(
         // What is not known now is said of each test.
         is_partial |= campaign.compare(&mut executed.tests, builder, stop) && stop.is_set();
     }
-    campaign.look_elsewhere(&executed.tests, stop);
+    campaign.look_at_external_files(&executed.tests, stop);
     let mut reports = campaign.reports(&executed.tests).into_iter();
     let tests: Vec<TestReport> = selected
         .iter()

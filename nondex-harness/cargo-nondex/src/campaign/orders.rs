@@ -15,7 +15,7 @@ use nondex_core::RunSpec;
 
 use self::found::{BinaryResult, Suspect};
 use super::across::Across;
-use super::elsewhere::Changed;
+use super::external_files::Changed;
 use super::launch::Launcher;
 use super::order::{Hung, Processes};
 use super::process;

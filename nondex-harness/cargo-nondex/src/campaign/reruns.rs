@@ -15,7 +15,7 @@ use super::ended;
 use super::launch::Launcher;
 use super::stop::StopFlag;
 use super::tree::Tree;
-use super::written::Written;
+use super::written_paths::WrittenPaths;
 use crate::judge::order::End;
 use crate::judge::reruns::{Circumstance, Next, Reached, RerunCounts, Tried, next};
 use crate::judge::timing::is_of_timing;
@@ -202,7 +202,7 @@ impl<'a> Reruns<'a> {
         let timeout = self.options.timeout;
         if circumstance == Circumstance::Natural {
             let (binary, test) = self.comparison.find(suite, case)?;
-            self.launcher.note(Written::add_plain);
+            self.launcher.note(WrittenPaths::add_plain);
             let (outcome, output) = as_ordinary(|| once(binary, test, timeout, self.stop))?;
             let failure =
                 (!outcome.passed()).then(|| ended::explain(test, &outcome, &output, timeout));

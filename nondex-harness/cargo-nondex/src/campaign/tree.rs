@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::written::Written;
+use super::written_paths::WrittenPaths;
 
 /// With more entries below a folder, its files are not looked at.
 const MAX_ENTRIES: usize = 20_000;
@@ -88,7 +88,7 @@ pub struct Tree {
     /// What processes outside of the campaign were seen to write. It is theirs for good.
     foreign: Mutex<BTreeSet<PathBuf>>,
     /// What the processes tell that they write.
-    written: Written,
+    written: WrittenPaths,
 }
 
 impl Tree {
@@ -129,7 +129,7 @@ impl Tree {
             next: AtomicU64::new(0),
             is_left: AtomicBool::new(false),
             foreign: Mutex::default(),
-            written: Written::default(),
+            written: WrittenPaths::default(),
         }
     }
 
@@ -146,7 +146,7 @@ impl Tree {
     }
 
     /// What the processes of the campaign write.
-    pub(super) const fn written(&self) -> &Written {
+    pub(super) const fn written(&self) -> &WrittenPaths {
         &self.written
     }
 

@@ -12,9 +12,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use nondex_core::hash;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::report::Verdict;
-use crate::written;
 
 /// The version of [`Entry`].
 const SCHEMA: u32 = 1;
@@ -133,7 +133,7 @@ impl History {
         .expect("every map of an entry has strings as keys");
         text.push(b'\n');
         let name = format!("{:015}-{:016x}.json", entry.time, hash::of(&text));
-        written::text(&self.folder.join(name), &text)?;
+        atomic_file::text(&self.folder.join(name), &text)?;
         let files = self.files()?;
         for old in files.iter().rev().skip(KEPT_ENTRIES) {
             let _ = fs::remove_file(old);

@@ -8,9 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::finding::{Finding, SCHEMA};
 use super::named::choose;
+use crate::atomic_file;
 use crate::error::{Error, Result};
 use crate::report::versioned;
-use crate::written;
 
 /// How many findings are kept: the oldest ones are deleted when new ones are written.
 pub const KEPT_FINDINGS: usize = 1000;
@@ -55,7 +55,7 @@ impl Store {
             return Ok(());
         }
         for finding in findings {
-            written::json(&self.path(&finding.id), finding)?;
+            atomic_file::json(&self.path(&finding.id), finding)?;
         }
         self.delete_old();
         Ok(())

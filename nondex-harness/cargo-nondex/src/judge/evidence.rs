@@ -125,9 +125,12 @@ impl Evidence {
         self.keep_output(&spec, place, &mut run);
         match place {
             Some(place) => {
-                let mut earlier = self.runs[place].1.iter().filter(|run| !run.is_cut());
+                let mut earlier = self.runs[place]
+                    .1
+                    .iter()
+                    .filter(|run| !run.has_no_outcome());
                 let is_other = earlier.any(|earlier| earlier.passed() != run.passed());
-                self.is_contradicted |= is_other && !run.is_cut();
+                self.is_contradicted |= is_other && !run.has_no_outcome();
                 self.runs[place].1.push(run);
                 // It may contradict the first run, which then no longer stands for others.
                 self.implied.get_mut().clear();
@@ -248,7 +251,7 @@ impl Evidence {
             if spec.scheduled && !is_scheduled {
                 return false;
             }
-            let mut ended = runs.iter().filter(|run| !run.is_cut());
+            let mut ended = runs.iter().filter(|run| !run.has_no_outcome());
             let first = ended.next();
             first.is_some_and(|first| ended.any(|run| run.passed() != first.passed()))
         })

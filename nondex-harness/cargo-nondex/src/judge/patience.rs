@@ -105,7 +105,7 @@ fn timed_out(run: &Run) -> bool {
 
 /// Whether it came to an end of its own: nor did the scheduler see that it would come to none.
 fn has_ended(run: &Run) -> bool {
-    !timed_out(run) && (run.schedule_end().is_none() || run.is_cut())
+    !timed_out(run) && (run.schedule_end().is_none() || run.has_no_outcome())
 }
 
 /// The time limits for the runs of one test.

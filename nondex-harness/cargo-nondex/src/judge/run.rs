@@ -139,7 +139,7 @@ impl Run {
     /// Whether it neither passed nor failed: the scheduler ended it at the limit of operations, or
     /// [a child saw that time is virtual](Self::has_visible_lead).
     #[must_use]
-    pub fn is_cut(&self) -> bool {
+    pub fn has_no_outcome(&self) -> bool {
         let is_at_limit = |end: &ScheduleEnd| end.kind == ScheduleEndKind::Steps;
         self.schedule_end().is_some_and(is_at_limit) || self.has_visible_lead()
     }
@@ -205,7 +205,7 @@ impl Run {
     /// Whether it shows that the test ends otherwise than in clean runs, which pass or not.
     #[must_use]
     pub fn is_otherwise(&self, passes_clean: bool) -> bool {
-        self.passed() != passes_clean && !self.is_cut()
+        self.passed() != passes_clean && !self.has_no_outcome()
     }
 
     /// How it ended, for what its operations on other machines mean.

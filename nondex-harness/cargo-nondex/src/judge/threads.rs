@@ -48,7 +48,7 @@ pub fn settled<'o>(
     let fails_by_nature = known.len() >= NO_CHANCE && known.iter().all(|run| !run.passed());
     // A limit of ours is no end of the test's, and one that looks for ever may only look for very
     // long.
-    if clean.iter().any(|run| run.is_cut() || run.spins())
+    if clean.iter().any(|run| run.has_no_outcome() || run.spins())
         && evidence.made(&natural, 1)?[0].passed()
     {
         return Ok(Cow::Owned(options.with_real_threads()));
@@ -92,7 +92,7 @@ pub(crate) fn cut<'e>(
 ) -> impl Iterator<Item = &'e Run> + use<'e> {
     let is_scheduled = options.is_scheduled();
     let runs = evidence.all().map(|(_, run)| run);
-    runs.filter(move |run| is_scheduled && run.is_cut())
+    runs.filter(move |run| is_scheduled && run.has_no_outcome())
 }
 
 /// As [`settled`], as far as it is known.

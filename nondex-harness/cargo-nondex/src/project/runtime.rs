@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use self::kept::{Manifest, load};
 use super::toolchain::Toolchain;
 use super::{atomics, std_order};
+use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::written;
 
 /// The file that has what is to be said of the order of its collections, which may be nothing.
 const ORDER: &str = "order.txt";
@@ -102,7 +102,7 @@ impl Runtime {
         let found = fs::read_to_string(&kept).unwrap_or_else(|_| {
             let found = find().unwrap_or_default();
             // One that cannot be kept is found out again.
-            let _ = written::text(&kept, found.as_bytes());
+            let _ = atomic_file::text(&kept, found.as_bytes());
             found
         });
         Some(found).filter(|found| !found.is_empty())

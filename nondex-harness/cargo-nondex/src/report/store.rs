@@ -14,8 +14,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::schema::{Report, SCHEMA};
 use super::versioned;
+use crate::atomic_file;
 use crate::error::{Error, Result};
-use crate::written;
 
 /// The name of a report in its directory.
 const REPORT: &str = "report.json";
@@ -108,7 +108,7 @@ impl RunDirectory {
     pub fn write(&self, report: &Report) -> Result<Utf8PathBuf> {
         let own = self.write_aside(report)?;
         // The latest is a copy, not a link: the run may be deleted.
-        written::json(&latest(&self.root), report)?;
+        atomic_file::json(&latest(&self.root), report)?;
         Ok(own)
     }
 
@@ -119,7 +119,7 @@ impl RunDirectory {
     /// When the file cannot be written, a set-up error with its path.
     pub fn write_aside(&self, report: &Report) -> Result<Utf8PathBuf> {
         let own = self.path().join(REPORT);
-        written::json(&own, report)?;
+        atomic_file::json(&own, report)?;
         // Only fails when records of failing runs are in it.
         let _ = fs::remove_dir(self.records());
         let _ = fs::remove_file(self.path().join(LOCK));

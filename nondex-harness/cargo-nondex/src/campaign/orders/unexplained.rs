@@ -5,7 +5,7 @@ use std::path::Path;
 use nondex_core::RunSpec;
 
 use super::OrderCampaign;
-use crate::campaign::elsewhere::{self, Changed};
+use crate::campaign::external_files::{self, Changed};
 use crate::campaign::order::Processes;
 use crate::campaign::state::PLACE;
 use crate::judge::run::Run;
@@ -22,7 +22,7 @@ impl OrderCampaign<'_> {
         changed: &Changed,
         report: &mut TestReport,
     ) {
-        if !elsewhere::is_wanted(report) || self.stop.is_set() {
+        if !external_files::is_wanted(report) || self.stop.is_set() {
             return;
         }
         let is_broken = report.verdict == Verdict::Broken;
@@ -42,9 +42,9 @@ impl OrderCampaign<'_> {
             order::passes_scheduled(report);
             return;
         }
-        let seen = run(elsewhere::spec(usual));
+        let seen = run(external_files::spec(usual));
         let is_put_back = |path: &Path| self.tree.has(path);
-        let note = seen.and_then(|run| elsewhere::note(report, &run, changed, &is_put_back));
+        let note = seen.and_then(|run| external_files::note(report, &run, changed, &is_put_back));
         report.notes.extend(note);
     }
 }

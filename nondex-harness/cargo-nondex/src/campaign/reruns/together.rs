@@ -8,7 +8,7 @@ use nondex_core::Outcome;
 
 use super::{Reruns, fail_plainly, settle};
 use crate::campaign::comparison::as_ordinary;
-use crate::campaign::written::Written;
+use crate::campaign::written_paths::WrittenPaths;
 use crate::campaign::{ended, launch, process};
 use crate::project::{Harness, Suite, TestBinary, TestCase};
 use crate::report::schema::Step;
@@ -42,7 +42,7 @@ impl Reruns<'_> {
         let Ok((plain, _)) = self.comparison.find(suite, first) else {
             return;
         };
-        self.launcher.note(Written::add_plain);
+        self.launcher.note(WrittenPaths::add_plain);
         let mut found = Together::default();
         let begin = Instant::now();
         while found.runs < self.limits.together()

@@ -10,7 +10,7 @@ use super::oracle::Trial;
 use crate::error::Result;
 use crate::judge::bisect::Tried;
 use crate::report::schema::Line;
-use crate::written;
+use crate::atomic_file;
 
 /// What each commit is that was tried.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Kept {
     /// Writes down what a commit is.
     pub(super) fn keep(&mut self, commit: &str, trial: &Trial) -> Result<()> {
         self.trials.insert(commit.to_owned(), trial.clone());
-        written::json(&self.path, &self.trials)
+        atomic_file::json(&self.path, &self.trials)
     }
 
     /// What all of them are.

@@ -105,7 +105,7 @@ fn before(
         let named = |case: &&TestCase| case.name == *text || suite.test_id(case) == *text;
         let name = match suite.tests.iter().find(named) {
             Some(case) => case.name.clone(),
-            None if elsewhere(project, text).is_some() => text.clone(),
+            None if of_other_binary(project, text).is_some() => text.clone(),
             None => {
                 return Err(Error::usage(format!(
                     "there is no test `{text}` in `{}`; one of another binary needs its id",
@@ -120,7 +120,9 @@ fn before(
         }
         before.push(name);
     }
-    let has_own = before.iter().any(|name| elsewhere(project, name).is_none());
+    let has_own = before
+        .iter()
+        .any(|name| of_other_binary(project, name).is_none());
     if has_own && suite.binary.harness != Harness::Nondex {
         return Err(Error::usage(format!(
             "`--after` needs the harness of this tool: `{}` has its own, which runs one test in a process",
@@ -131,7 +133,10 @@ fn before(
 }
 
 /// The test with this id.
-pub(super) fn elsewhere<'a>(project: &'a Project, id: &str) -> Option<(&'a Suite, &'a TestCase)> {
+pub(super) fn of_other_binary<'a>(
+    project: &'a Project,
+    id: &str,
+) -> Option<(&'a Suite, &'a TestCase)> {
     let mut suites = project.suites.iter();
     suites.find_map(|suite| {
         let mut tests = suite.tests.iter();

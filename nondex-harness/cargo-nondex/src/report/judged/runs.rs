@@ -48,7 +48,7 @@ pub(super) fn rate(specs: &[RunSpec], evidence: &Evidence) -> ([u64; 2], u64) {
         let answers = evidence.answers(std::slice::from_ref(spec));
         let Ok(answers) = answers else { continue };
         match answers[0] {
-            Answer { run, .. } if run.is_cut() => {}
+            Answer { run, .. } if run.has_no_outcome() => {}
             Answer { implied: true, .. } => implied += 1,
             Answer { run, .. } => {
                 rate[0] += u64::from(!run.passed());
@@ -75,7 +75,7 @@ pub(super) fn failing_runs<'a>(
         })
         .filter_map(|(spec, runs)| {
             let is_clean = spec.choices == Selection::None;
-            let fails = |run: &&Run| !run.passed() && (is_clean || !run.is_cut());
+            let fails = |run: &&Run| !run.passed() && (is_clean || !run.has_no_outcome());
             Some((spec, runs.iter().find(fails)?))
         })
         .collect();

@@ -111,7 +111,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         let (threads, is_changed) = &users[&object];
         threads.len() > 1 && *is_changed
     };
-    let has_company = trace.threads.len() > 1;
+    let has_others = trace.threads.len() > 1;
     let mut steps: Vec<Step> = Vec::new();
     for operation in &trace.operations {
         let Some(own) = own(operation) else {
@@ -123,7 +123,7 @@ pub(super) fn steps(trace: &Trace, workspace: &Workspace, cwd: &Utf8Path) -> Vec
         let waits = matches!(name, "futex wait" | "pthread wait" | "join");
         let matters = match name {
             "sleep" | "spawn" => true,
-            "clock" => !has_company,
+            "clock" => !has_others,
             // One that nobody has changed may be what the test expects somebody to change.
             _ => object.is_some() || waits || own.is_users_atomic(),
         };

@@ -10,7 +10,7 @@ use super::record::Recorded;
 
 /// What was written so far.
 #[derive(Debug, Default)]
-pub(super) struct Written(Mutex<Known>);
+pub(super) struct WrittenPaths(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -23,7 +23,7 @@ struct Known {
     is_plain: bool,
 }
 
-impl Written {
+impl WrittenPaths {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,7 +119,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(folder.join("new/within")).unwrap();
-        let written = Written::default();
+        let written = WrittenPaths::default();
         let told = [folder.join("a/b"), folder.join("new")];
         written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
         let has = |name: &str| written.has(&folder.join(name));
@@ -136,7 +136,7 @@ mod tests {
             ..recorded(&[])
         };
         for last in [recorded(&[None]), not_whole] {
-            let written = Written::default();
+            let written = WrittenPaths::default();
             written.add(&recorded(&[Some(&told[0])]));
             written.add(&last);
             let has = |name: &str| written.has(&folder.join(name));
@@ -151,7 +151,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         std::fs::create_dir(folder.join("a")).unwrap();
-        let written = Written::default();
+        let written = WrittenPaths::default();
         let told = [folder.join("a/log-71"), folder.join(".tmpDw")];
         written.add(&recorded(&[Some(&told[0]), Some(&told[1])]));
         let has = |name: &str| written.has(&folder.join(name));

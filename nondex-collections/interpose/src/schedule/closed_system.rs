@@ -34,7 +34,7 @@ pub(super) fn begin() {
 }
 
 /// Whether nobody outside of this process could make one of its descriptors ready.
-pub(super) fn is_enclosed() -> bool {
+pub(super) fn is_closed() -> bool {
     !has_child() && kernel::each_number(c"/proc/self/fd", is_own)
 }
 
@@ -107,7 +107,8 @@ mod tests {
         ] {
             assert!(is_own(fd), "{fd}");
         }
-        let path = ::std::env::temp_dir().join(format!("nondex-enclosed-{}", ::std::process::id()));
+        let path =
+            ::std::env::temp_dir().join(format!("nondex-closed-system-{}", ::std::process::id()));
         let listener = UnixListener::bind(&path).unwrap();
         let unconnected = UnixDatagram::unbound().unwrap();
         let network = TcpListener::bind("127.0.0.1:0").unwrap();
